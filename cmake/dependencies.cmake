@@ -1,0 +1,16 @@
+# Third parties, all Debian 12 packages (tools/quickstart.sh installs them). Each is private to the module that wraps it.
+find_package(Threads REQUIRED)
+find_package(doctest REQUIRED)
+include(doctest)
+find_package(nlohmann_json REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(secp256k1 REQUIRED IMPORTED_TARGET libsecp256k1)
+pkg_check_modules(cryptopp REQUIRED IMPORTED_TARGET libcrypto++)
+pkg_check_modules(tomlplusplus REQUIRED IMPORTED_TARGET tomlplusplus)
+find_package(RocksDB REQUIRED)
+find_path(BOOST_BEAST_INCLUDE boost/beast.hpp REQUIRED)
+if(ASSAY_WITH_TORCH)
+  # Debian's libtorch 1.13 asks for caffe2 components that only its own CMake files name.
+  find_package(Torch REQUIRED)
+endif()

@@ -1,0 +1,48 @@
+# assay_module(NAME SOURCES ... [DEPENDS ...] [PRIVATE_DEPENDS ...] [PURE])
+#
+# One archive per folder, with the project's warnings and the project root as the only include path. PURE marks code
+# that validators must agree on: tools/checks holds it to its own include list.
+add_library(assay_options INTERFACE)
+target_include_directories(assay_options INTERFACE ${CMAKE_SOURCE_DIR})
+target_compile_options(assay_options INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast -Wnon-virtual-dtor
+  -Woverloaded-virtual -Wmissing-declarations -Wdouble-promotion -Werror
+  $<$<CXX_COMPILER_ID:GNU>:-Wduplicated-cond -Wlogical-op>
+  # NUM-2: never contract a*b+c into a fused multiply-add.
+  -ffp-contract=off)
+if(ASSAY_SANITIZE)
+  target_compile_options(assay_options INTERFACE -fsanitize=${ASSAY_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(assay_options INTERFACE -fsanitize=${ASSAY_SANITIZE})
+endif()
+
+function(assay_module name)
+  cmake_parse_arguments(ARG "PURE" "" "SOURCES;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
+  add_library(assay_${name} STATIC ${ARG_SOURCES})
+  add_library(assay::${name} ALIAS assay_${name})
+  target_link_libraries(assay_${name} PUBLIC ${ARG_DEPENDS} PRIVATE ${ARG_PRIVATE_DEPENDS} $<BUILD_INTERFACE:assay_options>)
+  target_include_directories(assay_${name} PUBLIC ${CMAKE_SOURCE_DIR})
+  if(ARG_PURE)
+    set_property(GLOBAL APPEND PROPERTY ASSAY_PURE_MODULES assay_${name})
+  endif()
+endfunction()
+
+# assay_executable(NAME SOURCES ... DEPENDS ...): an executable in build/<preset>/bin.
+function(assay_executable name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE ${ARG_DEPENDS} assay_options)
+endfunction()
+
+# assay_test(NAME SOURCES ... DEPENDS ... [LABELS ...]): a doctest executable whose cases become CTest tests.
+function(assay_test name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;LABELS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES} ${CMAKE_SOURCE_DIR}/tests/unit/main.cpp)
+  target_link_libraries(${name} PRIVATE ${ARG_DEPENDS} assay_options doctest::doctest)
+  target_compile_definitions(${name} PRIVATE ASSAY_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  set(labels ${ARG_LABELS})
+  if(NOT labels)
+    set(labels quick)
+  endif()
+  doctest_discover_tests(${name} PROPERTIES LABELS "${labels}" TIMEOUT 300)
+endfunction()

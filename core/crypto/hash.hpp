@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include <core/base/bytes.hpp>
+
+namespace assay::crypto {
+
+/// SHA-256 (FIPS 180-4).
+Hash256 sha256(ByteView data) noexcept;
+
+/// SHA-256 over a stream.
+class Sha256 {
+  public:
+    Sha256();
+    ~Sha256();
+    Sha256(Sha256&&) noexcept;
+    Sha256& operator=(Sha256&&) noexcept;
+    Sha256& update(ByteView data) noexcept;
+    /// The digest of everything so far; the object starts afresh.
+    Hash256 finish() noexcept;
+
+  private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+/// BIP-340's tagged hash: SHA256(SHA256(tag) || SHA256(tag) || parts...). Every hash of the protocol is one, so no
+/// two kinds of object can share a digest (ENC-1).
+class TaggedHash {
+  public:
+    /// `tag` is hashed once here: keep a TaggedHash constant and reuse it.
+    explicit TaggedHash(std::string_view tag) noexcept;
+    Hash256 operator()(ByteView data) const noexcept;
+    /// The hash of the concatenation of two parts.
+    Hash256 operator()(ByteView first, ByteView second) const noexcept;
+
+  private:
+    std::array<std::uint8_t, 64> prefix_{};
+};
+
+}  // namespace assay::crypto

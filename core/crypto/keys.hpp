@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include <core/base/bytes.hpp>
+#include <core/base/result.hpp>
+
+namespace assay::crypto {
+
+enum class [[nodiscard]] KeyError : std::uint8_t {
+    kSecretOutOfRange = 1,  ///< zero, or not below the group order
+};
+
+/// A BIP-340 signing key. Wiped on destruction; never printed.
+class SecretKey {
+  public:
+    /// From 32 big-endian bytes.
+    static Result<SecretKey, KeyError> from_bytes(ByteView bytes32) noexcept;
+    /// From the operating system's random source; aborts when there is none. Not for pure modules.
+    static SecretKey generate();
+    ~SecretKey();
+    SecretKey(const SecretKey&) = default;
+    SecretKey& operator=(const SecretKey&) = default;
+
+    AccountId account() const noexcept;
+    /// BIP-340 signature of a message of any length. `aux` is the standard's auxiliary randomness (may be zero).
+    Signature sign(ByteView message, const std::array<std::uint8_t, 32>& aux = {}) const noexcept;
+    const std::array<std::uint8_t, 32>& bytes() const noexcept { return secret_; }
+
+  private:
+    SecretKey() = default;
+    std::array<std::uint8_t, 32> secret_{};
+};
+
+/// BIP-340 verification; false for a public key that is not on the curve.
+bool verify_signature(const AccountId& signer, ByteView message, const Signature& signature) noexcept;
+
+}  // namespace assay::crypto

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <core/base/bytes.hpp>
+#include <core/base/result.hpp>
+
+/// Jellyfish Merkle Tree with SHA-256: the root over all key-value pairs of the state (JMT rules; hashing as in
+/// penumbra-zone/jmt 0.12, whose vectors are tested). A pure function of node storage: it reads old nodes through
+/// NodeReader and returns the nodes to write. Versions are block heights; old versions stay provable until pruned.
+namespace assay::merkle {
+
+/// Where a node is stored: the version that wrote it and its nibble path. `to_key` is version-first, big-endian, so
+/// that a log-structured store appends.
+struct NodeKey {
+    std::uint64_t version = 0;
+    Bytes nibbles;  ///< one nibble (0..15) per byte, at most 64
+    auto operator<=>(const NodeKey&) const = default;
+};
+Bytes to_key(const NodeKey& key);
+
+/// Encoded nodes by key. The encoding is private to this module and checked when read back.
+class NodeReader {
+  public:
+    virtual ~NodeReader() = default;
+    virtual std::optional<Bytes> read_node(const NodeKey& key) const = 0;
+};
+
+struct TreeUpdate {
+    Hash256 root;
+    std::vector<std::pair<NodeKey, Bytes>> nodes;  ///< to be written under `version`
+    std::vector<NodeKey> stale;                    ///< no longer reachable from `version` on; for pruning
+};
+
+/// JMT-1: the root of the empty tree, the ASCII bytes SPARSE_MERKLE_PLACEHOLDER_HASH__.
+const Hash256& empty_tree_root() noexcept;
+
+/// Applies `changes` (raw key -> new value, nullopt deletes) to the tree of `base_version` (nullopt: empty tree) and
+/// returns the tree of `version` (> base_version). With no changes the root node is carried over to `version`.
+/// A node that storage lost or altered is a bug or a broken disk, never an answer: it aborts through ASSERT.
+TreeUpdate update_tree(
+    const NodeReader& reader,
+    std::optional<std::uint64_t> base_version,
+    std::uint64_t version,
+    const std::map<Bytes, std::optional<Bytes>>& changes
+);
+
+/// The leaf a path ends in, as hashes.
+struct LeafHashes {
+    Hash256 key_hash;
+    Hash256 value_hash;
+    static constexpr auto fields() { return std::tuple{&LeafHashes::key_hash, &LeafHashes::value_hash}; }
+};
+
+/// Inclusion when `leaf` is the key's own; exclusion when the path ends in another leaf or an empty subtree.
+struct JmtProof {
+    std::optional<LeafHashes> leaf;
+    std::vector<Hash256> siblings;  ///< from the leaf upwards, at most 256
+    static constexpr auto fields() { return std::tuple{&JmtProof::leaf, &JmtProof::siblings}; }
+};
+
+
+/// The proof for `key` in the tree of `version`.
+JmtProof prove(const NodeReader& reader, std::uint64_t version, ByteView key);
+
+/// The root of the tree of `version`.
+Hash256 root_at(const NodeReader& reader, std::uint64_t version);
+
+enum class [[nodiscard]] ProofError : std::uint8_t {
+    kTooDeep = 1,
+    kWrongLeaf = 2,   ///< the leaf is not the one that the claim needs
+    kWrongRoot = 3,
+};
+
+/// JMT-5: `value` present means "key has this value under root", nullopt means "key is not there".
+Result<void, ProofError> verify_proof(
+    const Hash256& root, ByteView key, const std::optional<Bytes>& value, const JmtProof& proof
+) noexcept;
+
+}  // namespace assay::merkle
