@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <core/base/bytes.hpp>
+#include <core/codec/borsh.hpp>
+#include <core/base/result.hpp>
+#include <verifier/canonical/node.hpp>
+
+/// A program: what a task trains, as two graphs and the list of state tensors, with everything that a worker and the
+/// chain must agree on.
+namespace assay::program {
+
+/// A tensor of the state (a parameter or an optimizer slot), with the name it has in checkpoints.
+struct StateTensor {
+    std::string name;
+    canonical::TensorType type;
+    static constexpr auto fields() { return std::tuple{&StateTensor::name, &StateTensor::type}; }
+};
+
+struct Program {
+    std::vector<StateTensor> state;
+    canonical::Graph init;  ///< no state inputs; makes the state of step 0
+    canonical::Graph step;  ///< state and batch -> next state
+    std::uint32_t loss_node = 0;  ///< index in `step` of the [1,1] f32 mean loss; for progress and curves only
+    std::uint32_t batch_size = 0;
+    canonical::DatasetShape dataset;
+    static constexpr auto fields() {
+        return std::tuple{&Program::state, &Program::init, &Program::step, &Program::loss_node, &Program::batch_size,
+                          &Program::dataset};
+    }
+};
+
+enum class [[nodiscard]] ProgramError : std::uint8_t {
+    kMalformed = 1,  ///< PRG-1: not the Borsh encoding of a Program
+    kInit = 2,       ///< PRG-5: the init graph is not well-formed
+    kStep = 3,       ///< PRG-5: the step graph is not well-formed
+    kState = 4,      ///< PRG-6: no state tensors, too many, or names empty or repeated
+    kLoss = 5,       ///< PRG-6: loss_node is not a [1,1] f32 node of the step graph
+    kDataset = 6,    ///< PRG-6: kBatchRows nodes disagree with the declared dataset or batch size
+};
+
+/// Decodes and checks; what it returns is safe to execute.
+Result<Program, ProgramError> decode_program(ByteView bytes);
+Result<void, ProgramError> check_program(const Program& program);
+
+/// A character-level language model: embedding of `context` characters, a hidden layer, softmax cross-entropy over
+/// the next character. Dataset rows are context+1 character ids.
+struct CharModelConfig {
+    std::uint32_t vocabulary = 0;
+    std::uint32_t context = 16;
+    std::uint32_t embedding = 32;   ///< multiple of 32
+    std::uint32_t hidden = 128;
+    std::uint32_t batch_size = 64;
+    std::uint64_t dataset_rows = 0;
+};
+
+enum class OptimizerKind : std::uint8_t { kSgdMomentum = 1, kAdam = 2 };
+struct OptimizerConfig {
+    OptimizerKind kind = OptimizerKind::kAdam;
+    float learning_rate = 0.003F;
+    float momentum = 0.9F;  ///< kSgdMomentum
+    float beta1 = 0.9F;     ///< kAdam
+    float beta2 = 0.999F;
+    float epsilon = 1e-8F;
+};
+
+/// Builds the forward graph, differentiates it, appends the optimizer. The result passes check_program.
+Program build_char_model(const CharModelConfig& model, const OptimizerConfig& optimizer);
+
+}  // namespace assay::program

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <tuple>
+#include <vector>
+
+#include <core/base/bytes.hpp>
+#include <core/merkle/tree.hpp>
+#include <verifier/canonical/executor.hpp>
+#include <verifier/canonical/node.hpp>
+#include <verifier/canonical/partial.hpp>
+#include <verifier/canonical/tile.hpp>
+
+/// The hashes that stand for tensors, states, programs and datasets (TRC rules). All are tagged hashes.
+namespace assay::trace {
+
+/// TRC-1: "assay/tile" over the tile's padded bytes.
+Hash256 tile_leaf(const canonical::Tile& tile) noexcept;
+/// TRC-2: "assay/tensor" over Borsh(TensorType) and the Merkle root of the tensor's tiles.
+Hash256 tensor_commitment(const canonical::TensorType& type, const Hash256& tile_root) noexcept;
+Hash256 commit_tensor(const canonical::Tensor& tensor);
+merkle::Tree tile_tree(const canonical::Tensor& tensor);
+/// TRC-3: "assay/state" over the number of tensors (u32) and the Merkle root of their commitments, in state order.
+Hash256 state_root(std::span<const Hash256> tensor_commitments) noexcept;
+/// TRC-4: "assay/partial" over the accumulator's bytes.
+Hash256 accumulator_hash(const canonical::Accumulator& accumulator) noexcept;
+/// TRC-5: "assay/node" over Borsh(Node).
+Hash256 node_hash(const canonical::Node& node) noexcept;
+/// TRC-6: "assay/row" over the row's bytes (i32 little-endian).
+Hash256 row_leaf(ByteView row) noexcept;
+/// The Merkle tree over all rows of a dataset.
+merkle::Tree dataset_tree(const canonical::RowSource& rows);
+
+/// What the chain keeps of a program. Its nodes are opened one at a time, when a dispute needs them.
+struct ProgramCommitment {
+    std::uint32_t state_tensors = 0;
+    std::uint32_t init_nodes = 0;  ///< kCommit included
+    std::uint32_t step_nodes = 0;
+    Hash256 init_root;  ///< Merkle root of node_hash over the init graph
+    Hash256 step_root;
+    std::uint32_t batch_size = 0;
+    canonical::DatasetShape dataset;
+    bool operator==(const ProgramCommitment&) const = default;
+    static constexpr auto fields() {
+        return std::tuple{&ProgramCommitment::state_tensors, &ProgramCommitment::init_nodes,
+                          &ProgramCommitment::step_nodes, &ProgramCommitment::init_root,
+                          &ProgramCommitment::step_root, &ProgramCommitment::batch_size,
+                          &ProgramCommitment::dataset};
+    }
+};
+/// TRC-7: "assay/program" over Borsh(ProgramCommitment): the program's id.
+Hash256 program_id(const ProgramCommitment& commitment) noexcept;
+/// Commits to two well-formed graphs.
+ProgramCommitment commit_program(
+    const canonical::Graph& init, const canonical::Graph& step, std::uint32_t state_tensors, std::uint32_t batch_size,
+    const canonical::DatasetShape& dataset
+);
+
+}  // namespace assay::trace

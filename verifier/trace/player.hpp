@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <core/base/bytes.hpp>
+#include <core/merkle/tree.hpp>
+#include <verifier/canonical/executor.hpp>
+#include <verifier/trace/narrowing.hpp>
+#include <verifier/trace/referee.hpp>
+
+/// The parties' side of a dispute: what each computes from its own replay of the claim.
+namespace assay::trace {
+
+/// One party's execution of the disputed claim. Implementations replay on demand and may cache; what they return
+/// need not be right (a dishonest party's is not), but must be consistent with itself.
+class Replay {
+  public:
+    virtual ~Replay() = default;
+    /// State root after global step `step` of the claim.
+    virtual Hash256 state_root_after(std::uint64_t step) = 0;
+    /// The state before `step`: its tensors in state order (empty for initialisation).
+    virtual const std::vector<canonical::Tensor>& state_before(std::uint64_t step) = 0;
+    /// Outputs of every node of `step` but kCommit, in order.
+    virtual const std::vector<canonical::Tensor>& node_outputs(std::uint64_t step) = 0;
+    /// The graph in question (init or step), and the dataset.
+    virtual const canonical::Graph& graph() = 0;
+    virtual const canonical::RowSource& rows() = 0;
+    virtual const merkle::Tree& rows_tree() = 0;
+};
+
+/// The entries of a step: the commitment of each node's output, then the state root (TRC-8).
+std::vector<Hash256> step_entries(Replay& replay, std::uint64_t step);
+
+/// The responder's children for the position (nothing pending, not kProof). The last child is always what was
+/// claimed, even where the replay says otherwise.
+std::vector<Hash256> make_reveal(const Claim& claim, const Position& position, Replay& replay);
+
+/// The challenger's selection from `position.pending`: the first child that its own replay contradicts; the last one
+/// when none is contradicted (the result was claimed wrongly, so the last cannot be right).
+Selection make_selection(const Claim& claim, const Position& position, Replay& replay);
+
+/// A reveal of level kNodes of this dispute, kept (from the chain's history) because paths of proofs need it.
+struct NodeReveal {
+    std::uint32_t first_node = 0;
+    std::uint32_t child_height = 0;
+    std::vector<Hash256> children;
+};
+
+/// The proof for a position at kProof. Either party can make it, since the inputs are agreed; `reveals` are the
+/// dispute's kNodes reveals in order.
+Proof make_proof(
+    const Claim& claim, const Position& position, Replay& replay, std::span<const NodeReveal> reveals
+);
+
+}  // namespace assay::trace

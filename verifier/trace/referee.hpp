@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include <core/base/bytes.hpp>
+#include <core/base/result.hpp>
+#include <verifier/canonical/partial.hpp>
+#include <verifier/trace/narrowing.hpp>
+
+/// The end of a dispute: one partial, opened and recomputed by every validator (DSP rules).
+namespace assay::trace {
+
+/// A tile of an input, its path to the tensor's tile root, and the tensor's path to the step's trace root (input is a
+/// node) or to the state root (input is a state tensor).
+struct TileOpening {
+    canonical::Tile tile;
+    std::vector<Hash256> tile_path;
+    std::vector<Hash256> source_path;
+    static constexpr auto fields() {
+        return std::tuple{&TileOpening::tile, &TileOpening::tile_path, &TileOpening::source_path};
+    }
+};
+
+struct RowOpening {
+    Bytes row;
+    std::vector<Hash256> path;
+    static constexpr auto fields() { return std::tuple{&RowOpening::row, &RowOpening::path}; }
+};
+
+/// The commitment of one of kCommit's inputs and its path to the trace root or the state root.
+struct EntryOpening {
+    Hash256 commitment;
+    std::vector<Hash256> path;
+    static constexpr auto fields() { return std::tuple{&EntryOpening::commitment, &EntryOpening::path}; }
+};
+
+struct Proof {
+    std::optional<canonical::Accumulator> before;
+    std::vector<TileOpening> tiles;  ///< operands_of, then dependent_operand
+    std::optional<RowOpening> row;
+    std::vector<EntryOpening> entries;  ///< kCommit only: one for each input
+    static constexpr auto fields() { return std::tuple{&Proof::before, &Proof::tiles, &Proof::row, &Proof::entries}; }
+};
+
+enum class [[nodiscard]] ProofError : std::uint8_t {
+    kNotAtProof = 1,        ///< DSP-2
+    kBadAccumulator = 2,    ///< DSP-20: does not hash to what was revealed, or is missing, or should not be there
+    kBadTile = 3,           ///< DSP-20: a tile of the wrong size or type, or too few or too many
+    kBadTilePath = 4,       ///< DSP-21: does not lead to a claimed tensor
+    kBadRow = 5,            ///< DSP-22: a dataset row that is not the one that the batch order names
+    kBadEntry = 6,          ///< DSP-23
+    kSuperfluous = 7,       ///< DSP-24: parts that this node does not read
+};
+
+enum class Ruling : std::uint8_t {
+    kClaimHolds = 1,    ///< the responder's value is what the partial gives: the challenger was wrong
+    kClaimRefuted = 2,  ///< it is not: the responder was wrong
+};
+constexpr bool is_valid(Ruling r) { return r == Ruling::kClaimHolds || r == Ruling::kClaimRefuted; }
+
+/// Executes the one disputed partial on the opened inputs. Total on any input; well under a millisecond.
+Result<Ruling, ProofError> judge(const Claim& claim, const Position& position, const Proof& proof) noexcept;
+
+}  // namespace assay::trace
