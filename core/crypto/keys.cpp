@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <core/crypto/keys.hpp>
+
+#include <algorithm>
+
+#include <secp256k1.h>
+#include <secp256k1_extrakeys.h>
+#include <secp256k1_schnorrsig.h>
+
+#include <core/crypto/random.hpp>
+
+namespace assay::crypto {
+namespace {
+
+/// Blinded once with fresh randomness against side channels; const use of a context is safe from any thread.
+const secp256k1_context* context() {
+    static const secp256k1_context* const kContext = [] {
+        secp256k1_context* made = secp256k1_context_create(SECP256K1_CONTEXT_SIGN | SECP256K1_CONTEXT_VERIFY);
+        std::array<std::uint8_t, 32> seed{};
+        fill_random(seed);
+        ASSERT(secp256k1_context_randomize(made, seed.data()) == 1);
+        wipe(seed);
+        return made;
+    }();
+    return kContext;
+}
+
+struct Keypair {
+    secp256k1_keypair pair{};
+    explicit Keypair(const std::array<std::uint8_t, 32>& secret) {
+        ASSERT(secp256k1_keypair_create(context(), &pair, secret.data()) == 1);
+    }
+    ~Keypair() { wipe(pair.data); }
+    Keypair(const Keypair&) = delete;
+    Keypair& operator=(const Keypair&) = delete;
+};
+
+}  // namespace
+
+Result<SecretKey, KeyError> SecretKey::from_bytes(ByteView bytes32) noexcept {
+    if (bytes32.size() != 32 || secp256k1_ec_seckey_verify(context(), bytes32.data()) != 1) {
+        return Unexpected{KeyError::kSecretOutOfRange};
+    }
+    SecretKey key;
+    std::copy(bytes32.begin(), bytes32.end(), key.secret_.begin());
+    return key;
+}
+
+SecretKey SecretKey::generate() {
+    SecretKey key;
+    do {
+        fill_random(key.secret_);
+    } while (secp256k1_ec_seckey_verify(context(), key.secret_.data()) != 1);
+    return key;
+}
+
+SecretKey::~SecretKey() { wipe(secret_); }
+
+AccountId SecretKey::account() const noexcept {
+    const Keypair keypair(secret_);
+    secp256k1_xonly_pubkey point{};
+    ASSERT(secp256k1_keypair_xonly_pub(context(), &point, nullptr, &keypair.pair) == 1);
+    AccountId out;
+    ASSERT(secp256k1_xonly_pubkey_serialize(context(), out.data.data(), &point) == 1);
+    return out;
+}
+
+Signature SecretKey::sign(ByteView message, const std::array<std::uint8_t, 32>& aux) const noexcept {
+    const Keypair keypair(secret_);
+    std::array<std::uint8_t, 32> randomness = aux;
+    secp256k1_schnorrsig_extraparams extra = SECP256K1_SCHNORRSIG_EXTRAPARAMS_INIT;
+    extra.ndata = randomness.data();
+    Signature out;
+    ASSERT(
+        secp256k1_schnorrsig_sign_custom(
+            context(), out.data.data(), message.data(), message.size(), &keypair.pair, &extra
+        ) == 1
+    );
+    return out;
+}
+
+bool verify_signature(const AccountId& signer, ByteView message, const Signature& signature) noexcept {
+    secp256k1_xonly_pubkey point{};
+    if (secp256k1_xonly_pubkey_parse(context(), &point, signer.data.data()) != 1) {
+        return false;
+    }
+    return secp256k1_schnorrsig_verify(
+               context(), signature.data.data(), message.data(), message.size(), &point
+           ) == 1;
+}
+
+}  // namespace assay::crypto
