@@ -55,6 +55,7 @@ TreeUpdate update_tree(
 struct LeafHashes {
     Hash256 key_hash;
     Hash256 value_hash;
+    constexpr auto operator<=>(const LeafHashes&) const = default;
     static constexpr auto fields() { return std::tuple{&LeafHashes::key_hash, &LeafHashes::value_hash}; }
 };
 
@@ -62,9 +63,9 @@ struct LeafHashes {
 struct JmtProof {
     std::optional<LeafHashes> leaf;
     std::vector<Hash256> siblings;  ///< from the leaf upwards, at most 256
+    bool operator==(const JmtProof&) const = default;
     static constexpr auto fields() { return std::tuple{&JmtProof::leaf, &JmtProof::siblings}; }
 };
-
 
 /// The proof for `key` in the tree of `version`.
 JmtProof prove(const NodeReader& reader, std::uint64_t version, ByteView key);
