@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <core/base/bytes.hpp>
+#include <core/base/integers.hpp>
+#include <contracts/chain/chain.hpp>
+
+/// What a consensus engine drives, in the shape of ABCI 2.0 and in plain structs. The same implementation runs under
+/// every engine; nothing but the arguments reaches finalize().
+namespace assay::consensus {
+
+struct Info {
+    Height height;     ///< last committed; 0 before the first block
+    Hash256 app_hash;  ///< of that height
+};
+
+enum class CheckKind : std::uint8_t { kNew = 1, kRecheck = 2 };
+
+/// Answer to check(): code 0 means "may enter the mempool".
+struct CheckResult {
+    std::uint8_t code = 0;  ///< contracts::TxError, or 0
+    AccountId sender;
+    std::uint64_t nonce = 0;
+    std::uint64_t state_nonce = 0;  ///< the sender's next nonce in the committed state
+};
+
+struct FinalizeRequest {
+    Height height;
+    std::uint64_t time_ms = 0;
+    Hash256 block_hash;
+    AccountId proposer;
+    std::vector<Bytes> txs;
+};
+
+struct FinalizeResult {
+    Hash256 app_hash;
+    std::vector<contracts::Receipt> receipts;  ///< one per transaction
+};
+
+struct QueryRequest {
+    Bytes key;  ///< contracts::keys
+    std::optional<Height> height;  ///< nullopt: last committed
+};
+struct QueryResult {
+    Height height;
+    Hash256 app_hash;
+    std::optional<Bytes> value;
+    Bytes proof;  ///< Borsh(merkle::JmtProof)
+};
+
+class StateMachine {
+  public:
+    virtual ~StateMachine() = default;
+    virtual Info info() const = 0;
+    /// Makes the state of height 0; idempotent until the first commit. Returns its app hash. Throws
+    /// std::runtime_error for a genesis that is not valid.
+    virtual Hash256 init(const contracts::Genesis& genesis) = 0;
+    /// Against the last committed state; may run on any thread while blocks run.
+    virtual CheckResult check(ByteView tx, CheckKind kind) const = 0;
+    /// Chooses and orders transactions for a proposal, at most `max_bytes` in all.
+    virtual std::vector<Bytes> prepare(std::vector<Bytes> candidates, std::uint64_t max_bytes) const = 0;
+    /// Whether a proposal is acceptable. Depends on the block and the committed state only.
+    virtual bool process(const FinalizeRequest& proposal) const = 0;
+    /// Executes a decided block in memory. Total: bad transactions give receipts.
+    virtual FinalizeResult finalize(const FinalizeRequest& block) = 0;
+    /// Makes the finalized block durable-in-order: the only write. Throws when storage fails.
+    virtual void commit() = 0;
+    virtual QueryResult query(const QueryRequest& request) const = 0;
+};
+
+}  // namespace assay::consensus

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <tuple>
+
+#include <core/base/bytes.hpp>
+#include <core/base/integers.hpp>
+#include <contracts/chain/transaction.hpp>
+#include <contracts/tasks/task.hpp>
+#include <verifier/trace/narrowing.hpp>
+
+namespace assay::contracts {
+
+enum class DisputeState : std::uint8_t {
+    kActive = 1,
+    kRefuted = 2,  ///< the responder (solver) was wrong
+    kUpheld = 3,   ///< the challenger was wrong
+    kMoot = 4,     ///< the task ended otherwise; the challenger's bond is returned
+};
+constexpr bool is_valid(DisputeState s) { return s >= DisputeState::kActive && s <= DisputeState::kMoot; }
+const char* to_string(DisputeState state) noexcept;
+
+/// One dispute between the solver (responder) and a challenger over one segment (DSP rules).
+struct Dispute {
+    DisputeId id;
+    TaskId task;
+    std::uint32_t segment = 0;
+    AccountId responder;
+    AccountId challenger;
+    Role challenger_role = Role::kVerifier;
+    Amount challenger_bond;  ///< locked
+    DisputeState state = DisputeState::kActive;
+    std::optional<Reason> reason;  ///< why it ended
+    trace::Claim claim;
+    trace::Position position;
+    Height opened_at;
+    Height ended_at;
+    std::uint32_t responder_clock = 0;   ///< blocks left
+    std::uint32_t challenger_clock = 0;
+    Height last_move_at;
+    Height deadline;  ///< when the clock of the party to move runs out
+    std::uint64_t onchain_bytes = 0;  ///< of every transaction of this dispute so far
+    Amount slashed;  ///< what the loser lost, what of it the winner got, what was burned
+    Amount paid;
+    Amount burned;
+    static constexpr auto fields() {
+        return std::tuple{&Dispute::id, &Dispute::task, &Dispute::segment, &Dispute::responder, &Dispute::challenger,
+                          &Dispute::challenger_role, &Dispute::challenger_bond, &Dispute::state, &Dispute::reason,
+                          &Dispute::claim, &Dispute::position, &Dispute::opened_at, &Dispute::ended_at,
+                          &Dispute::responder_clock, &Dispute::challenger_clock, &Dispute::last_move_at,
+                          &Dispute::deadline, &Dispute::onchain_bytes, &Dispute::slashed, &Dispute::paid,
+                          &Dispute::burned};
+    }
+};
+
+}  // namespace assay::contracts

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <core/base/bytes.hpp>
+#include <core/base/integers.hpp>
+#include <core/base/result.hpp>
+#include <contracts/chain/state.hpp>
+#include <contracts/chain/transaction.hpp>
+#include <contracts/chain/tx_error.hpp>
+
+/// The replicated state machine: blocks in, changes and receipts out. Pure (BLK rules).
+namespace assay::contracts {
+
+struct Genesis {
+    std::string chain_id;  ///< 1..48 characters of [a-z0-9-]
+    Params params;
+    std::map<AccountId, Amount> balances;
+    static constexpr auto fields() { return std::tuple{&Genesis::chain_id, &Genesis::params, &Genesis::balances}; }
+};
+
+enum class [[nodiscard]] GenesisError : std::uint8_t { kChainId = 1, kSupplyOverflow = 2, kParams = 3 };
+
+/// The changes that make the state of height 0 from nothing.
+Result<Changes, GenesisError> make_genesis(const Genesis& genesis);
+
+/// What the rules may know about the block they run in.
+struct BlockContext {
+    Height height;
+    std::uint64_t time_ms = 0;
+    Hash256 block_hash;  ///< the beacon of this block's draws (BLK-5)
+    AccountId proposer;
+};
+
+struct Receipt {
+    Hash256 tx;
+    std::uint8_t code = 0;  ///< 0: executed; else a TxError: nothing changed, except, where the sender could pay, fee and nonce
+    std::string action;     ///< action_name, empty when the bytes did not decode
+    AccountId sender;
+    std::optional<TaskId> task;  ///< the task that it is about, when there is one
+    static constexpr auto fields() {
+        return std::tuple{&Receipt::tx, &Receipt::code, &Receipt::action, &Receipt::sender, &Receipt::task};
+    }
+};
+
+struct BlockOutcome {
+    Changes changes;                     ///< against the view given
+    std::vector<Receipt> receipts;       ///< one per transaction, in order
+    std::vector<HistoryRecord> history;  ///< in order
+    std::vector<DisputeId> disputes;     ///< opened or changed in this block
+    std::uint64_t referee_partials = 0;  ///< partials recomputed; the node measures their time itself
+};
+
+/// Decodes and checks what needs no state: encoding, size, chain id, signature, ranges of the action's fields.
+Result<Tx, TxError> check_stateless(ByteView tx_bytes, const std::string& chain_id, const Params& params) noexcept;
+
+/// Whether `tx` could be executed on `view` right now, at the nonce the state asks for; for mempools.
+/// `expected_nonce` lets a mempool check a transaction that follows others of the same sender.
+Result<void, TxError> check_tx(
+    const StateView& view, const Tx& tx, std::size_t size_bytes, std::uint64_t expected_nonce
+) noexcept;
+
+/// Executes a whole block: each transaction (checks, effects, invariants; a failed one leaves no trace but its fee and
+/// nonce), then the deadlines that end with this block, then the draws. Total: any bytes give a receipt.
+BlockOutcome apply_block(
+    const StateView& view, const std::string& chain_id, const BlockContext& context, const std::vector<Bytes>& txs
+) noexcept;
+
+}  // namespace assay::contracts

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+
+#include <core/base/bytes.hpp>
+#include <core/base/integers.hpp>
+#include <contracts/arbitration/dispute.hpp>
+#include <contracts/availability/challenge.hpp>
+#include <contracts/ledger/account.hpp>
+#include <contracts/params/params.hpp>
+#include <contracts/stake/stake.hpp>
+#include <contracts/tasks/task.hpp>
+
+/// The state as contracts see it: typed slots over an ordered map of bytes, whose root is the app hash (STA rules).
+namespace assay::contracts {
+
+/// Committed state of some height. The caller supplies it; contracts never do I/O themselves.
+class StateView {
+  public:
+    virtual ~StateView() = default;
+    virtual std::optional<Bytes> get(const Bytes& key) const = 0;
+};
+
+using Changes = std::map<Bytes, std::optional<Bytes>>;
+
+/// STA-2: the keys of slots: one prefix byte, then the fixed-size parts. Auditors ask for proofs of these.
+namespace keys {
+Bytes params();
+Bytes supply();
+Bytes account(const AccountId& account);
+Bytes stake(Role role, const AccountId& account);
+Bytes task(const TaskId& task);
+Bytes checkpoint(const TaskId& task, std::uint32_t index);
+Bytes dispute(const DisputeId& dispute);
+Bytes challenge(const ChallengeId& challenge);
+}  // namespace keys
+
+}  // namespace assay::contracts

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <tuple>
+#include <variant>
+#include <vector>
+
+#include <core/base/bytes.hpp>
+#include <core/base/integers.hpp>
+#include <core/codec/borsh.hpp>
+#include <core/crypto/keys.hpp>
+#include <verifier/trace/narrowing.hpp>
+#include <verifier/trace/referee.hpp>
+
+/// What users send to the chain: Borsh bytes, signed with BIP-340 over a tagged hash that binds the chain id (TX rules).
+namespace assay::contracts {
+
+using TaskId = FixedBytes<struct TaskIdTag, 32>;
+using DisputeId = FixedBytes<struct DisputeIdTag, 32>;
+using ChallengeId = FixedBytes<struct ChallengeIdTag, 32>;
+
+enum class Role : std::uint8_t { kSolver = 1, kVerifier = 2, kWhistleblower = 3 };
+constexpr bool is_valid(Role r) { return r >= Role::kSolver && r <= Role::kWhistleblower; }
+const char* to_string(Role role) noexcept;
+
+/// Where an artifact can be had: its SHA-256 and one URL ("http://127.0.0.1:4000"; GET <url>/artifact/<hex>).
+struct ArtifactRef {
+    Hash256 sha256;
+    std::uint64_t size_bytes = 0;
+    std::string location;
+    bool operator==(const ArtifactRef&) const = default;
+    static constexpr auto fields() {
+        return std::tuple{&ArtifactRef::sha256, &ArtifactRef::size_bytes, &ArtifactRef::location};
+    }
+};
+inline constexpr std::size_t kMaxLocationBytes = 256;
+
+/// What a submitter asks for. Segment 0 is the initialisation; segment i > 0 covers `checkpoint_interval` steps.
+struct TaskSpec {
+    std::string title;  ///< printable ASCII, at most 64 bytes
+    trace::ProgramCommitment program;
+    ArtifactRef program_artifact;  ///< Borsh(program::Program)
+    Hash256 dataset_root;
+    ArtifactRef dataset_artifact;  ///< safetensors with one i32 tensor "rows" [rows, width]
+    std::uint64_t seed = 0;
+    std::uint64_t steps = 0;
+    std::uint32_t checkpoint_interval = 0;
+    Amount reward;            ///< to the solver
+    Amount verification_fee;  ///< shared by the verifiers who did their work
+    std::uint32_t training_blocks = 0;  ///< TASK-8: the solver completes within this many blocks of accepting
+    bool operator==(const TaskSpec&) const = default;
+    static constexpr auto fields() {
+        return std::tuple{&TaskSpec::title, &TaskSpec::program, &TaskSpec::program_artifact, &TaskSpec::dataset_root,
+                          &TaskSpec::dataset_artifact, &TaskSpec::seed, &TaskSpec::steps,
+                          &TaskSpec::checkpoint_interval, &TaskSpec::reward, &TaskSpec::verification_fee,
+                          &TaskSpec::training_blocks};
+    }
+};
+inline constexpr std::uint32_t kMaxSegments = 1'024;
+
+// Actions, one struct each. The comment names the contract that executes it.
+struct Transfer {  // ledger
+    AccountId to;
+    Amount amount;
+    static constexpr auto fields() { return std::tuple{&Transfer::to, &Transfer::amount}; }
+};
+struct Bond {  // stake
+    Role role = Role::kSolver;
+    Amount amount;
+    static constexpr auto fields() { return std::tuple{&Bond::role, &Bond::amount}; }
+};
+struct Unbond {  // stake
+    Role role = Role::kSolver;
+    Amount amount;
+    static constexpr auto fields() { return std::tuple{&Unbond::role, &Unbond::amount}; }
+};
+struct SubmitTask {  // tasks; the task's id is task_id(sender, nonce)
+    TaskSpec spec;
+    static constexpr auto fields() { return std::tuple{&SubmitTask::spec}; }
+};
+struct AcceptTask {
+    TaskId task;
+    static constexpr auto fields() { return std::tuple{&AcceptTask::task}; }
+};
+struct PostCheckpoint {  // checkpoint i is the state after segment i; posted in order from 0
+    TaskId task;
+    std::uint32_t index = 0;
+    Hash256 state_root;
+    ArtifactRef artifact;  ///< safetensors of the state
+    static constexpr auto fields() {
+        return std::tuple{&PostCheckpoint::task, &PostCheckpoint::index, &PostCheckpoint::state_root,
+                          &PostCheckpoint::artifact};
+    }
+};
+struct CompleteTask {
+    TaskId task;
+    static constexpr auto fields() { return std::tuple{&CompleteTask::task}; }
+};
+struct CancelTask {  // by the submitter, before a solver has accepted
+    TaskId task;
+    static constexpr auto fields() { return std::tuple{&CancelTask::task}; }
+};
+struct CommitVerdict {  // verification
+    TaskId task;
+    std::uint32_t segment = 0;
+    Hash256 commitment;  ///< verdict_commitment(...)
+    static constexpr auto fields() {
+        return std::tuple{&CommitVerdict::task, &CommitVerdict::segment, &CommitVerdict::commitment};
+    }
+};
+struct RevealVerdict {  // a root other than the solver's opens a dispute in the same transaction (VER-6)
+    TaskId task;
+    std::uint32_t segment = 0;
+    Hash256 state_root;  ///< what the verifier's own replay of the segment gives
+    Hash256 salt;
+    static constexpr auto fields() {
+        return std::tuple{&RevealVerdict::task, &RevealVerdict::segment, &RevealVerdict::state_root,
+                          &RevealVerdict::salt};
+    }
+};
+struct OpenDispute {  // arbitration; anyone with free verifier or whistleblower stake
+    TaskId task;
+    std::uint32_t segment = 0;
+    Role role = Role::kWhistleblower;  ///< whose stake the challenger's bond is locked in
+    static constexpr auto fields() { return std::tuple{&OpenDispute::task, &OpenDispute::segment, &OpenDispute::role}; }
+};
+struct RevealMove {
+    DisputeId dispute;
+    std::uint32_t round = 0;  ///< position.rounds; a move made for another round is refused
+    std::vector<Hash256> children;
+    static constexpr auto fields() { return std::tuple{&RevealMove::dispute, &RevealMove::round, &RevealMove::children}; }
+};
+struct SelectMove {
+    DisputeId dispute;
+    std::uint32_t round = 0;
+    trace::Selection selection;
+    static constexpr auto fields() { return std::tuple{&SelectMove::dispute, &SelectMove::round, &SelectMove::selection}; }
+};
+struct ProveMove {
+    DisputeId dispute;
+    trace::Proof proof;
+    static constexpr auto fields() { return std::tuple{&ProveMove::dispute, &ProveMove::proof}; }
+};
+struct ChallengeAvailability {  // availability; "show tile `tile` of tensor `tensor` of checkpoint `checkpoint`"
+    TaskId task;
+    std::uint32_t checkpoint = 0;
+    std::uint32_t tensor = 0;
+    std::uint64_t tile = 0;
+    Role role = Role::kVerifier;  ///< whose stake the challenger's bond is locked in
+    static constexpr auto fields() {
+        return std::tuple{&ChallengeAvailability::task, &ChallengeAvailability::checkpoint,
+                          &ChallengeAvailability::tensor, &ChallengeAvailability::tile,
+                          &ChallengeAvailability::role};
+    }
+};
+struct ServeChunk {  // the answer: the tile, with its path to the checkpoint's state root
+    ChallengeId challenge;
+    canonical::TensorType type;
+    trace::TileOpening opening;
+    static constexpr auto fields() { return std::tuple{&ServeChunk::challenge, &ServeChunk::type, &ServeChunk::opening}; }
+};
+
+using Action = std::variant<
+    Transfer, Bond, Unbond, SubmitTask, AcceptTask, PostCheckpoint, CompleteTask, CancelTask, CommitVerdict,
+    RevealVerdict, OpenDispute, RevealMove, SelectMove, ProveMove, ChallengeAvailability, ServeChunk>;
+/// "transfer", "submit_task", ... : the name of the action in RPC and CLI.
+const char* action_name(const Action& action) noexcept;
+
+struct TxBody {
+    std::string chain_id;
+    AccountId sender;
+    std::uint64_t nonce = 0;  ///< the sender's number of executed transactions
+    Amount fee;
+    Action action;
+    static constexpr auto fields() {
+        return std::tuple{&TxBody::chain_id, &TxBody::sender, &TxBody::nonce, &TxBody::fee, &TxBody::action};
+    }
+};
+struct Tx {
+    TxBody body;
+    Signature signature;
+    static constexpr auto fields() { return std::tuple{&Tx::body, &Tx::signature}; }
+};
+
+/// TX-3: what the sender signs: "assay/tx" over Borsh(body).
+Hash256 signing_hash(const TxBody& body);
+/// TX-4: a transaction's name: SHA-256 of its bytes.
+Hash256 tx_hash(ByteView tx_bytes) noexcept;
+Tx sign_tx(TxBody body, const crypto::SecretKey& key);
+
+/// TASK-2: "assay/task" over sender and nonce (u64).
+TaskId task_id(const AccountId& sender, std::uint64_t nonce) noexcept;
+/// VER-2: "assay/verdict" over task, segment, verifier, state root and salt.
+Hash256 verdict_commitment(
+    const TaskId& task, std::uint32_t segment, const AccountId& verifier, const Hash256& state_root, const Hash256& salt
+) noexcept;
+
+}  // namespace assay::contracts

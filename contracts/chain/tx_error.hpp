@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+namespace assay::contracts {
+
+/// Why a transaction was refused. Numbers are part of the protocol and never reused.
+enum class [[nodiscard]] TxError : std::uint8_t {
+    // Envelope (TX rules).
+    kUndecodable = 1,      ///< TX-1: not Borsh: truncated, trailing bytes, bad tag
+    kTooLarge = 2,         ///< TX-2
+    kWrongChain = 3,       ///< TX-3
+    kBadSignature = 4,     ///< TX-3
+    kNonceTooLow = 5,      ///< TX-5: already used
+    kNonceTooHigh = 6,     ///< TX-5: a gap
+    kFeeTooLow = 7,        ///< TX-7
+    kCannotPayFee = 8,     ///< TX-7
+    kInvariantBroken = 9,  ///< INV: a contract would have broken an invariant; a bug of ours, vetoed
+    kFieldOutOfRange = 10, ///< TX-6: a field that no state could make valid
+    // Ledger and stake.
+    kInsufficientBalance = 20,  ///< LED-2
+    kOverflow = 21,             ///< LED-3
+    kInsufficientStake = 22,    ///< STK-2
+    kTooManyUnbondings = 23,    ///< STK-4
+    // Tasks.
+    kTaskUnknown = 40,       ///< TASK-3
+    kTaskState = 41,         ///< TASK-4: not in a state that allows this
+    kNotSubmitter = 42,      ///< TASK-5
+    kNotSolver = 43,         ///< TASK-5
+    kCheckpointOrder = 44,   ///< TASK-7: not the next index
+    kCheckpointsMissing = 45,///< TASK-9
+    kSpecInvalid = 46,       ///< TASK-2
+    // Verification.
+    kNotAssigned = 60,         ///< VER-1
+    kAlreadyCommitted = 61,    ///< VER-3
+    kNotCommitted = 62,        ///< VER-4
+    kCommitmentMismatch = 63,  ///< VER-4
+    kPhase = 64,               ///< VER-3, VER-4: commits are over, or reveals have not begun
+    // Arbitration.
+    kDisputeUnknown = 80,    ///< DSP-30
+    kDisputeOver = 81,       ///< DSP-30
+    kNotParty = 82,          ///< DSP-31
+    kWrongRound = 83,        ///< DSP-34
+    kIllegalMove = 84,       ///< DSP-35: the narrowing refused it (trace::MoveError)
+    kProofInvalid = 85,      ///< DSP-36: the referee could not use it (trace::ProofError)
+    kSegmentUnknown = 86,    ///< DSP-37
+    kAlreadyDisputed = 87,   ///< DSP-38: this challenger already disputes this segment
+    // Availability.
+    kChallengeUnknown = 100,  ///< AVL-1
+    kChallengeOver = 101,     ///< AVL-2
+    kChunkInvalid = 102,      ///< AVL-4
+    kCheckpointUnknown = 103, ///< AVL-1
+};
+const char* to_string(TxError error) noexcept;
+
+}  // namespace assay::contracts

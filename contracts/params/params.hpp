@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <tuple>
+
+#include <core/base/integers.hpp>
+
+/// The numbers that the rules leave open; set at genesis, part of the state (PAR rules). Spans are in blocks.
+namespace assay::contracts {
+
+struct Params {
+    // Fees (TX-7). Both go to the treasury.
+    Amount fee_base{1'000};
+    Amount fee_per_byte{10};
+    std::uint32_t tx_size_max = 65'536;
+    std::uint32_t block_size_max = 4'194'304;
+
+    // Bonds.
+    Amount solver_bond{5'000'000'000};       ///< locked while a task is solved
+    Amount verifier_bond{1'000'000'000};     ///< locked per assignment
+    Amount challenger_bond{1'000'000'000};   ///< locked per dispute or availability challenge
+    std::uint32_t unbonding_blocks = 1'000;
+
+    // Drawing.
+    std::uint32_t verifiers_per_segment = 1;
+    std::uint32_t segments_checked = 3;      ///< drawn without replacement; all when the task has fewer
+
+    // Clocks.
+    std::uint32_t accept_blocks = 50;        ///< TASK-6
+    std::uint32_t commit_blocks = 200;       ///< VER-3
+    std::uint32_t reveal_blocks = 100;       ///< VER-4
+    std::uint32_t challenge_blocks = 100;    ///< TASK-10: after the last verdict, before payment
+    std::uint32_t dispute_clock_blocks = 400;     ///< DSP-32: each party's whole thinking time
+    std::uint32_t dispute_extension_blocks = 50;  ///< DSP-33: what is left after a move is never less
+    std::uint32_t availability_blocks = 100;      ///< AVL-3
+
+    // Shares, in basis points of what is slashed; the rest is burned (SET rules).
+    std::uint32_t slash_to_winner_bps = 5'000;
+
+    bool operator==(const Params&) const = default;
+    static constexpr auto fields() {
+        return std::tuple{&Params::fee_base, &Params::fee_per_byte, &Params::tx_size_max, &Params::block_size_max,
+                          &Params::solver_bond, &Params::verifier_bond, &Params::challenger_bond,
+                          &Params::unbonding_blocks, &Params::verifiers_per_segment, &Params::segments_checked,
+                          &Params::accept_blocks, &Params::commit_blocks, &Params::reveal_blocks,
+                          &Params::challenge_blocks, &Params::dispute_clock_blocks,
+                          &Params::dispute_extension_blocks, &Params::availability_blocks,
+                          &Params::slash_to_winner_bps};
+    }
+};
+
+}  // namespace assay::contracts

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <tuple>
+#include <vector>
+
+#include <core/base/bytes.hpp>
+#include <core/base/integers.hpp>
+#include <contracts/chain/transaction.hpp>
+
+namespace assay::contracts {
+
+struct Unbonding {
+    Amount amount;
+    Height release_at;
+    static constexpr auto fields() { return std::tuple{&Unbonding::amount, &Unbonding::release_at}; }
+};
+
+/// An account's stake in one role (STK rules). Free stake can be locked by duties or unbonded; locked stake can be
+/// slashed; unbonding stake is paid back at its height.
+struct Stake {
+    Amount free;
+    Amount locked;
+    std::vector<Unbonding> unbonding;  ///< at most kMaxUnbondings
+    static constexpr auto fields() { return std::tuple{&Stake::free, &Stake::locked, &Stake::unbonding}; }
+};
+inline constexpr std::size_t kMaxUnbondings = 16;
+
+}  // namespace assay::contracts
