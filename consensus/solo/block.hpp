@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include <core/base/bytes.hpp>
+#include <core/base/integers.hpp>
+#include <core/crypto/keys.hpp>
+
+/// The embedded engine's blocks (BLK rules): one proposer, whose signature auditors check.
+namespace assay::solo {
+
+struct BlockHeader {
+    std::string chain_id;
+    Height height;
+    std::uint64_t time_ms = 0;  ///< strictly later than the parent's
+    Hash256 parent;             ///< block_hash of the parent; zero for block 1
+    Hash256 txs_root;           ///< "assay/txs" over the Borsh vector of transaction hashes
+    Hash256 app_hash;           ///< of the state after the parent (for block 1: of genesis)
+    AccountId proposer;
+    static constexpr auto fields() {
+        return std::tuple{&BlockHeader::chain_id, &BlockHeader::height, &BlockHeader::time_ms, &BlockHeader::parent,
+                          &BlockHeader::txs_root, &BlockHeader::app_hash, &BlockHeader::proposer};
+    }
+};
+
+struct Block {
+    BlockHeader header;
+    Signature signature;  ///< BIP-340 by the proposer over block_hash
+    std::vector<Bytes> txs;
+    static constexpr auto fields() { return std::tuple{&Block::header, &Block::signature, &Block::txs}; }
+};
+
+/// "assay/block" over Borsh(header).
+Hash256 block_hash(const BlockHeader& header);
+Hash256 txs_root(const std::vector<Bytes>& txs);
+Block sign_block(BlockHeader header, std::vector<Bytes> txs, const crypto::SecretKey& proposer);
+/// Signature and txs_root; what needs the parent is the engine's matter.
+bool is_authentic(const Block& block);
+
+}  // namespace assay::solo

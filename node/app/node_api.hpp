@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <core/base/bytes.hpp>
+#include <core/base/integers.hpp>
+#include <core/base/result.hpp>
+#include <consensus/solo/block.hpp>
+#include <consensus/state_machine.hpp>
+#include <contracts/chain/chain.hpp>
+
+/// What the RPC server may ask of a running node. Implementations are thread-safe; every answer is of one committed
+/// height.
+namespace assay::node {
+
+enum class LastStop : std::uint8_t { kFirstStart = 1, kClean = 2, kUnclean = 3 };
+
+struct NodeStatus {
+    std::string chain_id;
+    std::string engine;  ///< "solo"
+    Height height;
+    Hash256 app_hash;
+    std::uint64_t time_ms = 0;  ///< of the last block
+    AccountId proposer;
+    std::uint64_t mempool_txs = 0;
+    std::uint64_t mempool_bytes = 0;
+    std::uint64_t block_interval_ms = 0;
+    LastStop last_stop = LastStop::kFirstStart;
+    std::uint64_t uptime_s = 0;
+};
+
+struct StoredBlock {
+    solo::Block block;
+    Hash256 hash;
+    Hash256 app_hash;  ///< after this block
+    std::vector<contracts::Receipt> receipts;
+};
+
+struct StoredTx {
+    Bytes bytes;
+    Height height;
+    std::uint32_t index = 0;  ///< within the block
+    contracts::Receipt receipt;
+};
+
+struct SubmitError {
+    std::uint8_t code = 0;         ///< contracts::TxError; 0 when the mempool itself refused
+    bool mempool_full = false;
+    bool already_known = false;
+    bool stopping = false;
+};
+
+/// A page of a listing: `next` is what to pass as `from` for the following page; nullopt at the end.
+template <class T>
+struct Page {
+    std::vector<T> items;
+    std::optional<std::uint64_t> next;
+};
+
+/// A transaction that moved a dispute (opening included), in order.
+struct DisputeMove {
+    Hash256 tx;
+    Height height;
+    std::string action;
+    std::uint32_t size_bytes = 0;
+};
+
+class NodeApi {
+  public:
+    virtual ~NodeApi() = default;
+    virtual NodeStatus status() const = 0;
+    virtual contracts::Params params() const = 0;
+    /// Checks and queues; the hash is known at once, execution comes with a block.
+    virtual Result<Hash256, SubmitError> submit(Bytes tx) = 0;
+    /// Waits until a block later than `after` is committed, at most `timeout`; returns the last committed height.
+    virtual Height wait_for_block(Height after, std::chrono::milliseconds timeout) = 0;
+    virtual std::optional<StoredBlock> block(Height height) const = 0;
+    virtual std::optional<StoredTx> tx(const Hash256& hash) const = 0;
+    virtual bool in_mempool(const Hash256& tx) const = 0;
+    /// A slot of the last committed state, by its key (contracts::keys).
+    virtual std::optional<Bytes> state(const Bytes& key) const = 0;
+    /// With a proof; nullopt when the height is not kept.
+    virtual std::optional<consensus::QueryResult> prove(const Bytes& key, std::optional<Height> height) const = 0;
+    /// The nonce for the account's next transaction, counting those waiting in the mempool.
+    virtual std::uint64_t next_nonce(const AccountId& account) const = 0;
+    virtual Page<contracts::HistoryRecord> task_history(
+        const contracts::TaskId& task, std::uint64_t from, std::uint32_t limit
+    ) const = 0;
+    virtual Page<contracts::TaskId> tasks(std::uint64_t from, std::uint32_t limit) const = 0;  ///< oldest first
+    virtual Page<StoredTx> account_history(
+        const AccountId& account, std::uint64_t from, std::uint32_t limit
+    ) const = 0;  ///< transactions it sent, oldest first
+    virtual Page<contracts::DisputeId> disputes(
+        const std::optional<contracts::TaskId>& task, std::uint64_t from, std::uint32_t limit
+    ) const = 0;
+    virtual std::vector<DisputeMove> dispute_moves(const contracts::DisputeId& dispute) const = 0;
+    /// Microseconds this node took to judge the dispute's proof; nullopt when none was judged here.
+    virtual std::optional<double> referee_us(const contracts::DisputeId& dispute) const = 0;
+    virtual std::vector<contracts::ChallengeId> challenges(const contracts::TaskId& task) const = 0;
+};
+
+}  // namespace assay::node
