@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <core/crypto/keys.hpp>
+
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <core/crypto/hash.hpp>
+#include <core/crypto/keystore.hpp>
+#include <core/crypto/random.hpp>
+
+#include "vectors.hpp"
+
+namespace assay::crypto {
+namespace {
+
+std::vector<std::string> split(const std::string& line, std::size_t columns) {
+    std::vector<std::string> cells(columns);
+    std::istringstream in(line);
+    for (std::size_t i = 0; i < columns; ++i) {
+        std::getline(in, cells[i], ',');
+    }
+    return cells;
+}
+
+TEST_CASE("SHA-256 gives the digests of NIST's short messages at once and in parts") {
+    auto file = open_vectors("sha256_short.rsp");
+    std::string line;
+    std::size_t bits = 0;
+    Bytes message;
+    std::size_t seen = 0;
+    Sha256 stream;
+    while (std::getline(file, line)) {
+        if (line.starts_with("Len = ")) {
+            bits = std::stoul(line.substr(6));
+        } else if (line.starts_with("Msg = ")) {
+            message = hex_bytes(line.substr(6));
+            message.resize(bits / 8);
+        } else if (line.starts_with("MD = ")) {
+            ++seen;
+            const ByteView view = message;
+            CHECK(to_hex(sha256(view).view()) == line.substr(5));
+            stream.update(view.first(view.size() / 3)).update(view.subspan(view.size() / 3));
+            CHECK(to_hex(stream.finish().view()) == line.substr(5));
+        }
+    }
+    CHECK(seen == 65);
+}
+
+TEST_CASE("ENC-1: a tagged hash is SHA-256 over the tag digest twice and the data") {
+    const Hash256 tag = sha256(as_bytes("assay/example"));
+    Bytes input;
+    append(input, tag.view());
+    append(input, tag.view());
+    append(input, as_bytes("some data"));
+    const TaggedHash hash("assay/example");
+    CHECK(hash(as_bytes("some data")) == sha256(input));
+    CHECK(hash(as_bytes("some"), as_bytes(" data")) == sha256(input));
+    CHECK(hash(as_bytes("some data")) != TaggedHash("assay/other")(as_bytes("some data")));
+    CHECK(to_hex(TaggedHash("BIP0340/challenge")({}).view()) == to_hex([] {
+              Bytes twice;
+              append(twice, sha256(as_bytes("BIP0340/challenge")).view());
+              append(twice, sha256(as_bytes("BIP0340/challenge")).view());
+              return sha256(twice);
+          }().view()));
+}
+
+TEST_CASE("signatures agree with all nineteen vectors of BIP-340") {
+    auto file = open_vectors("bip340.csv");
+    std::string line;
+    std::getline(file, line);
+    int rows = 0;
+    while (std::getline(file, line)) {
+        CAPTURE(line);
+        const auto cell = split(line, 7);
+        CHECK(std::stoi(cell[0]) == rows++);
+        const auto account = fixed_from_hex<AccountId>(cell[2]);
+        const auto signature = fixed_from_hex<Signature>(cell[5]);
+        REQUIRE(account.has_value());
+        REQUIRE(signature.has_value());
+        const Bytes message = hex_bytes(cell[4]);
+        CHECK(verify_signature(*account, message, *signature) == (cell[6] == "TRUE"));
+        if (cell[1].empty()) {
+            continue;
+        }
+        const auto key = SecretKey::from_bytes(hex_bytes(cell[1]));
+        REQUIRE(key.has_value());
+        CHECK(key->account() == *account);
+        CHECK(key->sign(message, fixed_from_hex<Hash256>(cell[3])->data) == *signature);
+    }
+    CHECK(rows == 19);
+}
+
+TEST_CASE("a secret outside the group order or of the wrong length is refused") {
+    const std::string order = "fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141";
+    const std::string below = "fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364140";
+    CHECK(SecretKey::from_bytes(hex_bytes(order)).error() == KeyError::kSecretOutOfRange);
+    CHECK(SecretKey::from_bytes(Bytes(32)).error() == KeyError::kSecretOutOfRange);
+    CHECK(SecretKey::from_bytes(Bytes(31, 1)).error() == KeyError::kSecretOutOfRange);
+    CHECK(SecretKey::from_bytes(hex_bytes(below)).has_value());
+}
+
+TEST_CASE("generated keys differ and a signature binds key and message") {
+    const SecretKey one = SecretKey::generate();
+    const SecretKey two = SecretKey::generate();
+    CHECK(one.bytes() != two.bytes());
+    Bytes message(100, 7);
+    const Signature signature = one.sign(message);
+    CHECK(verify_signature(one.account(), message, signature));
+    CHECK_FALSE(verify_signature(two.account(), message, signature));
+    message.back() ^= 1U;
+    CHECK_FALSE(verify_signature(one.account(), message, signature));
+    std::array<std::uint8_t, 32> secret = one.bytes();
+    wipe(secret);
+    CHECK(secret == std::array<std::uint8_t, 32>{});
+}
+
+constexpr KeystoreCost kCheap{1024, 8, 1};
+
+TEST_CASE("a keystore opens under its password alone") {
+    const SecretKey key = SecretKey::generate();
+    const SealedKey sealed = seal_key(key, "correct horse", kCheap);
+    CHECK(sealed.account == key.account());
+    CHECK(open_key(sealed, "correct horse")->bytes() == key.bytes());
+    CHECK(open_key(sealed, "correct house").error() == KeystoreError::kWrongPassword);
+    CHECK(open_key(sealed, "").error() == KeystoreError::kWrongPassword);
+    SealedKey altered = sealed;
+    altered.ciphertext[0] ^= 1U;
+    CHECK(open_key(altered, "correct horse").error() == KeystoreError::kWrongPassword);
+    altered = sealed;
+    altered.account.data[0] ^= 1U;
+    CHECK(open_key(altered, "correct horse").error() == KeystoreError::kWrongPassword);
+    altered = sealed;
+    altered.ciphertext.pop_back();
+    CHECK(open_key(altered, "correct horse").error() == KeystoreError::kMalformed);
+    const SealedKey again = seal_key(key, "correct horse", kCheap);
+    CHECK(again.salt != sealed.salt);
+    CHECK(again.nonce != sealed.nonce);
+}
+
+TEST_CASE("a keystore that another implementation sealed opens") {
+    const auto vector = json_vectors("keystore.json");
+    SealedKey sealed;
+    sealed.account = *fixed_from_hex<AccountId>(vector.at("account").get<std::string>());
+    sealed.cost = {vector.at("n").get<std::uint64_t>(), vector.at("r").get<std::uint32_t>(), vector.at("p").get<std::uint32_t>()};
+    const Bytes salt = hex_bytes(vector.at("salt").get<std::string>());
+    const Bytes nonce = hex_bytes(vector.at("nonce").get<std::string>());
+    REQUIRE(salt.size() == sealed.salt.size());
+    REQUIRE(nonce.size() == sealed.nonce.size());
+    std::copy(salt.begin(), salt.end(), sealed.salt.begin());
+    std::copy(nonce.begin(), nonce.end(), sealed.nonce.begin());
+    sealed.ciphertext = hex_bytes(vector.at("ciphertext").get<std::string>());
+    const auto key = open_key(sealed, vector.at("password").get<std::string>());
+    REQUIRE(key.has_value());
+    CHECK(to_hex(key->bytes()) == vector.at("secret").get<std::string>());
+}
+
+TEST_CASE("scrypt costs that would exhaust memory or make no sense are refused") {
+    SealedKey sealed = seal_key(SecretKey::generate(), "x", kCheap);
+    struct Row {
+        KeystoreCost cost;
+        KeystoreError error;
+    };
+    for (const Row& row : {
+             Row{{std::uint64_t{1} << 21U, 8, 1}, KeystoreError::kCostTooHigh},
+             Row{{std::uint64_t{1} << 63U, 8, 1}, KeystoreError::kCostTooHigh},
+             Row{{std::uint64_t{1} << 20U, 16, 1}, KeystoreError::kCostTooHigh},
+             Row{{1024, 65, 1}, KeystoreError::kCostTooHigh},
+             Row{{1024, 8, 9}, KeystoreError::kCostTooHigh},
+             Row{{1024, 0x80000000U, 2}, KeystoreError::kCostTooHigh},
+             Row{{1000, 8, 1}, KeystoreError::kMalformed},
+             Row{{1, 8, 1}, KeystoreError::kMalformed},
+             Row{{0, 8, 1}, KeystoreError::kMalformed},
+             Row{{1024, 0, 1}, KeystoreError::kMalformed},
+             Row{{1024, 8, 0}, KeystoreError::kMalformed},
+         }) {
+        sealed.cost = row.cost;
+        CHECK(open_key(sealed, "x").error() == row.error);
+    }
+}
+
+}  // namespace
+}  // namespace assay::crypto
