@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Installs what Assay needs on Debian 12, builds it, and runs the demo or the tests.
+#
+#   tools/quickstart.sh demo [options of `assay demo`]   build/release, then the demo
+#   tools/quickstart.sh test                             build/release, then every test
+#   tools/quickstart.sh build                            build/release only
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+packages=(
+  g++ cmake ninja-build ccache pkg-config git python3
+  libtorch-dev libopenblas0-pthread librocksdb-dev libsecp256k1-dev libcrypto++-dev libboost1.81-dev
+  nlohmann-json3-dev libcli11-dev libtomlplusplus-dev doctest-dev
+)
+test_packages=(clang-14 libclang-rt-14-dev)
+
+usage() {
+  sed -n '5,7s/^# *//p' "$0" >&2
+  exit 2
+}
+
+install_packages() {
+  local missing=() package
+  for package in "$@"; do
+    dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing+=("$package")
+  done
+  [ ${#missing[@]} -eq 0 ] && return
+  local run=()
+  if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null || {
+      echo "quickstart: these Debian packages are missing: ${missing[*]}; run as root, or install them and try again" >&2
+      exit 1
+    }
+    run=(sudo)
+  fi
+  echo "== installing ${#missing[@]} Debian packages: ${missing[*]}"
+  "${run[@]}" apt-get update -qq
+  "${run[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+}
+
+# libtorch's headers take 1 GB and 10 s per file: never more jobs than memory allows.
+jobs() {
+  local by_memory
+  by_memory=$(awk '/MemAvailable/ {print int($2 / 1500000)}' /proc/meminfo)
+  local cores
+  cores=$(nproc)
+  echo $((by_memory < 1 ? 1 : by_memory < cores ? by_memory : cores))
+}
+
+build() { # preset [targets...]
+  local preset=$1
+  shift
+  echo "== building $preset"
+  cmake --preset "$preset" >"build/$preset.configure.log" 2>&1 || {
+    cat "build/$preset.configure.log" >&2
+    exit 1
+  }
+  cmake --build --preset "$preset" -j "$(jobs)" ${1+--target "$@"}
+}
+
+case "${1:-}" in
+demo)
+  shift
+  install_packages "${packages[@]}"
+  mkdir -p build
+  build release assay assayd assay-worker
+  exec build/release/bin/assay demo "$@"
+  ;;
+test)
+  install_packages "${packages[@]}" "${test_packages[@]}"
+  mkdir -p build
+  build release
+  build asan
+  build fuzz fuzz_targets
+  echo "== tests under AddressSanitizer and UndefinedBehaviorSanitizer"
+  ctest --preset asan -j "$(nproc)" -LE slow
+  echo "== fuzz targets, briefly"
+  ctest --preset fuzz -L fuzz
+  echo "== all tests"
+  ctest --preset release -j "$(nproc)"
+  ;;
+build)
+  install_packages "${packages[@]}"
+  mkdir -p build
+  build release
+  ;;
+*) usage ;;
+esac
