@@ -28,7 +28,8 @@ Tensor execute_node(
     const Node& node, const StepContext& context, const RowSource& rows, std::span<const Tensor* const> inputs
 );
 
-/// Called after each node (kCommit excepted) with its output; returning false stops the step.
+/// Called after each node (kCommit excepted) with its output; returning false stops the step, whose next state is
+/// then empty.
 using NodeObserver = std::function<bool(std::uint32_t node, const Tensor& output)>;
 
 /// Runs a whole well-formed graph from `state` and returns the next state's tensors, in kCommit's order.

@@ -75,7 +75,7 @@ enum class Op : std::uint8_t {
     kQuantise = 50,    ///< (x f32 [M,K], e i32 [M,nC], [1,1] or [M,1]) -> i32: rint(x * 2^(a-e)), half even; b = chunk
     kDequantise = 51,  ///< (q i64 [M,N], e i32 [M,1] or [1,1]) -> f32: RN32(RN64(q) * 2^(e-a))
     kContract = 52,    ///< (qa i32 [M,K], ea i32 [M,nC], qb i32 [N,K], eb i32 [N,nC]) -> f32 [M,N]: XG(p=a, Kc=b)
-    // The last entry of a step: the state root over its inputs' commitments. Has no tensor.
+    // The last entry of a step: the state root over its inputs' commitments. Has no tensor: dtype f32, shape [0,0].
     kCommit = 90,
 };
 constexpr bool is_valid(Op op) {
