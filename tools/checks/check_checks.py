@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Feeds each check a violation, and fails when the check does not see it."""
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+failures = 0
+
+
+def run(script, *arguments):
+    return subprocess.run([sys.executable, str(HERE / script), *map(str, arguments)], capture_output=True, text=True)
+
+
+def expect(name, condition, output=""):
+    global failures
+    print(("ok      " if condition else "FAILED  ") + name)
+    if not condition:
+        failures += 1
+        print(output)
+
+
+def write(root, path, text):
+    file = root / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, encoding="utf-8")
+
+
+def layer_cases():
+    cases = [
+        ("a contract that includes RocksDB", "contracts/a.cpp", "#include <rocksdb/db.h>\n"),
+        ("a contract that includes node", "contracts/a.cpp", "#include <node/app/node_api.hpp>\n"),
+        ("a contract with a clock", "contracts/a.cpp", "#include <chrono>\n"),
+        ("a contract with an unordered map", "contracts/a.cpp", "#include <unordered_map>\n"),
+        ("a relative include", "consensus/a.cpp", '#include "../node/n.hpp"\n'),
+        ("torch outside the engine", "verifier/worker/a.cpp", "#include <torch/torch.h>\n"),
+        ("production code that includes tests", "tools/a.cpp", "#include <tests/unit/x.hpp>\n"),
+        ("core that includes a contract", "core/base/a.hpp", "#include <contracts/chain/chain.hpp>\n"),
+        ("stdio in a contract", "contracts/a.cpp", "#include <cstdio>\n"),
+    ]
+    for name, path, text in cases:
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            write(root, path, text)
+            result = run("check_layers.py", root)
+            expect(f"layers: {name} is refused", result.returncode == 1 and path in result.stdout, result.stdout)
+    with tempfile.TemporaryDirectory() as folder:
+        root = pathlib.Path(folder)
+        write(root, "contracts/a.cpp", "#include <map>\n#include <core/base/bytes.hpp>\n")
+        expect("layers: a lawful file passes", run("check_layers.py", root).returncode == 0)
+
+
+def rule_cases():
+    page, code, test = "| COD-1 | text |\n", "// COD-1\n", 'TEST_CASE("COD-1: claim") {}\n'
+    cases = [
+        ("a rule that no code cites", page, "", test),
+        ("a rule that no test opens with", page, code, ""),
+        ("a cited rule that nobody defines", page, code + "// MRK-9\n", test),
+        ("a rule defined twice", page + page, code, test),
+    ]
+    for name, docs, source, tests in cases:
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            write(root, "docs/protocol/a.md", docs)
+            write(root, "core/a.cpp", source)
+            write(root, "tests/a.cpp", tests)
+            expect(f"rules: {name} is refused", run("check_rules.py", root).returncode == 1)
+    with tempfile.TemporaryDirectory() as folder:
+        root = pathlib.Path(folder)
+        write(root, "docs/protocol/a.md", page)
+        write(root, "core/a.cpp", code)
+        write(root, "tests/a.cpp", test)
+        result = run("check_rules.py", root)
+        expect("rules: a kept rule passes", result.returncode == 0, result.stdout)
+
+
+def symbol_cases():
+    with tempfile.TemporaryDirectory() as folder:
+        root = pathlib.Path(folder)
+        for name, body, verdict in (
+            ("a clock", "#include <chrono>\nlong f() { return std::chrono::steady_clock::now().time_since_epoch().count(); }\n", 1),
+            ("an environment variable", "#include <cstdlib>\nchar* f() { return getenv(\"HOME\"); }\n", 1),
+            ("plain arithmetic", "int f(int x) { return x + 1; }\n", 0),
+        ):
+            write(root, "a.cpp", body)
+            subprocess.run(["g++", "-std=c++20", "-c", str(root / "a.cpp"), "-o", str(root / "a.o")], check=True)
+            (root / "a.a").unlink(missing_ok=True)
+            subprocess.run(["ar", "rc", str(root / "a.a"), str(root / "a.o")], check=True)
+            expect(f"symbols: {name} gives {verdict}", run("check_symbols.py", root / "a.a").returncode == verdict)
+
+
+layer_cases()
+rule_cases()
+symbol_cases()
+print(f"{failures} failures")
+sys.exit(1 if failures else 0)
