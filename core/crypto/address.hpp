@@ -18,7 +18,7 @@ enum class [[nodiscard]] AddressError : std::uint8_t {
     kWrongPrefix = 5,
 };
 
-/// bech32m (BIP-350) of the account under the prefix "assay": `assay1...`.
+/// ENC-3: bech32m (BIP-350) of the account under the prefix "assay": `assay1...`.
 std::string to_address(const AccountId& account);
 /// The inverse; says what is wrong with a mistyped address.
 Result<AccountId, AddressError> decode_address(std::string_view text);

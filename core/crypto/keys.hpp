@@ -34,7 +34,7 @@ class SecretKey {
     std::array<std::uint8_t, 32> secret_{};
 };
 
-/// BIP-340 verification; false for a public key that is not on the curve.
+/// ENC-2: BIP-340 verification; false for a public key that is not on the curve.
 bool verify_signature(const AccountId& signer, ByteView message, const Signature& signature) noexcept;
 
 }  // namespace assay::crypto

@@ -55,6 +55,7 @@ Hash256 prefixed(std::string_view prefix, const Hash256& first, const Hash256& s
     return crypto::sha256(input);
 }
 
+/// JMT-2: SHA-256 over the prefix and two hashes, for leaves and for inner nodes.
 Hash256 leaf_hash(const LeafHashes& leaf) noexcept {
     return prefixed<kLeafPrefix.size()>(kLeafPrefix, leaf.key_hash, leaf.value_hash);
 }
@@ -68,7 +69,10 @@ std::uint8_t nibble_at(const Hash256& key, std::size_t depth) {
     return static_cast<std::uint8_t>(depth % 2 == 0 ? byte >> 4U : byte & 15U);
 }
 
-bool bit_at(const Hash256& key, std::size_t index) { return ((key.data[index / 8] >> (7 - index % 8)) & 1U) != 0; }
+bool bit_at(const Hash256& key, std::size_t index) {
+    const std::uint32_t byte = key.data[index / 8];
+    return ((byte >> (7 - index % 8)) & 1U) != 0;
+}
 
 /// What lies below one position of the binary tree. JMT-3: a lone leaf stands for every subtree that holds it alone.
 struct Summary {
@@ -239,6 +243,7 @@ class Updater {
 
 }  // namespace
 
+/// JMT-4: big-endian, so that keys of one version lie together and after those of older ones.
 Bytes to_key(const NodeKey& key) {
     Bytes out;
     out.reserve(8 + key.nibbles.size());

@@ -67,7 +67,7 @@ TEST_CASE("ENC-1: a tagged hash is SHA-256 over the tag digest twice and the dat
           }().view()));
 }
 
-TEST_CASE("signatures agree with all nineteen vectors of BIP-340") {
+TEST_CASE("ENC-2: signatures agree with all nineteen vectors of BIP-340") {
     auto file = open_vectors("bip340.csv");
     std::string line;
     std::getline(file, line);
@@ -93,7 +93,7 @@ TEST_CASE("signatures agree with all nineteen vectors of BIP-340") {
     CHECK(rows == 19);
 }
 
-TEST_CASE("a secret outside the group order or of the wrong length is refused") {
+TEST_CASE("ENC-2: a secret outside the group order or of the wrong length is refused") {
     const std::string order = "fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141";
     const std::string below = "fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364140";
     CHECK(SecretKey::from_bytes(hex_bytes(order)).error() == KeyError::kSecretOutOfRange);

@@ -2,6 +2,7 @@
 #include <core/merkle/jmt.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <random>
 #include <set>
 #include <span>
@@ -57,10 +58,11 @@ Hash256 oracle(std::span<const LeafHashes> leaves, std::size_t bit) {
     if (leaves.size() == 1) {
         return joined("JMT::LeafNode", leaves[0].key_hash, leaves[0].value_hash);
     }
-    std::size_t left = 0;
-    while (left < leaves.size() && ((leaves[left].key_hash.data[bit / 8] >> (7 - bit % 8)) & 1U) == 0) {
-        ++left;
-    }
+    const auto goes_right = [bit](const LeafHashes& leaf) {
+        const std::uint32_t byte = leaf.key_hash.data[bit / 8];
+        return ((byte >> (7 - bit % 8)) & 1U) != 0;
+    };
+    const auto left = static_cast<std::size_t>(std::count_if(leaves.begin(), leaves.end(), std::not_fn(goes_right)));
     return joined("JMT::IntrnalNode", oracle(leaves.first(left), bit + 1), oracle(leaves.subspan(left), bit + 1));
 }
 
