@@ -5,10 +5,12 @@ namespace assay::codec {
 namespace {
 
 struct Lead {
-    std::size_t length;          // bytes of the sequence, 0 when no sequence starts so
-    std::uint8_t second_min;     // bounds of the second byte keep out overlong forms, surrogates and > U+10FFFF
+    std::size_t length;       // bytes of the sequence, 0 when no sequence starts so
+    std::uint8_t second_min;  // bounds of the second byte keep out overlong forms, surrogates and > U+10FFFF
     std::uint8_t second_max;
 };
+
+constexpr std::uint8_t pick(bool first, std::uint8_t yes, std::uint8_t no) { return first ? yes : no; }
 
 Lead lead_of(std::uint8_t byte) {
     if (byte < 0x80) {
@@ -18,10 +20,10 @@ Lead lead_of(std::uint8_t byte) {
         return {2, 0x80, 0xbf};
     }
     if (byte >= 0xe0 && byte <= 0xef) {
-        return {3, static_cast<std::uint8_t>(byte == 0xe0 ? 0xa0 : 0x80), static_cast<std::uint8_t>(byte == 0xed ? 0x9f : 0xbf)};
+        return {3, pick(byte == 0xe0, 0xa0, 0x80), pick(byte == 0xed, 0x9f, 0xbf)};
     }
     if (byte >= 0xf0 && byte <= 0xf4) {
-        return {4, static_cast<std::uint8_t>(byte == 0xf0 ? 0x90 : 0x80), static_cast<std::uint8_t>(byte == 0xf4 ? 0x8f : 0xbf)};
+        return {4, pick(byte == 0xf0, 0x90, 0x80), pick(byte == 0xf4, 0x8f, 0xbf)};
     }
     return {0, 0, 0};
 }

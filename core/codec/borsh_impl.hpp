@@ -99,7 +99,8 @@ consteval Shape shape() {
     } else if constexpr (Kind<T>::kVector) {
         return {4, 1 + shape<typename T::value_type>().nesting};
     } else if constexpr (Kind<T>::kArray) {
-        return {std::tuple_size_v<T> * shape<typename T::value_type>().min_size, 1 + shape<typename T::value_type>().nesting};
+        constexpr Shape kElement = shape<typename T::value_type>();
+        return {std::tuple_size_v<T> * kElement.min_size, 1 + kElement.nesting};
     } else if constexpr (Kind<T>::kOptional) {
         return {1, 1 + shape<typename T::value_type>().nesting};
     } else if constexpr (Kind<T>::kMap) {

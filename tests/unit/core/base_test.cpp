@@ -63,7 +63,8 @@ TEST_CASE("checked sums and products are exact or an error") {
             REQUIRE((!product || int{*product} == a * b));
         }
     }
-    CHECK(checked_add<std::int64_t>(std::numeric_limits<std::int64_t>::min(), -1).error() == ArithmeticError::kOverflow);
+    constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
+    CHECK(checked_add<std::int64_t>(kLeast, -1).error() == ArithmeticError::kOverflow);
 }
 
 TEST_CASE("checked mul div keeps the whole product before it divides") {

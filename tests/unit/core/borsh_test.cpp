@@ -179,7 +179,8 @@ TEST_CASE("COD-4: a string that is not strict UTF-8 is refused") {
         const Bytes bytes = hex_bytes(hex);
         return decode<std::string>(encode(bytes)).has_value();
     };
-    for (const char* good : {"7f", "c280", "dfbf", "e0a080", "ed9fbf", "ee8080", "efbfbf", "f0908080", "f48fbfbf", "00"}) {
+    for (const char* good : {"7f", "c280", "dfbf", "e0a080", "ed9fbf",
+                             "ee8080", "efbfbf", "f0908080", "f48fbfbf", "00"}) {
         CAPTURE(good);
         CHECK(text(good));
     }
@@ -197,7 +198,8 @@ TEST_CASE("COD-5: a length beyond the bytes left is refused before memory is tak
     CHECK(decode<std::string>(huge).error() == DecodeError::kLengthTooLong);
     CHECK(decode<std::vector<Nested>>(huge).error() == DecodeError::kLengthTooLong);
     CHECK(decode<std::map<std::uint8_t, Hash256>>(huge).error() == DecodeError::kLengthTooLong);
-    CHECK(decode<std::vector<std::uint64_t>>(hex_bytes("020000000100000000000000")).error() == DecodeError::kLengthTooLong);
+    const Bytes one_missing = hex_bytes("020000000100000000000000");
+    CHECK(decode<std::vector<std::uint64_t>>(one_missing).error() == DecodeError::kLengthTooLong);
 }
 
 TEST_CASE("COD-6: map keys that repeat or descend are refused") {

@@ -144,7 +144,9 @@ TEST_CASE("a keystore that another implementation sealed opens") {
     const auto vector = json_vectors("keystore.json");
     SealedKey sealed;
     sealed.account = *fixed_from_hex<AccountId>(vector.at("account").get<std::string>());
-    sealed.cost = {vector.at("n").get<std::uint64_t>(), vector.at("r").get<std::uint32_t>(), vector.at("p").get<std::uint32_t>()};
+    sealed.cost = {
+        vector.at("n").get<std::uint64_t>(), vector.at("r").get<std::uint32_t>(), vector.at("p").get<std::uint32_t>()
+    };
     const Bytes salt = hex_bytes(vector.at("salt").get<std::string>());
     const Bytes nonce = hex_bytes(vector.at("nonce").get<std::string>());
     REQUIRE(salt.size() == sealed.salt.size());

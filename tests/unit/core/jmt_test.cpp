@@ -116,7 +116,9 @@ TEST_CASE("JMT-4: a block without changes keeps the root and stays readable") {
     CHECK(same.root == first.root);
 }
 
-Bytes key_of(std::uint64_t number) { return {static_cast<std::uint8_t>(number), static_cast<std::uint8_t>(number >> 8U)}; }
+Bytes key_of(std::uint64_t number) {
+    return {static_cast<std::uint8_t>(number), static_cast<std::uint8_t>(number >> 8U)};
+}
 
 /// A history of random blocks with what the state was after each.
 struct History {
@@ -273,7 +275,8 @@ TEST_CASE("JMT-4: deleting the nodes that are stale at a version keeps it and al
         }
     }
     CHECK(history.store.size() < before / 4);
-    const auto rebuilt = update_tree(Store{}, std::nullopt, 0, Changes(history.states.back().begin(), history.states.back().end()));
+    const State& last = history.states.back();
+    const auto rebuilt = update_tree(Store{}, std::nullopt, 0, Changes(last.begin(), last.end()));
     CHECK(rebuilt.nodes.size() == history.store.size());
 }
 
