@@ -7,6 +7,7 @@
 namespace assay::canonical {
 namespace {
 
+// NUM-8: one correctly rounded operation per element.
 template <class F>
 void unary(const Work& work, Block& out, F f) {
     const std::size_t rows = work.rows();

@@ -95,6 +95,7 @@ void run_tile(
     }
 }
 
+// NUM-6
 bool is_finite(const Tensor& tensor) {
     if (tensor.dtype != DType::kF32) {
         return true;

@@ -4,6 +4,7 @@
 namespace assay::canonical {
 namespace {
 
+// NUM-14
 std::int32_t quantise_one(std::uint32_t bits, double scale, double limit) {
     if ((bits & 0x7f800000U) == 0x7f800000U) {
         return 0;
@@ -76,6 +77,7 @@ void run_quantise(const Work& work, Block& out) noexcept {
     }
 }
 
+// NUM-15
 void run_dequantise(const Work& work, Block& out) noexcept {
     const Shape e_shape = work.node.inputs[1].shape;
     const std::size_t rows = work.rows();

@@ -112,7 +112,7 @@ inline void store_u64(std::uint8_t* to, std::uint64_t value) {
 inline float as_f32(std::uint32_t bits) { return std::bit_cast<float>(bits); }
 inline std::int32_t as_i32(std::uint32_t bits) { return std::bit_cast<std::int32_t>(bits); }
 inline constexpr std::uint32_t kCanonicalNan = 0x7fc00000;
-/// NUM-6: the bits of an f32 result: one NaN, no negative zero.
+/// NUM-7: the bits of an f32 result: one NaN, no negative zero.
 inline std::uint32_t canonical_bits(float x) {
     return x != x ? kCanonicalNan : std::bit_cast<std::uint32_t>(x + 0.0F);
 }

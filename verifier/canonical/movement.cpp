@@ -4,6 +4,7 @@
 namespace assay::canonical {
 namespace {
 
+// NUM-9: bits are copied as they are.
 void transpose(const Work& work, Block& out) {
     const Block& x = *work.operands[0];
     for (std::size_t i = 0; i < kTileDim; ++i) {
@@ -34,7 +35,7 @@ void slice_cols(const Work& work, Block& out) {
     }
 }
 
-// One row of the tile per partial; the accumulator is the tile so far.
+// NUM-33: one row of the tile per partial; the accumulator is the tile so far.
 void batch_row_partial(const Work& work, State& state, Block& out) {
     const std::size_t row = work.partial;
     const std::size_t cols = work.cols();
@@ -62,6 +63,7 @@ void gather_row_partial(const Work& work, State& state, Block& out) {
     }
 }
 
+// NUM-19: exact sums, modulo 2^64; an index outside the tile adds nothing to it.
 void scatter_add_partial(const Work& work, State& state, Block& out) {
     const Shape index_shape = work.node.inputs[1].shape;
     const std::uint32_t row_block = work.partial / index_shape.cols;

@@ -85,7 +85,7 @@ Accumulator encode(const State& state, StateSize size) {
         store_u64(at, state.wide[i]);
     }
     for (std::size_t i = 0; i < size.sum; ++i, at += 8) {
-        // NUM-6: a NaN has one encoding here too.
+        // NUM-7: a NaN has one encoding here too.
         const double x = state.sum[i];
         store_u64(at, x != x ? 0x7ff8000000000000U : std::bit_cast<std::uint64_t>(x));
     }
@@ -164,6 +164,7 @@ void clear(State& state) noexcept {
     state.sum.fill(0.0);
 }
 
+// NUM-22
 std::uint32_t partial_count(const Node& node, std::uint64_t tile) noexcept {
     switch (node.op) {
         case Op::kBatchRows:
@@ -187,6 +188,7 @@ std::uint32_t partial_count(const Node& node, std::uint64_t tile) noexcept {
     }
 }
 
+// NUM-23
 OperandList operand_list(const Node& node, std::uint64_t tile, std::uint32_t partial) noexcept {
     const std::uint64_t row = row_tile_of(node, tile);
     const std::uint64_t col = col_tile_of(node, tile);
@@ -250,6 +252,7 @@ OperandList operand_list(const Node& node, std::uint64_t tile, std::uint32_t par
     return out;
 }
 
+// NUM-24
 StateSize state_size(const Node& node, std::uint32_t partial) noexcept {
     switch (node.op) {
         case Op::kBatchRows:

@@ -15,6 +15,7 @@ std::size_t input_cols(const Work& work, std::uint64_t input_col_tile) {
     return std::min<std::uint64_t>(kTileDim, work.node.inputs[0].shape.cols - input_col_tile * kTileDim);
 }
 
+// NUM-18
 void row_max(const Work& work, State& state, Block& out) {
     const bool is_float = work.node.dtype == DType::kF32;
     const std::size_t rows = work.rows();
@@ -39,6 +40,7 @@ void row_max(const Work& work, State& state, Block& out) {
     }
 }
 
+// NUM-19
 void row_sum(const Work& work, State& state, Block& out) {
     const std::size_t rows = work.rows();
     const std::size_t cols = input_cols(work, work.partial);
