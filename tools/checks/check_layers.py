@@ -55,7 +55,7 @@ THIRD_PARTIES = {
     "system": r"string\.h|sys/.*|fcntl\.h|unistd\.h|poll\.h|signal\.h|termios\.h|xmmintrin\.h|immintrin\.h|netinet/.*|arpa/.*|pthread\.h",
 }
 
-PURE_STANDARD = set("""algorithm array bit cmath initializer_list compare concepts cstddef cstdint cstdio cstdlib cstring functional iterator
+PURE_STANDARD = set("""algorithm array bit cfloat cmath initializer_list compare concepts cstddef cstdint cstdio cstdlib cstring functional iterator
 limits map memory numeric optional set span string string_view tuple type_traits utility variant vector""".split())
 # cstdio and cstdlib are for ASSERT alone.
 ONLY_IN = {"cstdio": ["core/base/assert.cpp"], "cstdlib": ["core/base/assert.cpp"],

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <core/base/bytes.hpp>
+#include <core/base/integers.hpp>
+#include <contracts/chain/transaction.hpp>
+#include <net/rpc_client.hpp>
+
+/// Implemented by the CLI's `audit task`; the demo uses it too.
+namespace assay::cli {
+
+struct AuditResult {
+    bool verified = false;
+    std::uint64_t records = 0;   ///< history records checked
+    std::uint64_t height = 0;    ///< of the state that the proof is against
+    Hash256 app_hash;
+    std::string problem;  ///< the first thing that does not verify; empty when everything does
+};
+
+/// Fetches a task's whole history, rebuilds its history root, proves the task's record against the app hash, and checks
+/// the signature of the block that carries that app hash. Throws RpcError or NetError; what the node got wrong is a
+/// result, not an exception.
+AuditResult audit_task(net::RpcClient& rpc, const contracts::TaskId& task);
+
+}  // namespace assay::cli

@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tools/demo/demo.hpp>
+
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <stdexcept>
+#include <thread>
+
+#include <tools/cli/task_directory.hpp>
+#include <tools/demo/narrator.hpp>
+#include <tools/demo/network.hpp>
+#include <tools/demo/report.hpp>
+#include <tools/demo/story.hpp>
+#include <verifier/artifacts/server.hpp>
+#include <verifier/artifacts/store.hpp>
+
+namespace assay::demo {
+namespace {
+
+using contracts::Role;
+using contracts::TaskState;
+using nlohmann::json;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::uint64_t kAsy = 1'000'000'000;
+constexpr std::uint32_t kBlockIntervalMs = 100;
+constexpr std::uint32_t kSegments = 8;
+
+std::atomic<bool> interrupted{false};
+void on_interrupt(int) { interrupted = true; }
+
+struct FraudName {
+    Fraud fraud;
+    const char* name;
+    const char* meaning;
+};
+constexpr std::array<FraudName, 8> kFrauds = {{
+    {Fraud::kNone, "none", "an honest solver"},
+    {Fraud::kTile, "tile", "a solver that alters one tile of one tensor in mid-step"},
+    {Fraud::kSkip, "skip", "a solver that does not train one segment"},
+    {Fraud::kData, "data", "a solver that trains one step on a wrong batch"},
+    {Fraud::kInit, "init", "a solver that starts from a wrong initial state"},
+    {Fraud::kOptimizer, "optimizer", "a solver that uses a wrong learning rate"},
+    {Fraud::kWithhold, "withhold", "a solver that never serves one checkpoint"},
+    {Fraud::kFalseAccuser, "false-accuser", "an honest solver, accused by a whistleblower who is wrong"},
+}};
+
+/// Clocks short enough for a person to watch, long enough for two busy cores.
+contracts::Params demo_params() {
+    contracts::Params params;
+    params.solver_bond = Amount{50 * kAsy};
+    params.verifier_bond = Amount{5 * kAsy};
+    params.challenger_bond = Amount{5 * kAsy};
+    params.unbonding_blocks = 100;
+    params.segments_checked = 3;
+    params.accept_blocks = 150;
+    params.commit_blocks = 300;
+    params.reveal_blocks = 100;
+    params.challenge_blocks = 60;
+    params.dispute_clock_blocks = 200;
+    params.dispute_extension_blocks = 50;
+    params.availability_blocks = 30;
+    return params;
+}
+
+/// The directory of executables that this one runs from.
+std::filesystem::path own_directory() { return std::filesystem::read_symlink("/proc/self/exe").parent_path(); }
+
+class TemporaryHome {
+  public:
+    explicit TemporaryHome(const std::optional<std::filesystem::path>& given) : kept_(given.has_value()) {
+        if (given) {
+            path_ = *given;
+            if (std::filesystem::exists(path_) && !std::filesystem::is_empty(path_)) {
+                throw std::runtime_error(path_.string() + " is not empty; give --home a new directory");
+            }
+            std::filesystem::create_directories(path_);
+            return;
+        }
+        std::string pattern = (std::filesystem::temp_directory_path() / "assay-demo-XXXXXX").string();
+        if (::mkdtemp(pattern.data()) == nullptr) {
+            throw std::runtime_error("cannot make a temporary directory " + pattern);
+        }
+        path_ = pattern;
+    }
+    ~TemporaryHome() {
+        if (!kept_) {
+            std::error_code ignored;
+            std::filesystem::remove_all(path_, ignored);
+        }
+    }
+    TemporaryHome(const TemporaryHome&) = delete;
+    TemporaryHome& operator=(const TemporaryHome&) = delete;
+    const std::filesystem::path& path() const { return path_; }
+    /// After a failure the logs stay, so that somebody can read them.
+    void keep() { kept_ = true; }
+
+  private:
+    std::filesystem::path path_;
+    bool kept_;
+};
+
+class Demo {
+  public:
+    Demo(const DemoOptions& options, const std::filesystem::path& home)
+        : options_(options),
+          home_(home),
+          narrator_(options.json),
+          store_(home / "submitter" / "store"),
+          network_(own_directory(), home / "network", options.seed) {}
+
+    int run();
+
+  private:
+    void start();
+    void hire(const std::string& name, Role role, Amount stake, std::vector<std::string> arguments);
+    void submit(Fraud fraud, const std::string& solver);
+    void await_accepted(const Act& act);
+    bool follow_all();
+    void hear_workers();
+    void hear(const WorkerEvent& heard);
+    void keep_running();
+    json finish(Clock::time_point started);
+
+    const DemoOptions& options_;
+    std::filesystem::path home_;
+    Narrator narrator_;
+    artifacts::ContentStore store_;
+    std::unique_ptr<artifacts::ArtifactServer> artifact_server_;
+    Network network_;
+    std::vector<Act> acts_;
+    Supply before_;
+};
+
+void Demo::start() {
+    narrator_.heading("Assay demo: a chain, its solvers, verifiers and a whistleblower, on this machine");
+    network_.add_actor("submitter", Amount{1'000 * kAsy});
+    for (const char* name : {"solver-1", "solver-2", "verifier-1", "verifier-2", "whistleblower"}) {
+        network_.add_actor(name, Amount{200 * kAsy});
+    }
+    network_.start_node(demo_params(), kBlockIntervalMs);
+    narrator_.plain("  assayd runs at " + network_.rpc_url() + "; homes and logs are in " + home_.string());
+    artifact_server_ = std::make_unique<artifacts::ArtifactServer>(net::HttpServerOptions{}, store_);
+    before_ = count_supply(network_, acts_);
+}
+
+void Demo::hire(const std::string& name, Role role, Amount stake, std::vector<std::string> arguments) {
+    const auto result = network_.rpc().send(network_.key(name), contracts::Bond{.role = role, .amount = stake});
+    if (result.code != 0) {
+        throw std::runtime_error(name + " could not bond: " + result.error);
+    }
+    network_.start_worker(name, arguments);
+    narrator_.plain("  " + name + " bonds " + format_amount(stake) + " as " + to_string(role));
+}
+
+void Demo::submit(Fraud fraud, const std::string& solver) {
+    const std::string label = fraud == Fraud::kNone ? "honest task" : to_string(fraud) + " task";
+    const auto directory = home_ / "submitter" / ("task-" + to_string(fraud));
+    std::filesystem::create_directories(directory);
+    std::ofstream(directory / "task.toml")
+        << "title = \"characters of the GPL (" << to_string(fraud) << ")\"\n"
+        << "steps = " << options_.steps << "\n"
+        << "checkpoint_interval = " << (options_.steps + kSegments - 1) / kSegments << "\n"
+        << "seed = " << options_.seed << "\n"
+        << "reward = \"20 ASY\"\nverification_fee = \"3 ASY\"\ntraining_blocks = 600\n\n"
+        << "[model]\nkind = \"char\"\ncontext = 16\nembedding = 32\nhidden = 128\nbatch_size = 64\n\n"
+        << "[optimizer]\nkind = \"adam\"\nlearning_rate = 0.003\n\n"
+        << "[data]\ntext = \"" << options_.text.string() << "\"\n";
+    const std::string location = "http://127.0.0.1:" + std::to_string(artifact_server_->port());
+    const contracts::TaskSpec spec = cli::pack_task(directory, store_, location);
+    const crypto::SecretKey key = network_.key("submitter");
+    const std::uint64_t nonce =
+        network_.rpc().call("account_get", {{"account", to_hex(key.account().view())}}).at("next_nonce").get<std::uint64_t>();
+    const auto result = network_.rpc().send(key, contracts::SubmitTask{.spec = spec});
+    if (result.code != 0) {
+        throw std::runtime_error("the task was refused: " + result.error);
+    }
+    Act act;
+    act.fraud = fraud;
+    act.solver = solver;
+    act.story = std::make_unique<Story>(label, contracts::task_id(key.account(), nonce), network_, narrator_);
+    acts_.push_back(std::move(act));
+}
+
+void Demo::await_accepted(const Act& act) {
+    while (act.story->follow() < TaskState::kTraining && !interrupted) {
+        network_.check_alive();
+        network_.rpc().wait_for_block(network_.rpc().height(), std::chrono::seconds(2));
+    }
+}
+
+void Demo::hear(const WorkerEvent& heard) {
+    const std::string kind = heard.event.value("event", "");
+    for (Act& act : acts_) {
+        if (heard.event.value("task", "") != to_hex(act.story->task().view())) {
+            continue;
+        }
+        if (kind == "train") {
+            narrator_.progress(
+                act.story->label(),
+                {.step = heard.event.value("step", std::uint64_t{0}),
+                 .steps = heard.event.value("steps", std::uint64_t{0}),
+                 .loss = heard.event.value("loss", 0.0),
+                 .steps_per_s = heard.event.value("steps_per_s", 0.0),
+                 .eta_s = heard.event.value("eta_s", 0.0)}
+            );
+        } else if (kind == "dishonest" && !act.confession) {
+            act.confession = heard.event;
+        }
+    }
+}
+
+void Demo::hear_workers() {
+    for (const WorkerEvent& heard : network_.take_events()) {
+        hear(heard);
+    }
+}
+
+/// Follows every task; true when all have ended.
+bool Demo::follow_all() {
+    bool all_over = true;
+    for (Act& act : acts_) {
+        if (!is_terminal(act.state)) {
+            act.state = act.story->follow();
+        }
+        all_over = all_over && is_terminal(act.state);
+    }
+    return all_over;
+}
+
+json Demo::finish(Clock::time_point started) {
+    // Disputes that were running when another one convicted the task end with it; nothing is left to wait for.
+    hear_workers();
+    const double wall_s = std::chrono::duration<double>(Clock::now() - started).count();
+    json report = make_report(network_, acts_, before_, wall_s);
+    if (options_.report) {
+        std::ofstream out(*options_.report);
+        out << report.dump(2) << "\n";
+        if (!out) {
+            throw std::runtime_error("cannot write the report to " + options_.report->string());
+        }
+    }
+    if (options_.json) {
+        std::cout << report.dump(2) << "\n";
+    }
+    return report;
+}
+
+void Demo::keep_running() {
+    narrator_.heading("still running; Ctrl-C stops everything");
+    narrator_.plain("  try:  assay --node " + network_.rpc_url() + " task list");
+    for (const Act& act : acts_) {
+        narrator_.plain("        assay --node " + network_.rpc_url() + " audit task " + to_hex(act.story->task().view()));
+    }
+    while (!interrupted) {
+        network_.check_alive();
+        std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    }
+}
+
+int Demo::run() {
+    const auto started = Clock::now();
+    start();
+    const Fraud fraud = options_.fraud.value_or(Fraud::kTile);
+    const std::vector<std::string> worker_options{"--threads", "1", "--seed", std::to_string(options_.seed)};
+    const auto with_options = [&](std::vector<std::string> arguments) {
+        arguments.insert(arguments.end(), worker_options.begin(), worker_options.end());
+        return arguments;
+    };
+    const bool honest_solver_only = fraud == Fraud::kNone || fraud == Fraud::kFalseAccuser;
+    const Amount solver_stake = demo_params().solver_bond;  // enough for one task at a time, so who is drawn is known
+    hire("verifier-1", Role::kVerifier, Amount{50 * kAsy}, with_options({"verify"}));
+    hire("verifier-2", Role::kVerifier, Amount{50 * kAsy}, with_options({"verify"}));
+    std::vector<std::string> whistle{"whistleblow"};
+    if (fraud == Fraud::kFalseAccuser) {
+        whistle.insert(whistle.end(), {"--dishonest", "false-accuser"});
+    }
+    hire("whistleblower", Role::kWhistleblower, Amount{50 * kAsy}, with_options(whistle));
+    if (!options_.fraud || honest_solver_only) {
+        hire("solver-1", Role::kSolver, solver_stake, with_options({"solve"}));
+        submit(honest_solver_only ? fraud : Fraud::kNone, "solver-1");
+        await_accepted(acts_.back());
+    }
+    if (!honest_solver_only) {
+        hire("solver-2", Role::kSolver, solver_stake, with_options({"solve", "--dishonest", to_string(fraud)}));
+        submit(fraud, "solver-2");
+    }
+    while (!follow_all() && !interrupted) {
+        network_.check_alive();
+        hear_workers();
+        network_.rpc().wait_for_block(network_.rpc().height(), std::chrono::seconds(2));
+        if (Clock::now() - started > std::chrono::minutes(5)) {
+            throw std::runtime_error("the tasks have not ended within five minutes");
+        }
+    }
+    if (interrupted) {
+        narrator_.plain("interrupted");
+        return 130;
+    }
+    const json report = finish(started);
+    print_table(network_, narrator_, acts_);
+    const auto complaints = judge_report(report, acts_);
+    for (const std::string& complaint : complaints) {
+        std::cerr << "demo: not as it should be: " << complaint << "\n";
+    }
+    if (complaints.empty()) {
+        std::array<char, 200> text{};
+        std::snprintf(
+            text.data(), text.size(), "everything ended as it should in %.1f s: history of the first task audited against a proof, supply conserved",
+            report.at("wall_s").get<double>()
+        );
+        narrator_.heading(text.data());
+    }
+    if (options_.keep_running) {
+        keep_running();
+    }
+    return complaints.empty() ? 0 : 1;
+}
+
+}  // namespace
+
+std::string to_string(Fraud fraud) {
+    for (const FraudName& row : kFrauds) {
+        if (row.fraud == fraud) {
+            return row.name;
+        }
+    }
+    return "?";
+}
+
+std::optional<Fraud> decode_fraud(std::string_view name) {
+    for (const FraudName& row : kFrauds) {
+        if (row.name == name) {
+            return row.fraud;
+        }
+    }
+    return std::nullopt;
+}
+
+const std::vector<std::string>& fraud_names() {
+    static const std::vector<std::string> kNames = [] {
+        std::vector<std::string> names;
+        for (const FraudName& row : kFrauds) {
+            names.emplace_back(row.name);
+        }
+        return names;
+    }();
+    return kNames;
+}
+
+int run_demo(const DemoOptions& options) {
+    interrupted = false;
+    std::signal(SIGINT, on_interrupt);
+    std::signal(SIGTERM, on_interrupt);
+    std::signal(SIGPIPE, SIG_IGN);
+    if (!std::filesystem::exists(options.text)) {
+        throw std::runtime_error("the text to train on, " + options.text.string() + ", does not exist; give --text FILE");
+    }
+    TemporaryHome home(options.home);
+    try {
+        const int status = Demo(options, home.path()).run();
+        if (status == 1) {
+            home.keep();
+            std::cerr << "demo: homes and logs are kept in " << home.path().string() << "\n";
+        }
+        return status;
+    } catch (...) {
+        home.keep();
+        std::cerr << "demo: homes and logs are kept in " << home.path().string() << "\n";
+        throw;
+    }
+}
+
+}  // namespace assay::demo

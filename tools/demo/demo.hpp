@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// `assay demo`: a real assayd and real workers as separate processes on loopback, honest and dishonest, from
+/// submission to settlement.
+namespace assay::demo {
+
+/// What goes wrong in a demo. The names are those of the command line and of assay-worker's --dishonest.
+enum class Fraud : std::uint8_t {
+    kNone = 0,
+    kTile = 1,          ///< one tile of one tensor altered in mid-step
+    kSkip = 2,          ///< a segment not trained
+    kData = 3,          ///< a wrong batch
+    kInit = 4,          ///< a wrong initial state
+    kOptimizer = 5,     ///< a wrong learning rate
+    kWithhold = 6,      ///< a checkpoint's artifact never served
+    kFalseAccuser = 7,  ///< an honest solver accused
+};
+std::string to_string(Fraud fraud);
+std::optional<Fraud> decode_fraud(std::string_view name);
+/// All names, for help and errors.
+const std::vector<std::string>& fraud_names();
+
+struct DemoOptions {
+    std::optional<Fraud> fraud;  ///< nullopt: one honest task and one tile fraud side by side
+    std::optional<std::filesystem::path> report;
+    std::uint64_t seed = 1;
+    bool keep_running = false;
+    bool json = false;  ///< print the report on stdout instead of the narration
+    std::filesystem::path text = "/usr/share/common-licenses/GPL-3";
+    std::uint64_t steps = 200;
+    std::optional<std::filesystem::path> home;  ///< default: a temporary directory, removed afterwards
+};
+
+/// 0 when everything ended as it should; 1 when something did not (the last lines say what).
+int run_demo(const DemoOptions& options);
+
+}  // namespace assay::demo

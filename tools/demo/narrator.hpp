@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+
+namespace assay::demo {
+
+/// The eight stages of a task's life, as the demo counts them.
+enum class Stage : std::uint8_t {
+    kSubmission = 1,
+    kProfiling = 2,
+    kDraw = 3,
+    kTraining = 4,
+    kCompletion = 5,
+    kVerification = 6,
+    kChallenge = 7,
+    kSettlement = 8,
+};
+
+/// Tells the story: progress bars that redraw in a terminal, plain lines at every quarter when piped. Thread-safe.
+class Narrator {
+  public:
+    /// `silent` prints nothing (the report goes to stdout instead).
+    explicit Narrator(bool silent);
+    void heading(const std::string& text);
+    /// A line that belongs to a stage.
+    void tell(Stage stage, const std::string& text);
+    void plain(const std::string& text);
+    /// Progress of one training task, by its label.
+    struct Training {
+        std::uint64_t step = 0;
+        std::uint64_t steps = 0;
+        double loss = 0;
+        double steps_per_s = 0;
+        double eta_s = 0;
+    };
+    void progress(const std::string& label, const Training& training);
+
+  private:
+    void clear_bar();
+    void draw_bar();
+    void line(const std::string& text);
+
+    bool silent_;
+    bool terminal_;
+    bool colour_;
+    std::mutex mutex_;
+    std::map<std::string, Training> bars_;
+    std::map<std::string, std::uint64_t> quarters_;
+    bool bar_drawn_ = false;
+};
+
+}  // namespace assay::demo

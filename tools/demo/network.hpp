@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include <contracts/chain/chain.hpp>
+#include <core/crypto/keys.hpp>
+#include <net/rpc_client.hpp>
+#include <tools/demo/process.hpp>
+
+namespace assay::demo {
+
+/// A line that a worker printed: who, and the JSON object.
+struct WorkerEvent {
+    std::string worker;
+    nlohmann::json event;
+};
+
+/// A chain on this machine: one assayd and its workers, each a process with a home of its own, all on loopback with
+/// ports that the system chose. Everything stops when it is destroyed.
+class Network {
+  public:
+    /// `bin` holds assayd and assay-worker; `home` is this network's alone. Keys follow from `seed` and the names.
+    Network(std::filesystem::path bin, std::filesystem::path home, std::uint64_t seed);
+    ~Network();
+
+    /// The key of a named actor; the same for the same seed.
+    crypto::SecretKey key(const std::string& name) const;
+    /// "solver-1" for an account of this network, an abbreviated address for any other.
+    std::string name_of(const AccountId& account) const;
+    /// Names of actors that have a key so far, "submitter" among them.
+    void add_actor(const std::string& name, Amount balance);
+    const std::map<std::string, Amount>& actors() const { return balances_; }
+
+    /// Writes the genesis for the actors added so far and starts assayd. Throws std::runtime_error with the tail of
+    /// its log when it does not become ready.
+    void start_node(const contracts::Params& params, std::uint32_t block_interval_ms);
+    /// Starts an assay-worker for an actor: `arguments` begin with the role's subcommand.
+    void start_worker(const std::string& name, const std::vector<std::string>& arguments);
+    /// Waits until every worker started so far has printed its ready line.
+    void await_workers(std::chrono::seconds timeout);
+    /// Throws std::runtime_error naming the first process that ended, with the tail of its log.
+    void check_alive();
+
+    net::RpcClient& rpc();
+    const std::string& rpc_url() const { return rpc_url_; }
+    std::vector<WorkerEvent> take_events();
+    void stop();
+
+  private:
+    void on_line(const std::string& worker, const std::string& line);
+    [[noreturn]] void fail_with_log(const std::string& what, const std::filesystem::path& log);
+
+    std::filesystem::path bin_;
+    std::filesystem::path home_;
+    std::uint64_t seed_;
+    std::map<std::string, Amount> balances_;
+    std::map<AccountId, std::string> names_;
+    std::string rpc_url_;
+    std::unique_ptr<net::RpcClient> rpc_;
+    std::mutex mutex_;
+    std::deque<WorkerEvent> events_;
+    std::map<std::string, bool> ready_;
+    std::unique_ptr<Process> node_;
+    std::vector<std::unique_ptr<Process>> workers_;
+};
+
+}  // namespace assay::demo

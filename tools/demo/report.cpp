@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tools/demo/report.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <map>
+#include <stdexcept>
+#include <variant>
+
+#include <contracts/chain/state.hpp>
+#include <core/codec/borsh.hpp>
+#include <core/merkle/jmt.hpp>
+#include <tools/cli/audit.hpp>
+
+namespace assay::demo {
+namespace {
+
+using namespace contracts;
+using nlohmann::json;
+
+/// A slot's value, proven against the app hash that the node names.
+template <class T>
+std::optional<T> proven_slot(Network& network, const Bytes& key) {
+    const json answer = network.rpc().call("chain_proof", {{"key", to_hex(key)}});
+    const auto app_hash = fixed_from_hex<Hash256>(answer.at("app_hash").get<std::string>());
+    const auto proof_bytes = from_hex(answer.at("proof").get<std::string>());
+    std::optional<Bytes> value;
+    if (!answer.at("value").is_null()) {
+        value = from_hex(answer.at("value").get<std::string>());
+    }
+    if (!app_hash || !proof_bytes) {
+        throw std::runtime_error("the node's proof is not hex");
+    }
+    const auto proof = codec::decode<merkle::JmtProof>(*proof_bytes);
+    if (!proof || !merkle::verify_proof(*app_hash, key, value, *proof)) {
+        throw std::runtime_error("the node's proof of slot " + to_hex(key) + " does not verify");
+    }
+    if (!value) {
+        return std::nullopt;
+    }
+    auto decoded = codec::decode<T>(*value);
+    if (!decoded) {
+        throw std::runtime_error("the proven slot " + to_hex(key) + " does not decode");
+    }
+    return *std::move(decoded);
+}
+
+std::uint64_t stake_total(const Stake& stake) {
+    std::uint64_t total = stake.free.grains + stake.locked.grains;
+    for (const Unbonding& unbonding : stake.unbonding) {
+        total += unbonding.amount.grains;
+    }
+    return total;
+}
+
+std::uint64_t grains(const json& value) { return std::stoull(value.get<std::string>()); }
+
+json dispute_entry(Network& network, const Act& act, const DisputeId& id) {
+    const json d = network.rpc().call("dispute_get", {{"dispute", to_hex(id.view())}});
+    return {
+        {"id", d.at("id")},
+        {"kind", to_string(act.fraud)},
+        {"task", d.at("task")},
+        {"segment", d.at("segment")},
+        {"challenger", d.at("challenger")},
+        {"rounds", d.at("rounds")},
+        {"onchain_bytes", d.at("onchain_bytes")},
+        {"referee_us", d.at("referee_us")},
+        {"pinpoint", d.at("pinpoint")},
+        {"verdict", d.at("state")},
+        {"reason", d.at("reason")},
+        {"slashed", grains(d.at("slashed"))},
+        {"paid", grains(d.at("paid"))},
+        {"burned", grains(d.at("burned"))},
+    };
+}
+
+/// A conviction for missing data has no rounds and no pinpoint; it is listed beside the disputes.
+json availability_entry(Network& network, const Act& act, const ChallengeId& id) {
+    const json c = network.rpc().call("challenge_get", {{"challenge", to_hex(id.view())}});
+    json entry = {
+        {"id", c.at("id")},          {"kind", to_string(act.fraud)}, {"task", c.at("task")},
+        {"challenger", c.at("challenger")}, {"rounds", 0},           {"onchain_bytes", 0},
+        {"referee_us", nullptr},     {"pinpoint", {{"checkpoint", c.at("checkpoint")}, {"tensor", c.at("tensor")}, {"tile", c.at("tile")}}},
+        {"verdict", c.at("state")},  {"slashed", 0},                 {"paid", 0},
+        {"burned", 0},
+    };
+    if (c.at("state") == "lapsed") {
+        for (const HistoryRecord& record : act.story->records()) {
+            if (const auto* slashed = std::get_if<history::Slashed>(&record.event);
+                slashed != nullptr && slashed->reason == Reason::kUnavailable) {
+                entry["slashed"] = slashed->amount.grains;
+                entry["burned"] = slashed->burned.grains;
+                entry["paid"] = slashed->amount.grains - slashed->burned.grains;
+            }
+        }
+    }
+    return entry;
+}
+
+json task_entry(Network& network, const Act& act) {
+    const json t = network.rpc().call("task_get", {{"task", to_hex(act.story->task().view())}});
+    return {
+        {"id", t.at("id")},
+        {"title", t.at("title")},
+        {"state", t.at("state")},
+        {"fraud", to_string(act.fraud)},
+        {"solver", t.at("solver")},
+        {"reward", grains(t.at("reward"))},
+        {"checkpoints", t.at("checkpoints")},
+        {"history", act.story->records_json()},
+    };
+}
+
+}  // namespace
+
+Supply count_supply(Network& network, const std::vector<Act>& acts) {
+    Supply supply;
+    const auto record = proven_slot<contracts::Supply>(network, keys::supply());
+    if (!record) {
+        throw std::runtime_error("the chain has no supply record");
+    }
+    supply.genesis = record->genesis.grains;
+    supply.burned = record->burned.grains;
+    supply.treasury = record->treasury.grains;
+    supply.total = supply.treasury;
+    for (const auto& [name, unused] : network.actors()) {
+        const AccountId account = network.key(name).account();
+        if (const auto a = proven_slot<Account>(network, keys::account(account))) {
+            supply.total += a->balance.grains;
+        }
+        for (const Role role : {Role::kSolver, Role::kVerifier, Role::kWhistleblower}) {
+            if (const auto stake = proven_slot<Stake>(network, keys::stake(role, account))) {
+                supply.total += stake_total(*stake);
+            }
+        }
+    }
+    for (const Act& act : acts) {
+        if (const auto task = proven_slot<Task>(network, keys::task(act.story->task()))) {
+            supply.total += task->escrow.grains;
+        }
+    }
+    return supply;
+}
+
+json make_report(Network& network, const std::vector<Act>& acts, const Supply& before, double wall_s) {
+    json report;
+    report["tasks"] = json::array();
+    report["disputes"] = json::array();
+    for (const Act& act : acts) {
+        report["tasks"].push_back(task_entry(network, act));
+        for (const DisputeId& id : network.rpc().disputes(act.story->task())) {
+            report["disputes"].push_back(dispute_entry(network, act, id));
+        }
+        for (const ChallengeId& id : network.rpc().challenges(act.story->task())) {
+            report["disputes"].push_back(availability_entry(network, act, id));
+        }
+    }
+    const Supply after = count_supply(network, acts);
+    report["supply"] = {
+        {"before", before.total},      {"after", after.total}, {"burned", after.burned - before.burned},
+        {"treasury", after.treasury},  {"genesis", after.genesis}};
+    const TaskId audited = acts.front().story->task();
+    const cli::AuditResult audit = cli::audit_task(network.rpc(), audited);
+    report["audit"] = {
+        {"task", to_hex(audited.view())},
+        {"proof_verified", audit.verified},
+        {"records", audit.records},
+        {"height", audit.height},
+        {"app_hash", to_hex(audit.app_hash.view())}};
+    if (!audit.verified) {
+        report["audit"]["problem"] = audit.problem;
+    }
+    report["wall_s"] = wall_s;
+    return report;
+}
+
+namespace {
+
+class Judge {
+  public:
+    explicit Judge(const json& report) : report_(report) {}
+    void expect(bool condition, const std::string& complaint) {
+        if (!condition) {
+            complaints_.push_back(complaint);
+        }
+    }
+    void judge_act(std::size_t index, const Act& act);
+    void judge_limits();
+    std::vector<std::string> complaints() && { return std::move(complaints_); }
+
+  private:
+    void judge_pinpoint(const Act& act, const json& dispute);
+
+    const json& report_;
+    std::vector<std::string> complaints_;
+};
+
+void Judge::judge_act(std::size_t index, const Act& act) {
+    const json& task = report_.at("tasks").at(index);
+    const std::string state = task.at("state");
+    const std::string label = act.story->label();
+    const bool convicts = act.fraud != Fraud::kNone && act.fraud != Fraud::kFalseAccuser;
+    expect(
+        state == (convicts ? "convicted" : "settled"),
+        label + ": the task ended " + state + ", not " + (convicts ? "convicted" : "settled")
+    );
+    std::size_t refuted = 0;
+    std::size_t upheld = 0;
+    std::size_t lapsed = 0;
+    for (const json& dispute : report_.at("disputes")) {
+        if (dispute.at("task") != task.at("id")) {
+            continue;
+        }
+        const std::string verdict = dispute.at("verdict");
+        refuted += verdict == "refuted" ? 1 : 0;
+        upheld += verdict == "upheld" ? 1 : 0;
+        lapsed += verdict == "lapsed" ? 1 : 0;
+        if (verdict == "refuted") {
+            judge_pinpoint(act, dispute);
+        }
+    }
+    switch (act.fraud) {
+        case Fraud::kNone:
+            expect(refuted + upheld + lapsed == 0, label + ": an honest task was disputed");
+            break;
+        case Fraud::kFalseAccuser:
+            expect(upheld >= 1, label + ": the accuser was not refuted");
+            expect(refuted == 0, label + ": an honest solver was convicted");
+            break;
+        case Fraud::kWithhold:
+            expect(lapsed == 1, label + ": the withheld checkpoint was not convicted as unavailable");
+            break;
+        default:
+            expect(refuted == 1, label + ": the fraud was not convicted by a dispute");
+            break;
+    }
+}
+
+void Judge::judge_pinpoint(const Act& act, const json& dispute) {
+    const json& at = dispute.at("pinpoint");
+    const std::string where = at.dump();
+    const std::string label = act.story->label();
+    expect(dispute.at("reason") == "lost_dispute", label + ": convicted by a clock, not by the referee");
+    expect(at.contains("op") && !at.at("op").is_null(), label + ": the dispute was not narrowed to a node");
+    expect(dispute.at("referee_us").is_number() && dispute.at("referee_us").get<double>() < 1000.0,
+           label + ": the referee took a millisecond or more");
+    if (!act.confession || at.at("op").is_null()) {
+        expect(act.confession.has_value(), label + ": the dishonest worker did not say what it did");
+        return;
+    }
+    const json& did = *act.confession;
+    for (const char* field : {"step", "node"}) {
+        if (did.contains(field) && !did.at(field).is_null()) {
+            expect(
+                at.at(field) == did.at(field),
+                label + ": pinpointed " + where + ", but the fraud was at " + field + " " + did.at(field).dump()
+            );
+        }
+    }
+    if (did.contains("tile") && !did.at("tile").is_null()) {
+        expect(at.at("tile") == did.at("tile"), label + ": pinpointed " + where + ", but tile " + did.at("tile").dump() + " was altered");
+    }
+}
+
+void Judge::judge_limits() {
+    for (const json& dispute : report_.at("disputes")) {
+        expect(dispute.at("rounds") <= 8, "a dispute took more than 8 rounds");
+        expect(dispute.at("onchain_bytes") <= 65'536, "a dispute took more than 64 KB");
+    }
+    const json& supply = report_.at("supply");
+    expect(
+        supply.at("before").get<std::uint64_t>() ==
+            supply.at("after").get<std::uint64_t>() + supply.at("burned").get<std::uint64_t>(),
+        "money was not conserved: before is not after and burned"
+    );
+    expect(report_.at("audit").at("proof_verified") == true, "the audit did not verify");
+}
+
+}  // namespace
+
+std::vector<std::string> judge_report(const json& report, const std::vector<Act>& acts) {
+    Judge judge(report);
+    for (std::size_t i = 0; i < acts.size(); ++i) {
+        judge.judge_act(i, acts[i]);
+    }
+    judge.judge_limits();
+    return std::move(judge).complaints();
+}
+
+void print_table(Network& network, Narrator& narrator, const std::vector<Act>& acts) {
+    struct Row {
+        std::uint64_t paid = 0;
+        std::uint64_t slashed = 0;
+        std::string why;
+    };
+    std::map<std::string, Row> rows;
+    const auto note = [](Row& row, const std::string& text) {
+        if (row.why.find(text) == std::string::npos) {
+            row.why += (row.why.empty() ? "" : ", ") + text;
+        }
+    };
+    for (const Act& act : acts) {
+        for (const HistoryRecord& record : act.story->records()) {
+            if (const auto* paid = std::get_if<history::Paid>(&record.event)) {
+                Row& row = rows[network.name_of(paid->to)];
+                row.paid += paid->amount.grains;
+                note(row, to_string(paid->reason));
+            } else if (const auto* slashed = std::get_if<history::Slashed>(&record.event)) {
+                Row& row = rows[network.name_of(slashed->from)];
+                row.slashed += slashed->amount.grains;
+                note(row, to_string(slashed->reason));
+            }
+        }
+    }
+    narrator.heading("who was paid and who was slashed");
+    std::array<char, 256> text{};
+    std::snprintf(text.data(), text.size(), "  %-16s %16s %16s   %s", "account", "paid", "slashed", "why");
+    narrator.plain(text.data());
+    for (const auto& [name, row] : rows) {
+        std::snprintf(
+            text.data(), text.size(), "  %-16s %16s %16s   %s", name.c_str(),
+            row.paid == 0 ? "-" : format_amount(Amount{row.paid}).c_str(),
+            row.slashed == 0 ? "-" : format_amount(Amount{row.slashed}).c_str(), row.why.c_str()
+        );
+        narrator.plain(text.data());
+    }
+}
+
+}  // namespace assay::demo

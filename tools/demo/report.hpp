@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include <contracts/tasks/task.hpp>
+#include <tools/demo/demo.hpp>
+#include <tools/demo/network.hpp>
+#include <tools/demo/story.hpp>
+
+namespace assay::demo {
+
+/// One task of the demo with what is meant to become of it.
+struct Act {
+    Fraud fraud = Fraud::kNone;
+    std::string solver;
+    std::unique_ptr<Story> story;
+    contracts::TaskState state = contracts::TaskState::kOpen;
+    std::optional<nlohmann::json> confession;  ///< what the dishonest worker says it did and where
+};
+
+/// Every grain the chain knows of, read slot by slot with a proof for each: balances, stakes, escrows, treasury.
+/// LED-1: genesis = total + burned. Throws when a proof does not verify.
+struct Supply {
+    std::uint64_t genesis = 0;
+    std::uint64_t total = 0;
+    std::uint64_t burned = 0;
+    std::uint64_t treasury = 0;
+};
+Supply count_supply(Network& network, const std::vector<Act>& acts);
+
+/// The report of the demo, in the shape that docs/operations/demo.md documents.
+nlohmann::json make_report(Network& network, const std::vector<Act>& acts, const Supply& before, double wall_s);
+
+/// What is not as it should be, in words; empty when everything is.
+std::vector<std::string> judge_report(const nlohmann::json& report, const std::vector<Act>& acts);
+
+/// The closing table: who was paid and who was slashed.
+void print_table(Network& network, Narrator& narrator, const std::vector<Act>& acts);
+
+}  // namespace assay::demo

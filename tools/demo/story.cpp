@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tools/demo/story.hpp>
+
+#include <array>
+#include <cstdio>
+#include <stdexcept>
+#include <variant>
+
+namespace assay::demo {
+namespace {
+
+using namespace contracts;
+
+template <class... Fs>
+struct Overloaded : Fs... {
+    using Fs::operator()...;
+};
+template <class... Fs>
+Overloaded(Fs...) -> Overloaded<Fs...>;
+
+std::string short_hex(ByteView bytes) { return to_hex(bytes.subspan(0, 6)); }
+
+struct Line {
+    Stage stage;
+    std::string text;
+};
+
+std::string describe_slash(const history::Slashed& e, const std::string& who) {
+    return who + " loses " + format_amount(e.amount) + " (" + to_string(e.reason) + "; " + format_amount(e.burned) +
+           " burned)";
+}
+
+}  // namespace
+
+std::string format_amount(Amount amount) {
+    constexpr std::uint64_t kGrainsPerAsy = 1'000'000'000;
+    std::array<char, 48> text{};
+    std::snprintf(
+        text.data(), text.size(), "%llu.%03llu ASY", static_cast<unsigned long long>(amount.grains / kGrainsPerAsy),
+        static_cast<unsigned long long>(amount.grains % kGrainsPerAsy / 1'000'000)
+    );
+    return text.data();
+}
+
+Story::Story(std::string label, contracts::TaskId task, Network& network, Narrator& narrator)
+    : label_(std::move(label)), task_(task), network_(network), narrator_(narrator) {}
+
+contracts::TaskState Story::follow() {
+    for (;;) {
+        const auto page = network_.rpc().call(
+            "task_history",
+            {{"task", to_hex(task_.view())}, {"limit", 100}, {"cursor", cursor_.empty() ? nlohmann::json() : nlohmann::json(cursor_)}}
+        );
+        std::size_t already = records_.size();
+        for (const auto& item : page.at("records")) {
+            if (item.at("index").get<std::size_t>() < already) {
+                continue;
+            }
+            const auto raw = from_hex(item.at("raw").get<std::string>());
+            auto record = raw ? codec::decode<HistoryRecord>(*raw) : Unexpected{codec::DecodeError::kTruncated};
+            if (!record) {
+                throw std::runtime_error("the node sent a history record that does not decode");
+            }
+            records_json_.push_back(item);
+            records_.push_back(*record);
+            tell(*record);
+            ++already;
+        }
+        if (page.at("next_cursor").is_null()) {
+            break;
+        }
+        cursor_ = page.at("next_cursor").get<std::string>();
+    }
+    const auto task = network_.rpc().task(task_);
+    if (!task) {
+        throw std::runtime_error("task " + to_hex(task_.view()) + " is not on the chain");
+    }
+    return task->state;
+}
+
+void Story::tell(const contracts::HistoryRecord& record) {
+    const std::string actor = record.actor.is_zero() ? "the chain" : network_.name_of(record.actor);
+    const auto name = [this](const AccountId& account) { return network_.name_of(account); };
+    const Line line = std::visit(
+        Overloaded{
+            [&](const history::Submitted& e) -> Line {
+                return {Stage::kSubmission, actor + " submits the task; " + format_amount(e.escrow) + " in escrow"};
+            },
+            [&](const history::SolverDrawn& e) -> Line { return {Stage::kDraw, name(e.solver) + " is drawn"}; },
+            [&](const history::Accepted& e) -> Line {
+                return {Stage::kDraw, actor + " accepts and locks a bond of " + format_amount(e.bond)};
+            },
+            [&](const history::CheckpointPosted& e) -> Line {
+                return {Stage::kTraining,
+                        "checkpoint " + std::to_string(e.index) + ", state root " + short_hex(e.state_root.view())};
+            },
+            [&](const history::Completed&) -> Line {
+                return {Stage::kCompletion, actor + " registers the last checkpoint and keeps the artifacts served"};
+            },
+            [&](const history::VerifierDrawn& e) -> Line {
+                return {Stage::kVerification, name(e.verifier) + " is drawn to replay segment " + std::to_string(e.segment)};
+            },
+            [&](const history::VerdictCommitted& e) -> Line {
+                return {Stage::kVerification, actor + " commits a verdict on segment " + std::to_string(e.segment)};
+            },
+            [&](const history::VerdictRevealed& e) -> Line {
+                return {Stage::kVerification, actor + (e.accepts ? " accepts" : " rejects") + " segment " +
+                                                  std::to_string(e.segment) + ": its own replay gives " +
+                                                  short_hex(e.state_root.view())};
+            },
+            [&](const history::DisputeOpened& e) -> Line {
+                return {Stage::kChallenge, actor + " disputes segment " + std::to_string(e.segment)};
+            },
+            [&](const history::DisputeMoved& e) -> Line {
+                return {Stage::kChallenge, actor + (e.by_responder ? " reveals " : " answers at ") +
+                                               trace::to_string(e.level) + ", round " + std::to_string(e.round)};
+            },
+            [&](const history::DisputeEnded& e) -> Line {
+                return {Stage::kChallenge, std::string("the chain rules: the solver's claim ") +
+                                               (e.claim_refuted ? "is refuted" : "holds") + " (" +
+                                               to_string(e.reason) + ")"};
+            },
+            [&](const history::AvailabilityChallenged& e) -> Line {
+                return {Stage::kChallenge,
+                        actor + " demands a chunk of checkpoint " + std::to_string(e.checkpoint) + " on the chain"};
+            },
+            [&](const history::AvailabilityEnded& e) -> Line {
+                return {Stage::kChallenge, e.served ? actor + " serves the chunk" : "the chunk was not served in time"};
+            },
+            [&](const history::Paid& e) -> Line {
+                return {Stage::kSettlement, name(e.to) + " gets " + format_amount(e.amount) + " (" + to_string(e.reason) + ")"};
+            },
+            [&](const history::Slashed& e) -> Line { return {Stage::kSettlement, describe_slash(e, name(e.from))}; },
+            [&](const history::StateChanged& e) -> Line {
+                const Stage stage = is_terminal(e.state) ? Stage::kSettlement
+                                    : e.state == TaskState::kChallenge ? Stage::kChallenge
+                                    : e.state == TaskState::kVerifying ? Stage::kVerification
+                                    : e.state == TaskState::kCompleted ? Stage::kCompletion
+                                    : e.state == TaskState::kTraining  ? Stage::kTraining
+                                    : e.state == TaskState::kDrawn     ? Stage::kDraw
+                                                                       : Stage::kSubmission;
+                return {stage, std::string("the task is now ") + to_string(e.state)};
+            },
+        },
+        record.event
+    );
+    narrator_.tell(line.stage, label_ + ": " + line.text);
+    if (std::holds_alternative<history::Submitted>(record.event)) {
+        narrator_.tell(
+            Stage::kProfiling,
+            label_ + ": exact mode: arithmetic is canonical, so there is no drift to profile and no threshold to set"
+        );
+    }
+}
+
+}  // namespace assay::demo
