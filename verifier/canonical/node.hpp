@@ -91,7 +91,7 @@ struct Node {
     DType dtype = DType::kF32;
     Shape shape;
     std::array<std::uint32_t, 2> attributes{};  ///< a and b above; 0 where unused
-    std::vector<Input> inputs;
+    std::vector<Input> inputs{};
     bool operator==(const Node&) const = default;
     static constexpr auto fields() {
         return std::tuple{&Node::op, &Node::dtype, &Node::shape, &Node::attributes, &Node::inputs};

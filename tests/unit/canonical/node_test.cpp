@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <verifier/canonical/node.hpp>
+
+#include <doctest/doctest.h>
+
+#include <set>
+#include <string>
+
+#include "samples.hpp"
+
+using namespace assay;
+using namespace assay::canonical;
+
+namespace {
+
+bool refused(const Node& node, NodeError error) {
+    const auto result = check_node(node);
+    return !result && result.error() == error;
+}
+
+Input input(DType dtype, Shape shape) { return {Source::kState, 0, dtype, shape}; }
+
+Node contract(std::uint32_t precision, std::uint32_t chunk) {
+    return {Op::kContract, DType::kF32, {3, 4}, {precision, chunk},
+            {input(DType::kI32, {3, 100}), input(DType::kI32, {3, (100 + chunk - 1) / chunk}), input(DType::kI32, {4, 100}),
+             input(DType::kI32, {4, (100 + chunk - 1) / chunk})}};
+}
+
+}  // namespace
+
+TEST_CASE("PRG-2: wrong counts, types and shapes are refused for every primitive") {
+    for (const Op op : test::all_ops()) {
+        CAPTURE(std::string(to_string(op)));
+        test::Random random(static_cast<std::uint64_t>(op));
+        const Node good = test::random_sample(op, random, test::Kind::kPlain).node;
+        REQUIRE(check_node(good).has_value());
+        Node node = good;
+        node.inputs.push_back(input(DType::kF32, {1, 1}));
+        CHECK(refused(node, NodeError::kInputCount));
+        for (std::size_t i = 0; i < good.inputs.size(); ++i) {
+            node = good;
+            node.inputs.pop_back();
+            CHECK(refused(node, NodeError::kInputCount));
+            node = good;
+            node.inputs[i].dtype = static_cast<DType>(7);
+            CHECK(refused(node, NodeError::kInputType));
+            node = good;
+            node.inputs[i].shape.rows += 1;
+            // A table may have any number of rows.
+            CHECK(check_node(node).has_value() == (op == Op::kGatherRows && i == 0));
+            if (op != Op::kTranspose && op != Op::kSliceCols && op != Op::kRowMax) {
+                node = good;
+                node.inputs[i].dtype = good.inputs[i].dtype == DType::kI64 ? DType::kF32 : DType::kI64;
+                CHECK(refused(node, NodeError::kInputType));
+            }
+        }
+        node = good;
+        node.dtype = good.dtype == DType::kI32 ? DType::kF32 : DType::kI32;
+        CHECK(refused(node, NodeError::kOutputShape));
+        if (!good.inputs.empty()) {
+            node = good;
+            node.shape.rows += 1;
+            CHECK(check_node(node).has_value() == (op == Op::kScatterAddRows));
+        }
+    }
+}
+
+TEST_CASE("PRG-2: a table whose width is no multiple of 32 is refused") {
+    const Node gather{Op::kGatherRows, DType::kF32, {5, 66}, {},
+                      {input(DType::kF32, {9, 33}), input(DType::kI32, {5, 2})}};
+    CHECK(refused(gather, NodeError::kInputShape));
+    const Node scatter{Op::kScatterAddRows, DType::kI64, {9, 33}, {},
+                       {input(DType::kI32, {5, 66}), input(DType::kI32, {5, 2})}};
+    CHECK(refused(scatter, NodeError::kOutputShape));
+}
+
+TEST_CASE("PRG-2: a second operand that does not broadcast is refused") {
+    for (const Shape shape : {Shape{2, 5}, Shape{4, 2}, Shape{5, 4}}) {
+        const Node node{Op::kAdd, DType::kF32, {4, 5}, {}, {input(DType::kF32, {4, 5}), input(DType::kF32, shape)}};
+        CHECK(refused(node, NodeError::kInputShape));
+    }
+}
+
+TEST_CASE("PRG-3: a contraction that would not be exact is refused") {
+    CHECK(check_node(contract(21, 2048)).has_value());
+    CHECK(check_node(contract(24, 16384)).has_value());
+    CHECK(check_node(contract(8, 256)).has_value());
+    CHECK(refused(contract(24, 16384 + 32), NodeError::kAttribute));
+    CHECK(refused(contract(25, 32), NodeError::kAttribute));
+    CHECK(refused(contract(1, 32), NodeError::kAttribute));
+    CHECK(refused(contract(21, 48), NodeError::kAttribute));
+    CHECK(refused(contract(21, 16), NodeError::kAttribute));
+    Node zero = contract(21, 64);
+    zero.attributes[1] = 0;
+    CHECK(refused(zero, NodeError::kAttribute));
+}
+
+TEST_CASE("PRG-3: attributes out of range or unused are refused") {
+    const Shape shape{4, 100};
+    const auto node = [&](Op op, DType dtype, std::array<std::uint32_t, 2> attributes, std::vector<Input> inputs) {
+        return Node{op, dtype, shape, attributes, std::move(inputs)};
+    };
+    const Input x = input(DType::kF32, shape);
+    const Input e = input(DType::kI32, {4, 1});
+    CHECK(check_node(node(Op::kQuantise, DType::kI32, {30, 0}, {x, e})).has_value());
+    CHECK(refused(node(Op::kQuantise, DType::kI32, {31, 0}, {x, e}), NodeError::kAttribute));
+    CHECK(refused(node(Op::kQuantise, DType::kI32, {0, 0}, {x, e}), NodeError::kAttribute));
+    CHECK(refused(node(Op::kQuantise, DType::kI32, {21, 33}, {x, e}), NodeError::kAttribute));
+    CHECK(refused(node(Op::kQuantise, DType::kI32, {21, 0}, {x, input(DType::kI32, {4, 2})}), NodeError::kAttribute));
+    CHECK(refused(node(Op::kQuantise, DType::kI32, {21, 32}, {x, input(DType::kI32, {4, 2})}), NodeError::kInputShape));
+    CHECK(refused(node(Op::kDequantise, DType::kF32, {101, 0}, {input(DType::kI64, shape), e}), NodeError::kAttribute));
+    CHECK(refused(node(Op::kRelu, DType::kF32, {1, 0}, {x}), NodeError::kAttribute));
+    CHECK(refused(node(Op::kScale, DType::kF32, {1, 1}, {x}), NodeError::kAttribute));
+    CHECK(refused(node(Op::kUniform, DType::kF32, {0x7f000000, 0}, {}), NodeError::kAttribute));
+    CHECK(refused(node(Op::kUniform, DType::kF32, {0x80000000, 0}, {}), NodeError::kAttribute));
+    CHECK(refused(node(Op::kSliceCols, DType::kF32, {1, 0}, {x}), NodeError::kAttribute));
+    CHECK(refused(node(Op::kSliceCols, DType::kF32, {0xffffffff, 0}, {x}), NodeError::kAttribute));
+    CHECK(refused(node(Op::kRowExponent, DType::kI32, {0, 0}, {x}), NodeError::kAttribute));
+    CHECK(refused(node(static_cast<Op>(77), DType::kF32, {}, {}), NodeError::kInputCount));
+}
+
+TEST_CASE("PRG-4: dimensions of zero or beyond the limit are refused") {
+    for (const Shape shape : {Shape{0, 1}, Shape{1, 0}, Shape{kMaxDimension + 1, 1}, Shape{1, ~0U}}) {
+        CHECK(refused({Op::kFill, DType::kF32, shape, {}, {}}, NodeError::kTooLarge));
+        CHECK(refused({Op::kRelu, DType::kF32, {1, 1}, {}, {input(DType::kF32, shape)}}, NodeError::kTooLarge));
+    }
+    CHECK(check_node({Op::kFill, DType::kF32, {kMaxDimension, 1}, {}, {}}).has_value());
+    CHECK(refused({Op::kBatchRows, DType::kI32, {1, kMaxRowWidth + 1}, {}, {}}, NodeError::kTooLarge));
+    CHECK(refused({Op::kUniform, DType::kF32, {kMaxDimension, 1025}, {}, {}}, NodeError::kTooLarge));
+    const Node scatter{Op::kScatterAddRows, DType::kI64, {9, 32}, {},
+                       {input(DType::kI32, {1U << 20U, 1U << 15U}), input(DType::kI32, {1U << 20U, 1U << 10U})}};
+    CHECK(refused(scatter, NodeError::kTooLarge));
+    const Node gather{Op::kGatherRows, DType::kF32, {1, 32}, {},
+                      {input(DType::kF32, {9, 1U << 20U}), input(DType::kI32, {1, 32})}};
+    CHECK(refused(gather, NodeError::kTooLarge));
+}
+
+TEST_CASE("PRG-5: a graph refers backwards, agrees with what it names and ends in its only commit") {
+    const Shape shape{2, 2};
+    const TensorType type{DType::kF32, shape};
+    const Input state = input(DType::kF32, shape);
+    const Node relu{Op::kRelu, DType::kF32, shape, {}, {state}};
+    const auto commit = [&](std::uint32_t index) {
+        return Node{Op::kCommit, DType::kF32, {}, {}, {{Source::kNode, index, DType::kF32, shape}}};
+    };
+    const auto error = [&](const Graph& graph, std::uint32_t node, NodeError expected) {
+        const auto result = check_graph(graph, {type}, {type});
+        return !result && result.error().node == node && result.error().error == expected;
+    };
+    CHECK(check_graph({relu, commit(0)}, {type}, {type}).has_value());
+    CHECK(error({}, 0, NodeError::kInputCount));
+    CHECK(error({relu, commit(1)}, 1, NodeError::kForwardReference));
+    CHECK(error({relu}, 0, NodeError::kOutputShape));
+    CHECK(error({relu, commit(0), commit(0)}, 1, NodeError::kOutputShape));
+    Node other = relu;
+    other.inputs[0].index = 1;
+    CHECK(error({other, commit(0)}, 0, NodeError::kForwardReference));
+    other = relu;
+    other.inputs[0].shape = other.shape = {2, 3};
+    CHECK(error({other, commit(0)}, 0, NodeError::kForwardReference));
+    other = relu;
+    other.inputs[0].source = Source::kNode;
+    CHECK(error({other, commit(0)}, 0, NodeError::kForwardReference));
+    other.inputs[0] = {Source::kNode, 0, DType::kI32, shape};
+    CHECK_FALSE(check_graph({relu, other, commit(1)}, {type}, {type}).has_value());
+    CHECK_FALSE(check_graph({relu, commit(0)}, {type}, {type, type}).has_value());
+    CHECK_FALSE(check_graph({relu, commit(0)}, {type}, {{DType::kF32, {2, 3}}}).has_value());
+    CHECK_FALSE(check_graph({relu, commit(0)}, std::vector<TensorType>(65, type), {type}).has_value());
+    Node empty = commit(0);
+    empty.inputs.clear();
+    CHECK(error({relu, empty}, 1, NodeError::kInputCount));
+    empty = commit(0);
+    empty.shape = {1, 1};
+    CHECK(error({relu, empty}, 1, NodeError::kOutputShape));
+}
+
+TEST_CASE("PRG-2: every primitive has a name of its own") {
+    std::set<std::string> names;
+    for (const Op op : test::all_ops()) {
+        CHECK(names.insert(to_string(op)).second);
+    }
+    CHECK(std::string(to_string(Op::kCommit)) == "commit");
+    CHECK(names.count("unknown") == 0);
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <verifier/canonical/partial.hpp>
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "samples.hpp"
+
+using namespace assay;
+using namespace assay::canonical;
+using test::Kind;
+
+namespace {
+
+// What partial `partial` of tile `tile` of `s` reads, with `before` for every partial but the first.
+PartialInput input_for(const test::Sample& s, const RowSource& rows, std::uint64_t tile, std::uint32_t partial) {
+    PartialInput input;
+    for (std::uint32_t p = 0; p <= partial; ++p) {
+        input.tiles.clear();
+        for (const TileRef& ref : operands_of(s.node, tile, p)) {
+            input.tiles.push_back(tile_of(s.inputs[ref.input], ref.tile));
+        }
+        if (const auto ref = dependent_operand(s.node, tile, p, input.tiles)) {
+            input.tiles.push_back(tile_of(s.inputs[ref->input], ref->tile));
+        }
+        if (const auto row = dataset_row_of(s.node, tile, p, s.context)) {
+            const ByteView bytes = rows.row(*row);
+            input.dataset_row = Bytes(bytes.begin(), bytes.end());
+        }
+        if (p < partial) {
+            auto out = execute_partial(s.node, tile, p, s.context, input);
+            REQUIRE(out.has_value());
+            input.before = out->accumulator;
+        }
+    }
+    return input;
+}
+
+bool refused(const test::Sample& s, std::uint64_t tile, std::uint32_t partial, const PartialInput& input, PartialError error) {
+    const auto result = execute_partial(s.node, tile, partial, s.context, input);
+    return !result && result.error() == error;
+}
+
+}  // namespace
+
+TEST_CASE("NUM-22: chaining the partials of every primitive equals executing the node") {
+    for (const Op op : test::all_ops()) {
+        CAPTURE(std::string(to_string(op)));
+        test::Random random(static_cast<std::uint64_t>(op) * 31 + 7);
+        for (int round = 0; round < 8; ++round) {
+            CAPTURE(round);
+            const test::Sample s = test::random_sample(op, random, round % 2 == 0 ? Kind::kPlain : Kind::kHostile);
+            const test::CountingRows rows(s.context.dataset);
+            const bool equal = test::execute_by_partials(s, rows) == execute_node(s.node, s.context, rows, s.pointers());
+            REQUIRE(equal);
+        }
+    }
+}
+
+TEST_CASE("NUM-23: a partial names at most four tiles, each of them in its input") {
+    for (const Op op : test::all_ops()) {
+        test::Random random(static_cast<std::uint64_t>(op) * 13);
+        for (int round = 0; round < 8; ++round) {
+            const test::Sample s = test::random_sample(op, random, Kind::kHostile);
+            for (std::uint64_t tile = 0; tile < tile_count(s.node.shape); ++tile) {
+                for (std::uint32_t p = 0; p < partial_count(s.node, tile); ++p) {
+                    const auto refs = operands_of(s.node, tile, p);
+                    REQUIRE(refs.size() <= 4);
+                    for (const TileRef& ref : refs) {
+                        REQUIRE(ref.input < s.inputs.size());
+                        REQUIRE(ref.tile < tile_count(s.inputs[ref.input].shape));
+                    }
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("NUM-24: a contraction's accumulator grows by the sum once a chunk has ended") {
+    test::Sample s;
+    s.node = {Op::kContract, DType::kF32, {1, 1}, {8, 64}, {}};
+    s.inputs = {make_tensor(DType::kI32, {1, 128}), make_tensor(DType::kI32, {1, 2}), make_tensor(DType::kI32, {1, 128}),
+                make_tensor(DType::kI32, {1, 2})};
+    for (const Tensor& tensor : s.inputs) {
+        s.node.inputs.push_back(test::input_of(tensor));
+    }
+    REQUIRE(check_node(s.node).has_value());
+    const test::CountingRows rows({});
+    CHECK(operands_of(s.node, 0, 0) == std::vector<TileRef>{{0, 0}, {2, 0}});
+    CHECK(operands_of(s.node, 0, 1) == std::vector<TileRef>{{0, 1}, {2, 1}, {1, 0}, {3, 0}});
+    CHECK(input_for(s, rows, 0, 1).before->data.size() == 8192);
+    CHECK(input_for(s, rows, 0, 2).before->data.size() == 16384);
+    CHECK(input_for(s, rows, 0, 3).before->data.size() == 16384);
+}
+
+TEST_CASE("NUM-24: any accumulator of the right length is executed") {
+    test::Random random(99);
+    for (const Op op : test::all_ops()) {
+        for (int round = 0; round < 6; ++round) {
+            const test::Sample s = test::random_sample(op, random, Kind::kHostile);
+            const test::CountingRows rows(s.context.dataset);
+            const std::uint32_t count = partial_count(s.node, 0);
+            if (count < 2) {
+                continue;
+            }
+            PartialInput input = input_for(s, rows, 0, count - 1);
+            for (std::uint8_t& byte : input.before->data) {
+                byte = static_cast<std::uint8_t>(random.next_u32());
+            }
+            const auto first = execute_partial(s.node, 0, count - 1, s.context, input);
+            REQUIRE(first.has_value());
+            REQUIRE(first->tile.has_value());
+        }
+    }
+}
+
+TEST_CASE("NUM-4: padding of an operand is read as zero") {
+    test::Random random(44);
+    for (const Op op : test::all_ops()) {
+        CAPTURE(std::string(to_string(op)));
+        for (int round = 0; round < 6; ++round) {
+            const test::Sample s = test::random_sample(op, random, Kind::kHostile);
+            const test::CountingRows rows(s.context.dataset);
+            const std::uint64_t tile = tile_count(s.node.shape) - 1;
+            const std::uint32_t last = partial_count(s.node, tile) - 1;
+            const PartialInput clean = input_for(s, rows, tile, last);
+            PartialInput dirty = clean;
+            const auto refs = operands_of(s.node, tile, last);
+            for (std::size_t i = 0; i < refs.size(); ++i) {
+                Tensor scratch = make_tensor(clean.tiles[i].dtype, s.inputs[refs[i].input].shape);
+                store_tile(scratch, refs[i].tile, Tile{clean.tiles[i].dtype, Bytes(clean.tiles[i].data.size(), 0xff)});
+                const Tile inside = tile_of(scratch, refs[i].tile);
+                for (std::size_t k = 0; k < inside.data.size(); ++k) {
+                    if (inside.data[k] == 0) {
+                        dirty.tiles[i].data[k] = 0x3f;
+                    }
+                }
+            }
+            const auto expected = execute_partial(s.node, tile, last, s.context, clean);
+            const auto got = execute_partial(s.node, tile, last, s.context, dirty);
+            REQUIRE(expected.has_value());
+            REQUIRE(got.has_value());
+            const bool equal = *expected->tile == *got->tile;
+            CHECK(equal);
+        }
+    }
+}
+
+TEST_CASE("DSP-20: a partial with operands missing, extra or of the wrong kind is refused") {
+    test::Random random(1);
+    for (const Op op : test::all_ops()) {
+        CAPTURE(std::string(to_string(op)));
+        const test::Sample s = test::random_sample(op, random, Kind::kPlain);
+        const test::CountingRows rows(s.context.dataset);
+        const PartialInput good = input_for(s, rows, 0, 0);
+        REQUIRE(execute_partial(s.node, 0, 0, s.context, good).has_value());
+        PartialInput extra = good;
+        extra.tiles.push_back(make_tile(DType::kF32));
+        CHECK(refused(s, 0, 0, extra, PartialError::kMissingOperand));
+        if (!good.tiles.empty()) {
+            PartialInput missing = good;
+            missing.tiles.pop_back();
+            CHECK(refused(s, 0, 0, missing, PartialError::kMissingOperand));
+            PartialInput other = good;
+            other.tiles[0] = make_tile(other.tiles[0].dtype == DType::kI64 ? DType::kI32 : DType::kI64);
+            CHECK(refused(s, 0, 0, other, PartialError::kMissingOperand));
+            PartialInput shorter = good;
+            shorter.tiles[0].data.pop_back();
+            CHECK(refused(s, 0, 0, shorter, PartialError::kMissingOperand));
+        }
+        PartialInput row = good;
+        row.dataset_row = Bytes(3);
+        CHECK(refused(s, 0, 0, row, PartialError::kMissingOperand));
+        if (op == Op::kBatchRows) {
+            row.dataset_row = std::nullopt;
+            CHECK(refused(s, 0, 0, row, PartialError::kMissingOperand));
+        }
+        CHECK(refused(s, tile_count(s.node.shape), 0, good, PartialError::kMissingOperand));
+        CHECK(refused(s, 0, partial_count(s.node, 0), good, PartialError::kMissingOperand));
+    }
+}
+
+TEST_CASE("DSP-20: an accumulator absent, unasked for or of the wrong length is refused") {
+    test::Random random(2);
+    for (const Op op : test::all_ops()) {
+        CAPTURE(std::string(to_string(op)));
+        const test::Sample s = test::random_sample(op, random, Kind::kPlain);
+        const test::CountingRows rows(s.context.dataset);
+        PartialInput first = input_for(s, rows, 0, 0);
+        first.before = Accumulator{Bytes(4096)};
+        CHECK(refused(s, 0, 0, first, PartialError::kBadAccumulator));
+        if (partial_count(s.node, 0) > 1) {
+            PartialInput second = input_for(s, rows, 0, 1);
+            second.before->data.push_back(0);
+            CHECK(refused(s, 0, 1, second, PartialError::kBadAccumulator));
+            second.before = std::nullopt;
+            CHECK(refused(s, 0, 1, second, PartialError::kBadAccumulator));
+        }
+    }
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <bit>
+#include <cmath>
+#include <initializer_list>
+#include <limits>
+#include <string>
+
+#include "samples.hpp"
+
+using namespace assay;
+using namespace assay::canonical;
+using test::Kind;
+
+namespace {
+
+// Random nodes of each op against the plain loops, over shapes and kinds of data.
+void check_against_reference(std::initializer_list<Op> ops, int rounds) {
+    for (const Op op : ops) {
+        CAPTURE(std::string(to_string(op)));
+        test::Random random(static_cast<std::uint64_t>(op) * 1000);
+        for (int round = 0; round < rounds; ++round) {
+            CAPTURE(round);
+            const test::Sample s = test::random_sample(op, random, round % 2 == 0 ? Kind::kPlain : Kind::kHostile);
+            const test::CountingRows rows(s.context.dataset);
+            const bool equal = execute_node(s.node, s.context, rows, s.pointers()) == test::reference(s, rows);
+            REQUIRE(equal);
+        }
+    }
+}
+
+Tensor run(const Node& node, const std::vector<Tensor>& inputs) {
+    test::Sample s{node, {}, inputs};
+    for (const Tensor& tensor : inputs) {
+        s.node.inputs.push_back(test::input_of(tensor));
+    }
+    REQUIRE(check_node(s.node).has_value());
+    return execute_node(s.node, s.context, test::CountingRows({}), s.pointers());
+}
+
+Tensor row_of(std::initializer_list<float> values) {
+    Tensor out = make_tensor(DType::kF32, {1, static_cast<std::uint32_t>(values.size())});
+    std::size_t i = 0;
+    for (const float value : values) {
+        test::set_f32(out, i++, value);
+    }
+    return out;
+}
+
+constexpr float kInf = std::numeric_limits<float>::infinity();
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+}  // namespace
+
+TEST_CASE("NUM-8: every elementwise primitive equals a plain loop on any operands") {
+    check_against_reference({Op::kAdd, Op::kSub, Op::kMul, Op::kDiv, Op::kSqrt, Op::kScale, Op::kAddConst, Op::kRelu,
+                             Op::kReluGrad, Op::kExp, Op::kLog, Op::kFill}, 40);
+}
+
+TEST_CASE("NUM-2: a product and a sum are rounded separately") {
+    // fma(x, x, -1) with x = 1 + 2^-12 would keep 2^-24.
+    const float x = 1.0F + 0x1p-12F;
+    const Shape one{1, 1};
+    const Tensor product = run({.op = Op::kMul, .shape = one}, {row_of({x}), row_of({x})});
+    const Tensor sum = run({.op = Op::kAddConst, .shape = one, .attributes = {std::bit_cast<std::uint32_t>(-1.0F), 0}}, {product});
+    CHECK(test::get_f32(sum, 0) == 0x1p-11F);
+    // The same in f64, where exp_f64 and log_f64 live.
+    const double y = exp_f64(0x1p-20);
+    CHECK(y == 1.0 + 0x1p-20 + 0x1p-41);
+}
+
+TEST_CASE("NUM-7: results hold neither negative zero nor a NaN but one") {
+    const Tensor x = row_of({-0.0F, kNan, -kNan, 1.0F});
+    const Tensor y = run({.op = Op::kScale, .shape = {1, 4}, .attributes = {std::bit_cast<std::uint32_t>(-1.0F), 0}}, {x});
+    CHECK(test::get_u32(y, 0) == 0);
+    CHECK(test::get_u32(y, 1) == 0x7fc00000);
+    CHECK(test::get_u32(y, 2) == 0x7fc00000);
+    CHECK(test::get_f32(y, 3) == -1.0F);
+    const Tensor fill = run({.op = Op::kFill, .shape = {1, 1}, .attributes = {0x80000000U, 0}}, {});
+    CHECK(test::get_u32(fill, 0) == 0);
+    const Tensor root = run({.op = Op::kSqrt, .shape = {1, 2}}, {row_of({-0.0F, -1.0F})});
+    CHECK(test::get_u32(root, 0) == 0);
+    CHECK(test::get_u32(root, 1) == 0x7fc00000);
+}
+
+TEST_CASE("NUM-9: every movement primitive equals a plain loop on any operands") {
+    check_against_reference({Op::kTranspose, Op::kSliceCols, Op::kOneHot}, 60);
+}
+
+TEST_CASE("NUM-12: a gather equals a plain loop and an index out of range reads zeros") {
+    check_against_reference({Op::kGatherRows}, 30);
+}
+
+TEST_CASE("NUM-33: a batch holds the dataset rows of the batch order") { check_against_reference({Op::kBatchRows}, 40); }
+
+TEST_CASE("NUM-13: row exponents equal frexp of the largest finite magnitude") {
+    check_against_reference({Op::kRowExponent}, 60);
+    const Tensor e = run({.op = Op::kRowExponent, .dtype = DType::kI32, .shape = {1, 1}, .attributes = {32, 0}},
+                         {row_of({0x1p-149F, kInf, kNan, -0x1.8p-140F})});
+    CHECK(test::get_i32(e, 0) == -139);
+    const Tensor none = run({.op = Op::kRowExponent, .dtype = DType::kI32, .shape = {1, 1}, .attributes = {32, 0}},
+                            {row_of({kInf, kNan, -0.0F})});
+    CHECK(test::get_i32(none, 0) == 0);
+}
+
+TEST_CASE("NUM-18: row maxima equal a plain loop and pass over NaN") {
+    check_against_reference({Op::kRowMax}, 60);
+    const Tensor best = run({.op = Op::kRowMax, .shape = {1, 1}}, {row_of({kNan, -3.0F, kNan})});
+    CHECK(test::get_f32(best, 0) == -3.0F);
+    const Tensor none = run({.op = Op::kRowMax, .shape = {1, 1}}, {row_of({kNan, kNan})});
+    CHECK(test::get_f32(none, 0) == -kInf);
+}
+
+TEST_CASE("NUM-19: row sums and scattered sums are exact") {
+    check_against_reference({Op::kRowSum}, 60);
+    check_against_reference({Op::kScatterAddRows}, 16);
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "samples.hpp"
+
+namespace assay::canonical::test {
+namespace {
+
+std::uint32_t canon(float x) {
+    if (std::isnan(x)) {
+        return 0x7fc00000;
+    }
+    return x == 0.0F ? 0 : std::bit_cast<std::uint32_t>(x);
+}
+
+int clamped(std::int64_t k) { return static_cast<int>(std::clamp<std::int64_t>(k, -1000, 1000)); }
+
+// A whole tensor read at (row, col), a dimension of 1 repeated.
+std::size_t at(const Tensor& t, std::size_t row, std::size_t col) {
+    return (t.shape.rows == 1 ? 0 : row) * t.shape.cols + (t.shape.cols == 1 ? 0 : col);
+}
+
+float elementwise(const Sample& s, std::size_t row, std::size_t col) {
+    const float c = std::bit_cast<float>(s.node.attributes[0]);
+    const float x = s.inputs.empty() ? 0.0F : get_f32(s.inputs[0], at(s.inputs[0], row, col));
+    const float y = s.inputs.size() < 2 ? 0.0F : get_f32(s.inputs[1], at(s.inputs[1], row, col));
+    switch (s.node.op) {
+        case Op::kFill: return c;
+        case Op::kAdd: return x + y;
+        case Op::kSub: return x - y;
+        case Op::kMul: return x * y;
+        case Op::kDiv: return x / y;
+        case Op::kSqrt: return std::sqrt(x);
+        case Op::kScale: return x * c;
+        case Op::kAddConst: return x + c;
+        case Op::kRelu: return x > 0 ? x : 0.0F;
+        case Op::kReluGrad: return x > 0 ? y : 0.0F;
+        case Op::kExp: return std::isnan(x) ? x : static_cast<float>(exp_f64(double{x}));
+        default:
+            if (x == 0.0F) {
+                return -std::numeric_limits<float>::infinity();
+            }
+            if (std::isnan(x) || x < 0.0F) {
+                return std::numeric_limits<float>::quiet_NaN();
+            }
+            return std::isinf(x) ? x : static_cast<float>(log_f64(double{x}));
+    }
+}
+
+std::uint32_t uniform(const Sample& s, std::size_t n) {
+    const auto word = [](std::uint64_t x) { return static_cast<std::uint32_t>(x & 0xffffffffU); };
+    const auto words = philox4x32(
+        {word(n / 4), s.node.attributes[1], word(s.context.step), word(s.context.step >> 32U)},
+        {word(s.context.seed), word(s.context.seed >> 32U)}
+    );
+    const float bound = std::bit_cast<float>(s.node.attributes[0]);
+    const double u = std::ldexp(double(words[n % 4] >> 8U), -24);
+    const auto scaled = static_cast<float>(u * (2.0 * double{bound}));
+    return canon(static_cast<float>(double{scaled} - double{bound}));
+}
+
+void movement(const Sample& s, const RowSource& rows, Tensor& out) {
+    const auto [m, n] = s.node.shape;
+    const auto copy = [&](std::size_t to, const Tensor& from, std::size_t index) {
+        const std::size_t size = size_of(from.dtype);
+        std::copy_n(from.data.begin() + static_cast<std::ptrdiff_t>(index * size), size,
+                    out.data.begin() + static_cast<std::ptrdiff_t>(to * size));
+    };
+    for (std::size_t i = 0; i < m; ++i) {
+        for (std::size_t j = 0; j < n; ++j) {
+            const std::size_t to = i * n + j;
+            if (s.node.op == Op::kTranspose) {
+                copy(to, s.inputs[0], j * m + i);
+            } else if (s.node.op == Op::kSliceCols) {
+                copy(to, s.inputs[0], i * s.inputs[0].shape.cols + s.node.attributes[0] + j);
+            } else if (s.node.op == Op::kOneHot) {
+                set_f32(out, to, get_i32(s.inputs[0], i) == static_cast<std::int64_t>(j) ? 1.0F : 0.0F);
+            } else if (s.node.op == Op::kGatherRows) {
+                const std::size_t depth = s.inputs[0].shape.cols;
+                const std::int32_t index = get_i32(s.inputs[1], i * s.inputs[1].shape.cols + j / depth);
+                if (index >= 0 && static_cast<std::uint32_t>(index) < s.inputs[0].shape.rows) {
+                    copy(to, s.inputs[0], static_cast<std::size_t>(index) * depth + j % depth);
+                }
+            } else {
+                const std::uint64_t row = batch_row(s.context.seed, s.context.step * m + i, s.context.dataset.rows);
+                std::copy_n(rows.row(row).data() + j * 4, 4, out.data.begin() + static_cast<std::ptrdiff_t>(to * 4));
+            }
+        }
+    }
+}
+
+void scatter(const Sample& s, Tensor& out) {
+    const Tensor& q = s.inputs[0];
+    const Tensor& index = s.inputs[1];
+    const std::size_t depth = s.node.shape.cols;
+    for (std::size_t i = 0; i < index.shape.element_count(); ++i) {
+        const std::int32_t row = get_i32(index, i);
+        if (row < 0 || static_cast<std::uint32_t>(row) >= s.node.shape.rows) {
+            continue;
+        }
+        for (std::size_t j = 0; j < depth; ++j) {
+            const std::size_t to = static_cast<std::size_t>(row) * depth + j;
+            set_i64(out, to, get_i64(out, to) + get_i32(q, i * depth + j));
+        }
+    }
+}
+
+void reduce_row(const Sample& s, std::size_t row, Tensor& out) {
+    const Tensor& x = s.inputs[0];
+    const std::size_t cols = x.shape.cols;
+    std::int64_t sum = 0;
+    std::int32_t largest = std::numeric_limits<std::int32_t>::min();
+    float largest_f = -std::numeric_limits<float>::infinity();
+    for (std::size_t j = 0; j < cols; ++j) {
+        sum += get_i32(x, row * cols + j);
+        largest = std::max(largest, get_i32(x, row * cols + j));
+        const float value = get_f32(x, row * cols + j);
+        largest_f = !std::isnan(value) && value > largest_f ? value : largest_f;
+    }
+    if (s.node.op == Op::kRowSum) {
+        set_i64(out, row, sum);
+    } else if (x.dtype == DType::kI32) {
+        set_i32(out, row, largest);
+    } else {
+        set_u32(out, row, canon(largest_f));
+    }
+}
+
+int exponent(const Tensor& x, std::size_t row, std::size_t first, std::size_t last) {
+    float largest = 0.0F;
+    for (std::size_t j = first; j < last; ++j) {
+        const float magnitude = std::fabs(get_f32(x, row * x.shape.cols + j));
+        largest = std::isfinite(magnitude) ? std::max(largest, magnitude) : largest;
+    }
+    int out = 0;
+    std::frexp(largest, &out);
+    return out;
+}
+
+std::int32_t quantise(const Sample& s, std::size_t row, std::size_t col) {
+    const auto [precision, chunk] = s.node.attributes;
+    const float x = get_f32(s.inputs[0], row * s.node.shape.cols + col);
+    const Tensor& e = s.inputs[1];
+    const std::int64_t exponent = get_i32(e, at(e, row, chunk == 0 ? 0 : col / chunk));
+    if (!std::isfinite(x)) {
+        return 0;
+    }
+    const double limit = std::ldexp(1.0, static_cast<int>(precision));
+    const double scaled = std::ldexp(double{x}, clamped(precision - exponent));
+    return static_cast<std::int32_t>(std::nearbyint(std::clamp(scaled, -limit, limit)));
+}
+
+std::uint32_t contract(const Sample& s, std::size_t row, std::size_t col) {
+    __extension__ using Wide = __int128;
+    const auto [precision, chunk] = s.node.attributes;
+    const std::size_t depth = s.inputs[0].shape.cols;
+    const std::size_t chunks = s.inputs[1].shape.cols;
+    double sum = 0.0;
+    for (std::size_t c = 0; c < chunks; ++c) {
+        Wide exact = 0;
+        for (std::size_t k = c * chunk; k < std::min<std::size_t>(depth, (c + 1) * chunk); ++k) {
+            exact += static_cast<Wide>(get_i32(s.inputs[0], row * depth + k)) * get_i32(s.inputs[2], col * depth + k);
+        }
+        const std::int64_t ea = get_i32(s.inputs[1], row * chunks + c);
+        const std::int64_t eb = get_i32(s.inputs[3], col * chunks + c);
+        const double once = std::ldexp(static_cast<double>(static_cast<std::int64_t>(exact)), clamped(ea - precision));
+        sum += std::ldexp(once, clamped(eb - precision));
+    }
+    return canon(static_cast<float>(sum));
+}
+
+}  // namespace
+
+Tensor reference(const Sample& s, const RowSource& rows) {
+    Tensor out = make_tensor(s.node.dtype, s.node.shape);
+    const Op op = s.node.op;
+    const auto [m, n] = s.node.shape;
+    if (op == Op::kScatterAddRows) {
+        scatter(s, out);
+        return out;
+    }
+    if (op == Op::kBatchRows || (op >= Op::kTranspose && op <= Op::kOneHot)) {
+        movement(s, rows, out);
+        return out;
+    }
+    for (std::size_t i = 0; i < m; ++i) {
+        for (std::size_t j = 0; j < n; ++j) {
+            const std::size_t to = i * n + j;
+            if (op == Op::kRowExponent) {
+                const std::size_t chunk = s.node.attributes[0];
+                const std::size_t last = std::min<std::size_t>(s.inputs[0].shape.cols, (j + 1) * chunk);
+                set_i32(out, to, exponent(s.inputs[0], i, j * chunk, last));
+            } else if (op == Op::kRowMax || op == Op::kRowSum) {
+                reduce_row(s, i, out);
+            } else if (op == Op::kQuantise) {
+                set_i32(out, to, quantise(s, i, j));
+            } else if (op == Op::kDequantise) {
+                const std::int64_t e = get_i32(s.inputs[1], at(s.inputs[1], i, 0));
+                const auto q = static_cast<double>(get_i64(s.inputs[0], to));
+                set_u32(out, to, canon(static_cast<float>(std::ldexp(q, clamped(e - s.node.attributes[0])))));
+            } else if (op == Op::kContract) {
+                set_u32(out, to, contract(s, i, j));
+            } else if (op == Op::kUniform) {
+                set_u32(out, to, uniform(s, to));
+            } else {
+                set_u32(out, to, canon(elementwise(s, i, j)));
+            }
+        }
+    }
+    return out;
+}
+
+}  // namespace assay::canonical::test
