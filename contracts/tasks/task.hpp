@@ -102,8 +102,9 @@ enum class Reason : std::uint8_t {
     kMissedVerdict = 10,     ///< slashed: a verifier did not commit or reveal
     kWrongVerdict = 11,      ///< slashed: a verifier accepted a segment that was refuted
     kNeedlessChallenge = 12, ///< slashed: an availability challenge that was answered
+    kMoot = 13,              ///< nothing moved but the bond, back: the task ended while this was open
 };
-constexpr bool is_valid(Reason r) { return r >= Reason::kReward && r <= Reason::kNeedlessChallenge; }
+constexpr bool is_valid(Reason r) { return r >= Reason::kReward && r <= Reason::kMoot; }
 const char* to_string(Reason reason) noexcept;
 
 namespace history {
@@ -169,7 +170,10 @@ struct AvailabilityChallenged {
 struct AvailabilityEnded {
     ChallengeId challenge;
     bool served = false;
-    static constexpr auto fields() { return std::tuple{&AvailabilityEnded::challenge, &AvailabilityEnded::served}; }
+    bool moot = false;  ///< neither served nor lapsed: the task ended while it was open
+    static constexpr auto fields() {
+        return std::tuple{&AvailabilityEnded::challenge, &AvailabilityEnded::served, &AvailabilityEnded::moot};
+    }
 };
 struct Paid {
     AccountId to;

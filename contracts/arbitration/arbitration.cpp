@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <contracts/arbitration/arbitration.hpp>
+
+#include <algorithm>
+
+#include <core/codec/borsh.hpp>
+#include <core/crypto/hash.hpp>
+#include <contracts/chain/slots.hpp>
+#include <contracts/settlement/settlement.hpp>
+#include <contracts/stake/staking.hpp>
+#include <contracts/tasks/lifecycle.hpp>
+#include <contracts/arbitration/ending.hpp>
+
+namespace assay::contracts {
+namespace {
+
+struct DisputeName {
+    TaskId task;
+    std::uint32_t segment = 0;
+    AccountId challenger;
+    static constexpr auto fields() {
+        return std::tuple{&DisputeName::task, &DisputeName::segment, &DisputeName::challenger};
+    }
+};
+
+enum class Party : std::uint8_t { kResponder, kChallenger, kEither };
+
+/// The dispute, when it is still on and `sender` is the party that may make this move.
+Result<Dispute, TxError> require_dispute(
+    const StateView& view, const DisputeId& id, const AccountId& sender, Party party
+) {
+    auto dispute = find_dispute(view, id);
+    if (!dispute) {
+        return Unexpected{TxError::kDisputeUnknown};  // DSP-30
+    }
+    if (dispute->state != DisputeState::kActive) {
+        return Unexpected{TxError::kDisputeOver};  // DSP-30
+    }
+    const bool allowed = (party != Party::kChallenger && sender == dispute->responder) ||
+                         (party != Party::kResponder && sender == dispute->challenger);
+    if (!allowed) {
+        return Unexpected{TxError::kNotParty};  // DSP-31
+    }
+    return *std::move(dispute);
+}
+
+Result<void, TxError> require_round(const Dispute& dispute, std::uint32_t round) {
+    if (dispute.position.rounds != round) {
+        return Unexpected{TxError::kWrongRound};  // DSP-34
+    }
+    return {};
+}
+
+Result<trace::Position, TxError> next_position(const Dispute& dispute, const RevealMove& action) {
+    auto next = trace::reveal(dispute.claim, dispute.position, action.children);
+    if (!next) {
+        return Unexpected{TxError::kIllegalMove};  // DSP-35
+    }
+    return *std::move(next);
+}
+
+Result<trace::Position, TxError> next_position(const Dispute& dispute, const SelectMove& action) {
+    auto next = trace::select(dispute.claim, dispute.position, action.selection);
+    if (!next) {
+        return Unexpected{TxError::kIllegalMove};  // DSP-35
+    }
+    return *std::move(next);
+}
+
+/// What every move leaves: its record, its bytes, the mover's clock.
+void note_move(Context& context, Task& task, Dispute& dispute, bool by_responder) {
+    record(context, task, history::DisputeMoved{dispute.id, dispute.position.rounds, dispute.position.level,
+                                                by_responder});
+    const auto used = static_cast<std::uint32_t>(context.height().value - dispute.last_move_at.value);
+    std::uint32_t& clock = by_responder ? dispute.responder_clock : dispute.challenger_clock;
+    clock = std::max(clock - std::min(clock, used), context.params.dispute_extension_blocks);  // DSP-33
+    dispute.onchain_bytes += context.tx_size_bytes;
+    dispute.last_move_at = context.height();
+}
+
+void advance(Context& context, Dispute& dispute, const trace::Position& next, bool by_responder) {
+    Task task = find_task(context.state, dispute.task).value();
+    note_move(context, task, dispute, by_responder);
+    dispute.position = next;
+    const bool responder_next = is_responders_turn(dispute);
+    const std::uint32_t clock = responder_next ? dispute.responder_clock : dispute.challenger_clock;
+    set_dispute_deadline(context, dispute, context.height_after(clock));
+    set_dispute(context.state, dispute);
+    set_task(context.state, task);
+}
+
+}  // namespace
+
+DisputeId dispute_id(const TaskId& task, std::uint32_t segment, const AccountId& challenger) noexcept {
+    static const crypto::TaggedHash kTag("assay/dispute");
+    return retag<DisputeId>(kTag(codec::encode(DisputeName{task, segment, challenger})));
+}
+
+bool is_responders_turn(const Dispute& dispute) noexcept {
+    return dispute.position.level == trace::Level::kProof || dispute.position.pending.empty();
+}
+
+trace::Claim make_claim(const StateView& view, const Task& task, std::uint32_t segment) {
+    // DSP-37
+    trace::Claim claim;
+    claim.program = task.spec.program;
+    claim.dataset_root = task.spec.dataset_root;
+    claim.seed = task.spec.seed;
+    claim.initialisation = segment == 0;
+    claim.after = find_checkpoint(view, task.id, segment).value().state_root;
+    if (segment != 0) {
+        const std::uint64_t interval = task.spec.checkpoint_interval;
+        claim.first_step = (segment - 1) * interval;
+        claim.step_count = static_cast<std::uint32_t>(std::min(interval, task.spec.steps - claim.first_step));
+        claim.before = find_checkpoint(view, task.id, segment - 1).value().state_root;
+    }
+    return claim;
+}
+
+void open_dispute(Context& context, Task& task, std::uint32_t segment, Role role) {
+    const Amount bond = context.params.challenger_bond;
+    lock_stake(context, role, context.actor, bond);
+    Dispute dispute;
+    dispute.id = dispute_id(task.id, segment, context.actor);
+    dispute.task = task.id;
+    dispute.segment = segment;
+    dispute.responder = task.solver.value();
+    dispute.challenger = context.actor;
+    dispute.challenger_role = role;
+    dispute.challenger_bond = bond;
+    dispute.claim = make_claim(context.state, task, segment);
+    dispute.position = trace::start_position(dispute.claim);
+    dispute.opened_at = context.height();
+    dispute.last_move_at = context.height();
+    dispute.responder_clock = context.params.dispute_clock_blocks;
+    dispute.challenger_clock = context.params.dispute_clock_blocks;
+    dispute.onchain_bytes = context.tx_size_bytes;
+    set_dispute_deadline(context, dispute, context.height_after(dispute.responder_clock));
+    set_dispute(context.state, dispute);
+    ++task.open_disputes;
+    Docket docket = get_docket(context.state, task.id);
+    docket.disputes.push_back(dispute.id);
+    set_docket(context.state, task.id, docket);
+    record(context, task, history::DisputeOpened{dispute.id, segment});
+}
+
+// --- open ----------------------------------------------------------------------------------------------------
+
+Result<void, TxError> check_stateless(const OpenDispute& action) noexcept {
+    if (action.role == Role::kSolver || action.segment > kMaxSegments) {
+        return Unexpected{TxError::kFieldOutOfRange};  // TX-6
+    }
+    return {};
+}
+
+Result<void, TxError> check_stateful(
+    const StateView& view, const Params& params, const AccountId& sender, const OpenDispute& action
+) noexcept {
+    TRY_ASSIGN(const Task task, require_task(view, action.task));
+    TRY(require_state(task, TaskState::kCompleted, TaskState::kChallenge));
+    TRY(require_open_window(view, task));
+    if (action.segment > segment_count(task.spec)) {
+        return Unexpected{TxError::kSegmentUnknown};  // DSP-37
+    }
+    if (task.solver == sender) {
+        return Unexpected{TxError::kNotParty};  // DSP-31
+    }
+    if (find_dispute(view, dispute_id(task.id, action.segment, sender))) {
+        return Unexpected{TxError::kAlreadyDisputed};  // DSP-38
+    }
+    return check_free_stake(view, action.role, sender, params.challenger_bond);
+}
+
+Result<void, TxError> execute(Context& context, const OpenDispute& action) noexcept {
+    Task task = find_task(context.state, action.task).value();
+    open_dispute(context, task, action.segment, action.role);
+    set_task(context.state, task);
+    return {};
+}
+
+// --- reveal --------------------------------------------------------------------------------------------------
+
+Result<void, TxError> check_stateless(const RevealMove& action) noexcept {
+    if (action.children.empty() || action.children.size() > trace::kMaxChildren) {
+        return Unexpected{TxError::kFieldOutOfRange};  // TX-6
+    }
+    return {};
+}
+
+Result<void, TxError> check_stateful(
+    const StateView& view, const Params& /*params*/, const AccountId& sender, const RevealMove& action
+) noexcept {
+    TRY_ASSIGN(const Dispute dispute, require_dispute(view, action.dispute, sender, Party::kResponder));
+    TRY(require_round(dispute, action.round));
+    TRY(next_position(dispute, action));
+    return {};
+}
+
+Result<void, TxError> execute(Context& context, const RevealMove& action) noexcept {
+    Dispute dispute = find_dispute(context.state, action.dispute).value();
+    const auto next = next_position(dispute, action);
+    if (!next) {
+        return Unexpected{next.error()};
+    }
+    advance(context, dispute, *next, true);
+    return {};
+}
+
+// --- select --------------------------------------------------------------------------------------------------
+
+Result<void, TxError> check_stateless(const SelectMove& action) noexcept {
+    if (action.selection.child >= trace::kMaxChildren) {
+        return Unexpected{TxError::kFieldOutOfRange};  // TX-6
+    }
+    return {};
+}
+
+Result<void, TxError> check_stateful(
+    const StateView& view, const Params& /*params*/, const AccountId& sender, const SelectMove& action
+) noexcept {
+    TRY_ASSIGN(const Dispute dispute, require_dispute(view, action.dispute, sender, Party::kChallenger));
+    TRY(require_round(dispute, action.round));
+    TRY(next_position(dispute, action));
+    return {};
+}
+
+Result<void, TxError> execute(Context& context, const SelectMove& action) noexcept {
+    Dispute dispute = find_dispute(context.state, action.dispute).value();
+    const auto next = next_position(dispute, action);
+    if (!next) {
+        return Unexpected{next.error()};
+    }
+    advance(context, dispute, *next, false);
+    return {};
+}
+
+// --- prove ---------------------------------------------------------------------------------------------------
+
+Result<void, TxError> check_stateless(const ProveMove& /*action*/) noexcept { return {}; }
+
+Result<void, TxError> check_stateful(
+    const StateView& view, const Params& /*params*/, const AccountId& sender, const ProveMove& action
+) noexcept {
+    TRY_ASSIGN(const Dispute dispute, require_dispute(view, action.dispute, sender, Party::kEither));
+    if (dispute.position.level != trace::Level::kProof) {
+        return Unexpected{TxError::kIllegalMove};  // DSP-35
+    }
+    return {};
+}
+
+Result<trace::Ruling, TxError> judge_proof(const StateView& view, const ProveMove& action) noexcept {
+    const Dispute dispute = find_dispute(view, action.dispute).value();
+    const auto ruling = trace::judge(dispute.claim, dispute.position, action.proof);
+    if (!ruling) {
+        return Unexpected{TxError::kProofInvalid};  // DSP-36
+    }
+    return *ruling;
+}
+
+Result<void, TxError> execute(Context& context, const ProveMove& action) noexcept {
+    ++context.referee_partials;
+    TRY_ASSIGN(const trace::Ruling ruling, judge_proof(context.state, action));
+    Dispute dispute = find_dispute(context.state, action.dispute).value();
+    Task task = find_task(context.state, dispute.task).value();
+    note_move(context, task, dispute, context.actor == dispute.responder);
+    if (ruling == trace::Ruling::kClaimRefuted) {
+        refute_claim(context, task, std::move(dispute), Reason::kLostDispute);
+    } else {
+        uphold_claim(context, task, std::move(dispute), Reason::kFalseAccusation);
+    }
+    return {};
+}
+
+}  // namespace assay::contracts

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include <core/base/result.hpp>
+#include <contracts/arbitration/dispute.hpp>
+#include <contracts/chain/context.hpp>
+#include <contracts/chain/transaction.hpp>
+#include <contracts/chain/tx_error.hpp>
+
+/// Disputes on the chain: opening, moves, clocks, rulings (DSP-30 and on). The game itself is verifier/trace.
+namespace assay::contracts {
+
+Result<void, TxError> check_stateless(const OpenDispute& action) noexcept;
+Result<void, TxError> check_stateful(
+    const StateView& view, const Params& params, const AccountId& sender, const OpenDispute& action
+) noexcept;
+Result<void, TxError> execute(Context& context, const OpenDispute& action) noexcept;
+
+Result<void, TxError> check_stateless(const RevealMove& action) noexcept;
+Result<void, TxError> check_stateful(
+    const StateView& view, const Params& params, const AccountId& sender, const RevealMove& action
+) noexcept;
+Result<void, TxError> execute(Context& context, const RevealMove& action) noexcept;
+
+Result<void, TxError> check_stateless(const SelectMove& action) noexcept;
+Result<void, TxError> check_stateful(
+    const StateView& view, const Params& params, const AccountId& sender, const SelectMove& action
+) noexcept;
+Result<void, TxError> execute(Context& context, const SelectMove& action) noexcept;
+
+Result<void, TxError> check_stateless(const ProveMove& action) noexcept;
+/// Leaves the proof itself to judge_proof and execute: the referee runs once per transaction.
+Result<void, TxError> check_stateful(
+    const StateView& view, const Params& params, const AccountId& sender, const ProveMove& action
+) noexcept;
+Result<void, TxError> execute(Context& context, const ProveMove& action) noexcept;
+/// What the referee says of the proof: kProofInvalid when it cannot use it (DSP-36).
+Result<trace::Ruling, TxError> judge_proof(const StateView& view, const ProveMove& action) noexcept;
+
+/// DSP-30: "assay/dispute" over task, segment (u32) and challenger: one dispute per challenger and segment, ever.
+DisputeId dispute_id(const TaskId& task, std::uint32_t segment, const AccountId& challenger) noexcept;
+
+/// DSP-37: what the solver claims of `segment` of a completed task.
+trace::Claim make_claim(const StateView& view, const Task& task, std::uint32_t segment);
+
+/// Opens a dispute by the context's actor, whose free stake covers the bond. The caller stores the task.
+void open_dispute(Context& context, Task& task, std::uint32_t segment, Role role);
+
+/// Whether the responder is to move; at kProof it is its clock that runs (DSP-32).
+bool is_responders_turn(const Dispute& dispute) noexcept;
+
+/// DSP-32: the clock of the party to move has run out. Stores dispute and task.
+void lapse_dispute(Context& context, Dispute dispute);
+
+/// The task ended otherwise: the bond goes back (DSP-40).
+void end_dispute_as_moot(Context& context, Task& task, const DisputeId& id);
+
+}  // namespace assay::contracts

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <contracts/chain/chain.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include <contracts/arbitration/arbitration.hpp>
+#include <contracts/chain/router.hpp>
+#include <contracts/chain/slots.hpp>
+#include <contracts/ledger/ledger.hpp>
+#include <contracts/params/rules.hpp>
+
+namespace assay::contracts {
+namespace {
+
+constexpr std::size_t kMaxChainIdBytes = 48;
+
+bool is_chain_id(const std::string& id) {
+    return !id.empty() && id.size() <= kMaxChainIdBytes && std::all_of(id.begin(), id.end(), [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
+    });
+}
+
+Result<Tx, TxError> decode_tx(ByteView tx_bytes, const Params& params) {
+    if (tx_bytes.size() > params.tx_size_max) {
+        return Unexpected{TxError::kTooLarge};  // TX-2
+    }
+    auto tx = codec::decode<Tx>(tx_bytes);
+    if (!tx) {
+        return Unexpected{TxError::kUndecodable};  // TX-1
+    }
+    return *std::move(tx);
+}
+
+Result<void, TxError> check_signature(const Tx& tx, const std::string& chain_id) {
+    // TX-3
+    if (tx.body.chain_id != chain_id) {
+        return Unexpected{TxError::kWrongChain};
+    }
+    if (!crypto::verify_signature(tx.body.sender, signing_hash(tx.body).view(), tx.signature)) {
+        return Unexpected{TxError::kBadSignature};
+    }
+    return {};
+}
+
+Result<void, TxError> check_fee(const StateView& view, const Params& params, const Tx& tx, std::size_t size_bytes) {
+    // TX-7
+    const auto for_size = checked_mul<std::uint64_t>(params.fee_per_byte.grains, size_bytes);
+    if (!for_size) {
+        return Unexpected{TxError::kFeeTooLow};
+    }
+    const auto needed = checked_add(*for_size, params.fee_base.grains);
+    if (!needed || tx.body.fee.grains < *needed) {
+        return Unexpected{TxError::kFeeTooLow};
+    }
+    if (get_account(view, tx.body.sender).balance < tx.body.fee) {
+        return Unexpected{TxError::kCannotPayFee};
+    }
+    return {};
+}
+
+Result<void, TxError> check_nonce(std::uint64_t nonce, std::uint64_t expected) {
+    // TX-5
+    if (nonce != expected) {
+        return Unexpected{nonce < expected ? TxError::kNonceTooLow : TxError::kNonceTooHigh};
+    }
+    return {};
+}
+
+/// TX-8: what every transaction that can pay costs, whatever becomes of it.
+void charge(Overlay& state, const Tx& tx) {
+    Account account = get_account(state, tx.body.sender);
+    account.balance = subtract(account.balance, tx.body.fee);
+    ++account.nonce;
+    set_account(state, tx.body.sender, account);
+    pay_treasury(state, tx.body.fee);
+}
+
+/// One block in the making.
+struct Run {
+    Overlay& state;
+    const Params& params;
+    const std::string& chain_id;
+    const BlockContext& block;
+    BlockOutcome& outcome;
+};
+
+void keep(BlockOutcome& outcome, Traces traces) {
+    std::move(traces.history.begin(), traces.history.end(), std::back_inserter(outcome.history));
+    outcome.referee_partials += traces.referee_partials;
+}
+
+/// Checks and effects of a transaction that has paid.
+Result<Traces, TxError> apply_action(Run& run, const Tx& tx, const Cause& cause) {
+    TRY(check_action_stateless(tx.body.action));
+    TRY(check_action_stateful(run.state, run.params, tx.body.sender, tx.body.action));
+    return run_guarded(run.state, run.params, run.block, cause, [&](Context& context) {
+        return execute_action(context, tx.body.action);
+    });
+}
+
+Result<void, TxError> apply_tx(Run& run, ByteView tx_bytes, Receipt& receipt) {
+    TRY_ASSIGN(const Tx tx, decode_tx(tx_bytes, run.params));
+    receipt.action = action_name(tx.body.action);
+    TRY(check_signature(tx, run.chain_id));
+    receipt.sender = tx.body.sender;
+    TRY(check_nonce(tx.body.nonce, get_account(run.state, tx.body.sender).nonce));
+    TRY(check_fee(run.state, run.params, tx, tx_bytes.size()));
+    charge(run.state, tx);
+    const Cause cause{
+        .tx = receipt.tx, .actor = tx.body.sender, .nonce = tx.body.nonce, .tx_size_bytes = tx_bytes.size()};
+    auto traces = apply_action(run, tx, cause);
+    receipt.task = task_of(run.state, tx.body.sender, tx.body.nonce, tx.body.action);
+    if (!traces) {
+        return Unexpected{traces.error()};
+    }
+    keep(run.outcome, *std::move(traces));
+    return {};
+}
+
+std::vector<DisputeId> disputes_in(const Changes& changes) {
+    std::vector<DisputeId> disputes;
+    const Bytes first = keys::dispute(DisputeId{});
+    for (auto it = changes.lower_bound(first); it != changes.end() && it->first.front() == first.front(); ++it) {
+        DisputeId id;
+        std::copy(it->first.begin() + 1, it->first.end(), id.data.begin());
+        disputes.push_back(id);
+    }
+    return disputes;
+}
+
+}  // namespace
+
+Result<Changes, GenesisError> make_genesis(const Genesis& genesis) {
+    // BLK-1
+    struct Nothing final : StateView {
+        std::optional<Bytes> get(const Bytes& /*key*/) const override { return std::nullopt; }
+    };
+    if (!is_chain_id(genesis.chain_id)) {
+        return Unexpected{GenesisError::kChainId};
+    }
+    if (!are_valid(genesis.params)) {
+        return Unexpected{GenesisError::kParams};
+    }
+    const Nothing nothing;
+    Overlay state(nothing);
+    Supply supply;
+    for (const auto& [account, balance] : genesis.balances) {
+        const auto sum = checked_add(supply.genesis, balance);
+        if (!sum) {
+            return Unexpected{GenesisError::kSupplyOverflow};
+        }
+        supply.genesis = *sum;
+        set_account(state, account, Account{.balance = balance});
+    }
+    set_supply(state, supply);
+    set_params(state, genesis.params);
+    return state.changes();
+}
+
+Result<Tx, TxError> check_stateless(ByteView tx_bytes, const std::string& chain_id, const Params& params) noexcept {
+    TRY_ASSIGN(Tx tx, decode_tx(tx_bytes, params));
+    TRY(check_signature(tx, chain_id));
+    TRY(check_action_stateless(tx.body.action));
+    return tx;
+}
+
+Result<void, TxError> check_tx(
+    const StateView& view, const Tx& tx, std::size_t size_bytes, std::uint64_t expected_nonce
+) noexcept {
+    const Params params = get_params(view);
+    TRY(check_nonce(tx.body.nonce, expected_nonce));
+    TRY(check_fee(view, params, tx, size_bytes));
+    if (expected_nonce != get_account(view, tx.body.sender).nonce) {
+        return {};  // what comes before it decides the rest
+    }
+    Overlay state(view);
+    charge(state, tx);
+    TRY(check_action_stateful(state, params, tx.body.sender, tx.body.action));
+    if (const auto* prove = std::get_if<ProveMove>(&tx.body.action)) {
+        TRY(judge_proof(state, *prove));
+    }
+    return {};
+}
+
+BlockOutcome apply_block(
+    const StateView& view, const std::string& chain_id, const BlockContext& context, const std::vector<Bytes>& txs
+) noexcept {
+    // BLK-2
+    BlockOutcome outcome;
+    const Params params = get_params(view);
+    Overlay state(view);
+    Run run{state, params, chain_id, context, outcome};
+    for (const Bytes& tx : txs) {
+        Receipt receipt;
+        receipt.tx = tx_hash(tx);
+        const auto applied = apply_tx(run, tx, receipt);
+        receipt.code = applied ? std::uint8_t{0} : static_cast<std::uint8_t>(applied.error());
+        outcome.receipts.push_back(std::move(receipt));
+    }
+    auto ended = run_guarded(state, params, context, Cause{}, [](Context& end) -> Result<void, TxError> {
+        end_block(end);
+        return {};
+    });
+    ASSERT(ended.has_value());  // INV-7
+    keep(outcome, *std::move(ended));
+    outcome.changes = state.net_changes();
+    outcome.disputes = disputes_in(outcome.changes);
+    return outcome;
+}
+
+}  // namespace assay::contracts

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <cstddef>
+
+#include <contracts/arbitration/dispute.hpp>
+#include <contracts/availability/challenge.hpp>
+#include <contracts/chain/transaction.hpp>
+#include <contracts/chain/tx_error.hpp>
+#include <contracts/tasks/task.hpp>
+
+/// The words that stand for numbers of the protocol in RPC, CLI and logs.
+namespace assay::contracts {
+namespace {
+
+/// Names of an enum that counts from 1.
+template <std::size_t kCount, class E>
+const char* name_of(const std::array<const char*, kCount>& names, E value) {
+    const auto index = static_cast<std::size_t>(value);
+    return index >= 1 && index <= kCount ? names[index - 1] : "unknown";
+}
+
+constexpr std::array<const char*, 3> kRoles{"solver", "verifier", "whistleblower"};
+
+constexpr std::array<const char*, 10> kTaskStates{"open",      "drawn",   "training",  "completed", "verifying",
+                                                  "challenge", "settled", "convicted", "cancelled", "expired"};
+
+constexpr std::array<const char*, 5> kVerdicts{"due", "committed", "accepted", "rejected", "missed"};
+
+constexpr std::array<const char*, 13> kReasons{
+    "reward",          "verification_fee", "refund",      "won_dispute",     "lost_dispute",
+    "false_accusation", "dispute_timeout", "unavailable", "missed_deadline", "missed_verdict",
+    "wrong_verdict",   "needless_challenge", "moot"};
+
+constexpr std::array<const char*, 4> kDisputeStates{"active", "refuted", "upheld", "moot"};
+
+constexpr std::array<const char*, 4> kChallengeStates{"open", "served", "lapsed", "moot"};
+
+constexpr std::array<const char*, std::variant_size_v<Action>> kActions{
+    "transfer",       "bond",          "unbond",          "submit_task",    "accept_task",   "post_checkpoint",
+    "complete_task",  "cancel_task",   "commit_verdict",  "reveal_verdict", "open_dispute",  "reveal_move",
+    "select_move",    "prove_move",    "challenge_availability", "serve_chunk"};
+
+constexpr std::array<const char*, std::variant_size_v<HistoryEvent>> kEvents{
+    "submitted",         "solver_drawn",     "accepted",       "checkpoint_posted",
+    "completed",         "verifier_drawn",   "verdict_committed", "verdict_revealed",
+    "dispute_opened",    "dispute_moved",    "dispute_ended",  "availability_challenged",
+    "availability_ended", "paid",            "slashed",        "state_changed"};
+
+}  // namespace
+
+const char* to_string(Role role) noexcept { return name_of(kRoles, role); }
+const char* to_string(TaskState state) noexcept { return name_of(kTaskStates, state); }
+const char* to_string(VerdictStatus status) noexcept { return name_of(kVerdicts, status); }
+const char* to_string(Reason reason) noexcept { return name_of(kReasons, reason); }
+const char* to_string(DisputeState state) noexcept { return name_of(kDisputeStates, state); }
+const char* to_string(ChallengeState state) noexcept { return name_of(kChallengeStates, state); }
+const char* action_name(const Action& action) noexcept { return kActions[action.index()]; }
+const char* event_name(const HistoryEvent& event) noexcept { return kEvents[event.index()]; }
+
+const char* to_string(TxError error) noexcept {
+    switch (error) {
+        case TxError::kUndecodable: return "undecodable";
+        case TxError::kTooLarge: return "too_large";
+        case TxError::kWrongChain: return "wrong_chain";
+        case TxError::kBadSignature: return "bad_signature";
+        case TxError::kNonceTooLow: return "nonce_too_low";
+        case TxError::kNonceTooHigh: return "nonce_too_high";
+        case TxError::kFeeTooLow: return "fee_too_low";
+        case TxError::kCannotPayFee: return "cannot_pay_fee";
+        case TxError::kInvariantBroken: return "invariant_broken";
+        case TxError::kFieldOutOfRange: return "field_out_of_range";
+        case TxError::kInsufficientBalance: return "insufficient_balance";
+        case TxError::kOverflow: return "overflow";
+        case TxError::kInsufficientStake: return "insufficient_stake";
+        case TxError::kTooManyUnbondings: return "too_many_unbondings";
+        case TxError::kTaskUnknown: return "task_unknown";
+        case TxError::kTaskState: return "task_state";
+        case TxError::kNotSubmitter: return "not_submitter";
+        case TxError::kNotSolver: return "not_solver";
+        case TxError::kCheckpointOrder: return "checkpoint_order";
+        case TxError::kCheckpointsMissing: return "checkpoints_missing";
+        case TxError::kSpecInvalid: return "spec_invalid";
+        case TxError::kNotAssigned: return "not_assigned";
+        case TxError::kAlreadyCommitted: return "already_committed";
+        case TxError::kNotCommitted: return "not_committed";
+        case TxError::kCommitmentMismatch: return "commitment_mismatch";
+        case TxError::kPhase: return "phase";
+        case TxError::kDisputeUnknown: return "dispute_unknown";
+        case TxError::kDisputeOver: return "dispute_over";
+        case TxError::kNotParty: return "not_party";
+        case TxError::kWrongRound: return "wrong_round";
+        case TxError::kIllegalMove: return "illegal_move";
+        case TxError::kProofInvalid: return "proof_invalid";
+        case TxError::kSegmentUnknown: return "segment_unknown";
+        case TxError::kAlreadyDisputed: return "already_disputed";
+        case TxError::kChallengeUnknown: return "challenge_unknown";
+        case TxError::kChallengeOver: return "challenge_over";
+        case TxError::kChunkInvalid: return "chunk_invalid";
+        case TxError::kCheckpointUnknown: return "checkpoint_unknown";
+    }
+    return "unknown";
+}
+
+}  // namespace assay::contracts

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+
+#include <core/base/assert.hpp>
+#include <core/base/bytes.hpp>
+#include <core/codec/borsh.hpp>
+#include <contracts/chain/state.hpp>
+
+namespace assay::contracts {
+
+/// A state being changed: what was written here, and below it a view that stays as it is. Overlays stack: a block's
+/// over the committed state, a transaction's over the block's (STA-3).
+class Overlay final : public StateView {
+  public:
+    /// `base` outlives the overlay.
+    explicit Overlay(const StateView& base) : base_(base) {}
+
+    std::optional<Bytes> get(const Bytes& key) const override;
+    void put(const Bytes& key, Bytes value);
+    void erase(const Bytes& key);
+
+    /// Everything written, equal values included.
+    const Changes& changes() const { return changes_; }
+    /// Takes over the changes of an overlay above this one.
+    void absorb(const Changes& changes);
+    /// The changes that differ from the base.
+    Changes net_changes() const;
+
+  private:
+    const StateView& base_;
+    Changes changes_;
+};
+
+/// The record at `key`, or nullopt when the slot is empty. State that does not decode is a bug of ours.
+template <class T>
+std::optional<T> read_slot(const StateView& view, const Bytes& key) {
+    const auto bytes = view.get(key);
+    if (!bytes) {
+        return std::nullopt;
+    }
+    auto decoded = codec::decode<T>(*bytes);
+    ASSERT(decoded.has_value());
+    return *std::move(decoded);
+}
+
+template <class T>
+void write_slot(Overlay& state, const Bytes& key, const T& record) {
+    state.put(key, codec::encode(record));
+}
+
+}  // namespace assay::contracts

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <contracts/chain/router.hpp>
+
+#include <type_traits>
+#include <variant>
+
+#include <contracts/arbitration/arbitration.hpp>
+#include <contracts/availability/availability.hpp>
+#include <contracts/chain/invariants.hpp>
+#include <contracts/chain/slots.hpp>
+#include <contracts/ledger/ledger.hpp>
+#include <contracts/stake/staking.hpp>
+#include <contracts/tasks/tasks.hpp>
+#include <contracts/verification/verification.hpp>
+
+namespace assay::contracts {
+
+Result<void, TxError> check_action_stateless(const Action& action) noexcept {
+    return std::visit([](const auto& concrete) { return check_stateless(concrete); }, action);
+}
+
+Result<void, TxError> check_action_stateful(
+    const StateView& view, const Params& params, const AccountId& sender, const Action& action
+) noexcept {
+    return std::visit(
+        [&](const auto& concrete) { return check_stateful(view, params, sender, concrete); }, action);
+}
+
+Result<void, TxError> execute_action(Context& context, const Action& action) noexcept {
+    return std::visit([&](const auto& concrete) { return execute(context, concrete); }, action);
+}
+
+std::optional<TaskId> task_of(
+    const StateView& view, const AccountId& sender, std::uint64_t nonce, const Action& action
+) {
+    const auto id = std::visit(
+        [&](const auto& concrete) -> std::optional<TaskId> {
+            using A = std::decay_t<decltype(concrete)>;
+            if constexpr (std::is_same_v<A, SubmitTask>) {
+                return task_id(sender, nonce);
+            } else if constexpr (requires { concrete.task; }) {
+                return concrete.task;
+            } else if constexpr (requires { concrete.dispute; }) {
+                const auto dispute = find_dispute(view, concrete.dispute);
+                return dispute ? std::optional{dispute->task} : std::nullopt;
+            } else if constexpr (requires { concrete.challenge; }) {
+                const auto challenge = find_challenge(view, concrete.challenge);
+                return challenge ? std::optional{challenge->task} : std::nullopt;
+            } else {
+                return std::nullopt;
+            }
+        },
+        action);
+    return id && find_task(view, *id) ? id : std::nullopt;
+}
+
+Result<Traces, TxError> run_guarded(
+    Overlay& state, const Params& params, const BlockContext& block, const Cause& cause,
+    const std::function<Result<void, TxError>(Context&)>& effects
+) {
+    Overlay above(state);
+    Context context{
+        .state = above,
+        .params = params,
+        .block = block,
+        .tx = cause.tx,
+        .actor = cause.actor,
+        .nonce = cause.nonce,
+        .tx_size_bytes = cause.tx_size_bytes,
+        .history = {},
+        .referee_partials = 0};
+    TRY(effects(context));
+    const Changes changes = above.net_changes();
+    if (!check_invariants(state, changes, context.history)) {
+        return Unexpected{TxError::kInvariantBroken};
+    }
+    state.absorb(changes);
+    return Traces{std::move(context.history), context.referee_partials};
+}
+
+}  // namespace assay::contracts

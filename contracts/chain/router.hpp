@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include <core/base/result.hpp>
+#include <contracts/chain/context.hpp>
+#include <contracts/chain/transaction.hpp>
+#include <contracts/chain/tx_error.hpp>
+
+/// From an action to the contract that executes it, and the guard around its effects.
+namespace assay::contracts {
+
+Result<void, TxError> check_action_stateless(const Action& action) noexcept;
+Result<void, TxError> check_action_stateful(
+    const StateView& view, const Params& params, const AccountId& sender, const Action& action
+) noexcept;
+Result<void, TxError> execute_action(Context& context, const Action& action) noexcept;
+
+/// The task that an action is about, when the state knows it.
+std::optional<TaskId> task_of(
+    const StateView& view, const AccountId& sender, std::uint64_t nonce, const Action& action
+);
+
+/// What a guarded piece of work knows of its cause.
+struct Cause {
+    Hash256 tx;
+    AccountId actor;
+    std::uint64_t nonce = 0;
+    std::uint64_t tx_size_bytes = 0;
+};
+/// What it leaves besides changes.
+struct Traces {
+    std::vector<HistoryRecord> history;
+    std::uint64_t referee_partials = 0;
+};
+/// Runs `effects` on an overlay of `state`. Its changes reach `state` when it succeeds and they keep every invariant,
+/// else nothing of it remains: its own error, or kInvariantBroken.
+Result<Traces, TxError> run_guarded(
+    Overlay& state, const Params& params, const BlockContext& block, const Cause& cause,
+    const std::function<Result<void, TxError>(Context&)>& effects
+);
+
+/// The deadlines that end with this block, then the draws (BLK-3, BLK-4).
+void end_block(Context& context);
+
+}  // namespace assay::contracts

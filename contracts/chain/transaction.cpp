@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <contracts/chain/transaction.hpp>
+
+#include <utility>
+
+#include <core/crypto/hash.hpp>
+
+namespace assay::contracts {
+namespace {
+
+struct TaskName {
+    AccountId sender;
+    std::uint64_t nonce = 0;
+    static constexpr auto fields() { return std::tuple{&TaskName::sender, &TaskName::nonce}; }
+};
+
+struct VerdictName {
+    TaskId task;
+    std::uint32_t segment = 0;
+    AccountId verifier;
+    Hash256 state_root;
+    Hash256 salt;
+    static constexpr auto fields() {
+        return std::tuple{&VerdictName::task, &VerdictName::segment, &VerdictName::verifier,
+                          &VerdictName::state_root, &VerdictName::salt};
+    }
+};
+
+}  // namespace
+
+Hash256 signing_hash(const TxBody& body) {
+    static const crypto::TaggedHash kTag("assay/tx");  // TX-3
+    return kTag(codec::encode(body));
+}
+
+Hash256 tx_hash(ByteView tx_bytes) noexcept {
+    return crypto::sha256(tx_bytes);  // TX-4
+}
+
+Tx sign_tx(TxBody body, const crypto::SecretKey& key) {
+    const Signature signature = key.sign(signing_hash(body).view());
+    return Tx{std::move(body), signature};
+}
+
+TaskId task_id(const AccountId& sender, std::uint64_t nonce) noexcept {
+    static const crypto::TaggedHash kTag("assay/task");  // TASK-13
+    return TaskId{kTag(codec::encode(TaskName{sender, nonce})).data};
+}
+
+Hash256 verdict_commitment(
+    const TaskId& task, std::uint32_t segment, const AccountId& verifier, const Hash256& state_root, const Hash256& salt
+) noexcept {
+    static const crypto::TaggedHash kTag("assay/verdict");  // VER-2
+    return kTag(codec::encode(VerdictName{task, segment, verifier, state_root, salt}));
+}
+
+}  // namespace assay::contracts

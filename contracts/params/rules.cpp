@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <contracts/params/rules.hpp>
+
+#include <algorithm>
+#include <array>
+
+namespace assay::contracts {
+
+bool are_valid(const Params& params) noexcept {
+    // PAR-1
+    const std::array spans{params.unbonding_blocks,     params.accept_blocks,
+                           params.commit_blocks,        params.reveal_blocks,
+                           params.challenge_blocks,     params.dispute_clock_blocks,
+                           params.dispute_extension_blocks, params.availability_blocks};
+    const bool spans_ok =
+        std::all_of(spans.begin(), spans.end(), [](std::uint32_t n) { return n >= 1 && n <= kMaxSpanBlocks; });
+    const bool sizes_ok = params.tx_size_max >= 1 && params.tx_size_max <= kMaxTxSize &&
+                          params.block_size_max >= params.tx_size_max;
+    const auto fee_of_largest = checked_mul<std::uint64_t>(params.fee_per_byte.grains, params.tx_size_max);
+    const bool fees_ok = fee_of_largest && checked_add(*fee_of_largest, params.fee_base.grains).has_value();
+    const bool bonds_ok = params.solver_bond.grains >= 1 && params.verifier_bond.grains >= 1 &&
+                          params.challenger_bond.grains >= 1 &&
+                          checked_add(params.verifier_bond, params.challenger_bond).has_value();
+    const std::uint64_t assignments = std::uint64_t{params.verifiers_per_segment} * params.segments_checked;
+    return spans_ok && sizes_ok && fees_ok && bonds_ok && assignments >= 1 && assignments <= kMaxAssignments &&
+           params.slash_to_winner_bps <= 10'000;
+}
+
+}  // namespace assay::contracts

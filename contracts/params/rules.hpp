@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <contracts/params/params.hpp>
+
+namespace assay::contracts {
+
+/// PAR-1: whether a chain can run with these: every span at least one block, shares of at most the whole, sizes that a
+/// transaction can have, a fee that cannot overflow, at most kMaxAssignments verifiers for one task.
+bool are_valid(const Params& params) noexcept;
+
+inline constexpr std::uint32_t kMaxSpanBlocks = 1U << 30U;
+inline constexpr std::uint32_t kMaxTxSize = 1U << 24U;
+inline constexpr std::uint32_t kMaxAssignments = 256;
+
+}  // namespace assay::contracts

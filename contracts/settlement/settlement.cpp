@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <contracts/settlement/settlement.hpp>
+
+#include <vector>
+
+#include <contracts/arbitration/arbitration.hpp>
+#include <contracts/availability/availability.hpp>
+#include <contracts/chain/slots.hpp>
+#include <contracts/ledger/ledger.hpp>
+#include <contracts/tasks/lifecycle.hpp>
+
+namespace assay::contracts {
+namespace {
+
+void pay(Context& context, Task& task, const AccountId& to, Amount amount, Reason reason) {
+    if (amount.grains == 0) {
+        return;
+    }
+    task.escrow = subtract(task.escrow, amount);
+    credit(context.state, to, amount);
+    record(context, task, history::Paid{to, amount, reason});
+}
+
+/// SET-6: a revealed verdict earns its share unless it turned out wrong.
+bool has_earned_fee(const Context& context, const Task& task, const Assignment& assignment,
+                    const std::optional<std::uint32_t>& refuted_segment) {
+    if (assignment.status == VerdictStatus::kAccepted) {
+        return refuted_segment != assignment.segment;
+    }
+    if (assignment.status != VerdictStatus::kRejected) {
+        return false;
+    }
+    const auto dispute =
+        find_dispute(context.state, dispute_id(task.id, assignment.segment, assignment.verifier));
+    return dispute && dispute->state != DisputeState::kUpheld;
+}
+
+/// Pays the verification fee in equal shares; returns how many shared it.
+std::size_t pay_verifiers(Context& context, Task& task, const std::optional<std::uint32_t>& refuted_segment) {
+    std::vector<AccountId> earners;
+    for (const Assignment& assignment : task.assignments) {
+        if (has_earned_fee(context, task, assignment, refuted_segment)) {
+            earners.push_back(assignment.verifier);
+        }
+    }
+    if (!earners.empty()) {
+        const Amount share{task.spec.verification_fee.grains / earners.size()};
+        for (const AccountId& verifier : earners) {
+            pay(context, task, verifier, share, Reason::kVerificationFee);
+        }
+    }
+    return earners.size();
+}
+
+void return_bonds(Context& context, Task& task) {
+    if (task.solver && task.solver_bond.grains != 0) {
+        unlock_stake(context, Role::kSolver, *task.solver, task.solver_bond);
+        task.solver_bond = {};
+    }
+    for (Assignment& assignment : task.assignments) {
+        if (assignment.bond.grains != 0) {
+            unlock_stake(context, Role::kVerifier, assignment.verifier, assignment.bond);
+            assignment.bond = {};
+        }
+    }
+}
+
+/// Ends as moot what is still open, and closes the task.
+void finish(Context& context, Task& task, TaskState state) {
+    const Docket docket = get_docket(context.state, task.id);
+    for (const DisputeId& dispute : docket.disputes) {
+        end_dispute_as_moot(context, task, dispute);
+    }
+    for (const ChallengeId& challenge : docket.challenges) {
+        end_challenge_as_moot(context, task, challenge);
+    }
+    task.open_disputes = 0;
+    task.open_challenges = 0;
+    return_bonds(context, task);
+    close_task(context, task, state);
+    set_task(context.state, task);
+}
+
+}  // namespace
+
+Amount tenth_of(Amount amount) noexcept { return Amount{amount.grains / 10}; }
+
+void settle(Context& context, Task& task) {
+    // SET-1
+    pay(context, task, task.solver.value(), task.spec.reward, Reason::kReward);
+    if (pay_verifiers(context, task, std::nullopt) == 0) {
+        pay(context, task, task.submitter, task.escrow, Reason::kRefund);
+    }
+    pay_treasury(context.state, task.escrow);
+    task.escrow = {};
+    finish(context, task, TaskState::kSettled);
+}
+
+void end_without_fraud(Context& context, Task& task, TaskState state) {
+    // SET-4
+    pay(context, task, task.submitter, task.escrow, Reason::kRefund);
+    finish(context, task, state);
+}
+
+PenaltyOutcome convict(Context& context, Task& task, const Conviction& conviction) {
+    // SET-2
+    const Penalty penalty{
+        .role = Role::kSolver,
+        .from = task.solver.value(),
+        .amount = task.solver_bond,
+        .reason = conviction.reason,
+        .winner = conviction.winner};
+    task.solver_bond = {};
+    const PenaltyOutcome outcome = slash(context, task, penalty);
+    for (Assignment& assignment : task.assignments) {
+        const bool wrong = assignment.status == VerdictStatus::kAccepted && conviction.segment == assignment.segment;
+        if (wrong && assignment.bond.grains != 0) {
+            const Penalty lost{
+                .role = Role::kVerifier,
+                .from = assignment.verifier,
+                .amount = assignment.bond,
+                .reason = Reason::kWrongVerdict,
+                .winner = conviction.winner};
+            assignment.bond = {};
+            slash(context, task, lost);
+        }
+    }
+    pay_verifiers(context, task, conviction.segment);
+    pay(context, task, task.submitter, task.escrow, Reason::kRefund);
+    finish(context, task, TaskState::kConvicted);
+    return outcome;
+}
+
+}  // namespace assay::contracts

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include <contracts/chain/context.hpp>
+#include <contracts/stake/staking.hpp>
+#include <contracts/tasks/task.hpp>
+
+/// How tasks end and who is paid (SET rules). Each of these closes the task, ends as moot what is still open, returns
+/// what bonds are left, pays the escrow out once, and stores the task.
+namespace assay::contracts {
+
+/// SET-1: the challenge window has passed with nothing open.
+void settle(Context& context, Task& task);
+
+/// SET-4: kCancelled or kExpired: everything goes back where it came from.
+void end_without_fraud(Context& context, Task& task, TaskState state);
+
+struct Conviction {
+    Reason reason = Reason::kLostDispute;
+    AccountId winner;
+    std::optional<std::uint32_t> segment;  ///< the refuted one; its acceptors lose their bonds
+};
+/// SET-2: the solver was refuted, or did not show what it must keep. Returns what became of the solver's bond.
+PenaltyOutcome convict(Context& context, Task& task, const Conviction& conviction);
+
+/// SET-3: a tenth of an amount, what a verifier loses who misses a phase and a challenger who asked needlessly.
+Amount tenth_of(Amount amount) noexcept;
+
+}  // namespace assay::contracts

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <contracts/stake/staking.hpp>
+
+#include <algorithm>
+
+#include <contracts/chain/slots.hpp>
+#include <contracts/ledger/ledger.hpp>
+
+namespace assay::contracts {
+namespace {
+
+constexpr std::uint64_t kBasisPoints = 10'000;
+
+/// STK-5: the registry lists, sorted, whose free and locked stake covers one duty.
+void store_stake(Context& context, Role role, const AccountId& account, const Stake& stake) {
+    set_stake(context.state, role, account, stake);
+    const bool belongs = add(stake.free, stake.locked) >= bond_of(context.params, role);
+    auto stakers = get_stakers(context.state, role);
+    const auto place = std::lower_bound(stakers.begin(), stakers.end(), account);
+    const bool listed = place != stakers.end() && *place == account;
+    if (belongs == listed) {
+        return;
+    }
+    if (belongs) {
+        stakers.insert(place, account);
+    } else {
+        stakers.erase(place);
+    }
+    set_stakers(context.state, role, stakers);
+}
+
+Result<void, TxError> check_amount(Amount amount) {
+    if (amount.grains == 0) {
+        return Unexpected{TxError::kFieldOutOfRange};  // TX-6
+    }
+    return {};
+}
+
+}  // namespace
+
+Amount bond_of(const Params& params, Role role) noexcept {
+    switch (role) {
+        case Role::kSolver: return params.solver_bond;
+        case Role::kVerifier: return params.verifier_bond;
+        case Role::kWhistleblower: return params.challenger_bond;
+    }
+    return params.solver_bond;
+}
+
+Result<void, TxError> check_free_stake(
+    const StateView& view, Role role, const AccountId& account, Amount amount
+) noexcept {
+    if (get_stake(view, role, account).free < amount) {
+        return Unexpected{TxError::kInsufficientStake};  // STK-2
+    }
+    return {};
+}
+
+Result<void, TxError> check_stateless(const Bond& action) noexcept { return check_amount(action.amount); }
+
+Result<void, TxError> check_stateful(
+    const StateView& view, const Params& /*params*/, const AccountId& sender, const Bond& action
+) noexcept {
+    return check_balance(view, sender, action.amount);
+}
+
+Result<void, TxError> execute(Context& context, const Bond& action) noexcept {
+    // STK-1
+    debit(context.state, context.actor, action.amount);
+    Stake stake = get_stake(context.state, action.role, context.actor);
+    stake.free = add(stake.free, action.amount);
+    store_stake(context, action.role, context.actor, stake);
+    return {};
+}
+
+Result<void, TxError> check_stateless(const Unbond& action) noexcept { return check_amount(action.amount); }
+
+Result<void, TxError> check_stateful(
+    const StateView& view, const Params& /*params*/, const AccountId& sender, const Unbond& action
+) noexcept {
+    TRY(check_free_stake(view, action.role, sender, action.amount));
+    if (get_stake(view, action.role, sender).unbonding.size() >= kMaxUnbondings) {
+        return Unexpected{TxError::kTooManyUnbondings};  // STK-4
+    }
+    return {};
+}
+
+Result<void, TxError> execute(Context& context, const Unbond& action) noexcept {
+    // STK-4
+    const Height release_at = context.height_after(context.params.unbonding_blocks);
+    Stake stake = get_stake(context.state, action.role, context.actor);
+    stake.free = subtract(stake.free, action.amount);
+    if (!stake.unbonding.empty() && stake.unbonding.back().release_at == release_at) {
+        stake.unbonding.back().amount = add(stake.unbonding.back().amount, action.amount);
+    } else {
+        stake.unbonding.push_back({action.amount, release_at});
+    }
+    store_stake(context, action.role, context.actor, stake);
+    const Due due{DueKind::kUnbonding, retag<Hash256>(context.actor), action.role};
+    move_deadline(context.state, due, Height{}, release_at);
+    return {};
+}
+
+void release_unbonded(Context& context, Role role, const AccountId& account) {
+    Stake stake = get_stake(context.state, role, account);
+    Amount released;
+    for (const Unbonding& part : stake.unbonding) {
+        if (part.release_at <= context.height()) {
+            released = add(released, part.amount);
+        }
+    }
+    std::erase_if(stake.unbonding, [&](const Unbonding& part) { return part.release_at <= context.height(); });
+    set_stake(context.state, role, account, stake);
+    credit(context.state, account, released);
+}
+
+void lock_stake(Context& context, Role role, const AccountId& account, Amount amount) {
+    // STK-3
+    Stake stake = get_stake(context.state, role, account);
+    stake.free = subtract(stake.free, amount);
+    stake.locked = add(stake.locked, amount);
+    store_stake(context, role, account, stake);
+}
+
+void unlock_stake(Context& context, Role role, const AccountId& account, Amount amount) {
+    Stake stake = get_stake(context.state, role, account);
+    stake.locked = subtract(stake.locked, amount);
+    stake.free = add(stake.free, amount);
+    store_stake(context, role, account, stake);
+}
+
+PenaltyOutcome slash(Context& context, Task& task, const Penalty& penalty) {
+    // SET-5
+    if (penalty.amount.grains == 0) {
+        return {};
+    }
+    PenaltyOutcome outcome{.slashed = penalty.amount, .paid = {}, .burned = penalty.amount};
+    if (penalty.winner) {
+        outcome.paid.grains =
+            checked_mul_div(penalty.amount.grains, context.params.slash_to_winner_bps, kBasisPoints).value();
+        outcome.burned = subtract(outcome.slashed, outcome.paid);
+    }
+    Stake stake = get_stake(context.state, penalty.role, penalty.from);
+    stake.locked = subtract(stake.locked, penalty.amount);
+    store_stake(context, penalty.role, penalty.from, stake);
+    burn(context.state, outcome.burned);
+    record(context, task, history::Slashed{penalty.from, outcome.slashed, outcome.burned, penalty.reason});
+    if (outcome.paid.grains != 0) {
+        credit(context.state, *penalty.winner, outcome.paid);
+        record(context, task, history::Paid{*penalty.winner, outcome.paid, penalty.winner_reason});
+    }
+    return outcome;
+}
+
+}  // namespace assay::contracts

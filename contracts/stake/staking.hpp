@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+
+#include <core/base/result.hpp>
+#include <contracts/chain/context.hpp>
+#include <contracts/chain/transaction.hpp>
+#include <contracts/chain/tx_error.hpp>
+
+/// Bonds per role: free, locked by duties, unbonding (STK rules).
+namespace assay::contracts {
+
+Result<void, TxError> check_stateless(const Bond& action) noexcept;
+Result<void, TxError> check_stateful(
+    const StateView& view, const Params& params, const AccountId& sender, const Bond& action
+) noexcept;
+Result<void, TxError> execute(Context& context, const Bond& action) noexcept;
+
+Result<void, TxError> check_stateless(const Unbond& action) noexcept;
+Result<void, TxError> check_stateful(
+    const StateView& view, const Params& params, const AccountId& sender, const Unbond& action
+) noexcept;
+Result<void, TxError> execute(Context& context, const Unbond& action) noexcept;
+
+/// STK-4: pays back what of an account's unbonding stake is due at this height.
+void release_unbonded(Context& context, Role role, const AccountId& account);
+
+/// What one duty in `role` locks; below it, an account is not in the registry that draws use (STK-5).
+Amount bond_of(const Params& params, Role role) noexcept;
+
+/// Whether the free stake covers `amount`: kInsufficientStake (STK-2).
+Result<void, TxError> check_free_stake(
+    const StateView& view, Role role, const AccountId& account, Amount amount
+) noexcept;
+/// STK-3: free to locked, and back. The caller has checked.
+void lock_stake(Context& context, Role role, const AccountId& account, Amount amount);
+void unlock_stake(Context& context, Role role, const AccountId& account, Amount amount);
+
+/// A penalty on locked stake. Without a winner all of it is burned.
+struct Penalty {
+    Role role = Role::kSolver;
+    AccountId from;
+    Amount amount;
+    Reason reason = Reason::kLostDispute;
+    std::optional<AccountId> winner;
+    Reason winner_reason = Reason::kWonDispute;
+};
+struct PenaltyOutcome {
+    Amount slashed;
+    Amount paid;
+    Amount burned;
+};
+/// SET-5: takes the penalty, pays the winner's share, burns the rest, and records both in the history of `task`.
+PenaltyOutcome slash(Context& context, Task& task, const Penalty& penalty);
+
+}  // namespace assay::contracts

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <contracts/tasks/draw.hpp>
+
+#include <algorithm>
+
+#include <core/codec/borsh.hpp>
+#include <core/crypto/hash.hpp>
+#include <contracts/chain/slots.hpp>
+#include <contracts/tasks/lifecycle.hpp>
+#include <contracts/tasks/tasks.hpp>
+
+namespace assay::contracts {
+namespace {
+
+/// TASK-6: those who let this task lapse are drawn only when nobody else can be.
+std::vector<Candidate> candidates_for(const std::vector<Candidate>& pool, const std::vector<AccountId>& lapsed) {
+    std::vector<Candidate> fresh;
+    for (const Candidate& candidate : pool) {
+        if (std::find(lapsed.begin(), lapsed.end(), candidate.account) == lapsed.end()) {
+            fresh.push_back(candidate);
+        }
+    }
+    return fresh.empty() ? pool : fresh;
+}
+
+}  // namespace
+
+Hash256 draw_randomness(const Hash256& block_hash, const DrawName& name) {
+    static const crypto::TaggedHash kTag("assay/draw");
+    return kTag(block_hash.view(), codec::encode(name));
+}
+
+std::uint64_t reduce(const Hash256& randomness, std::uint64_t bound) noexcept {
+    ASSERT(bound != 0);
+    __extension__ using Wide = unsigned __int128;
+    Wide number = 0;
+    for (std::size_t i = 16; i-- > 0;) {
+        number = (number << 8U) | randomness.data[i];
+    }
+    return static_cast<std::uint64_t>(number % bound);
+}
+
+std::optional<std::size_t> draw_weighted(std::span<const Candidate> candidates, const Hash256& randomness) noexcept {
+    std::uint64_t total = 0;  // cannot overflow: it is part of the supply
+    for (const Candidate& candidate : candidates) {
+        total += candidate.weight;
+    }
+    if (total == 0) {
+        return std::nullopt;
+    }
+    std::uint64_t point = reduce(randomness, total);
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+        if (point < candidates[i].weight) {
+            return i;
+        }
+        point -= candidates[i].weight;
+    }
+    return std::nullopt;
+}
+
+std::vector<Candidate> read_pool(const StateView& view, Role role) {
+    std::vector<Candidate> pool;
+    for (const AccountId& account : get_stakers(view, role)) {
+        pool.push_back({account, get_stake(view, role, account).free.grains});
+    }
+    return pool;
+}
+
+void draw_solvers(Context& context) {
+    const std::vector<TaskId> waiting = get_waiting(context.state);
+    if (waiting.empty()) {
+        return;
+    }
+    auto pool = read_pool(context.state, Role::kSolver);
+    std::erase_if(pool, [&](const Candidate& c) { return c.weight < context.params.solver_bond.grains; });
+    for (const TaskId& id : waiting) {
+        Task task = find_task(context.state, id).value();
+        if (task.state != TaskState::kOpen) {
+            continue;
+        }
+        const auto candidates = candidates_for(pool, get_docket(context.state, id).lapsed);
+        const auto drawn =
+            draw_weighted(candidates, draw_randomness(context.block.block_hash, {id, DrawKind::kSolver, 0, 0}));
+        if (!drawn) {
+            continue;
+        }
+        task.solver = candidates[*drawn].account;
+        record(context, task, history::SolverDrawn{*task.solver});
+        enter_state(context, task, TaskState::kDrawn, context.height_after(context.params.accept_blocks));
+        set_task(context.state, task);
+        remove_waiting(context.state, id);
+    }
+}
+
+}  // namespace assay::contracts

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <core/base/bytes.hpp>
+#include <contracts/chain/context.hpp>
+
+/// Stake-weighted randomness (TASK-6, VER-1, BLK-5).
+namespace assay::contracts {
+
+/// What a draw is for; two draws of one block never use the same randomness.
+enum class DrawKind : std::uint8_t { kSolver = 1, kSegment = 2, kVerifier = 3 };
+constexpr bool is_valid(DrawKind k) { return k >= DrawKind::kSolver && k <= DrawKind::kVerifier; }
+
+/// Names one draw within a block.
+struct DrawName {
+    TaskId task;
+    DrawKind kind = DrawKind::kSolver;
+    std::uint32_t segment = 0;
+    std::uint32_t index = 0;
+    static constexpr auto fields() {
+        return std::tuple{&DrawName::task, &DrawName::kind, &DrawName::segment, &DrawName::index};
+    }
+};
+
+/// BLK-5: "assay/draw" over the block hash and Borsh(name).
+Hash256 draw_randomness(const Hash256& block_hash, const DrawName& name);
+
+/// The first 16 bytes, little-endian, modulo `bound` (at least 1).
+std::uint64_t reduce(const Hash256& randomness, std::uint64_t bound) noexcept;
+
+struct Candidate {
+    AccountId account;
+    std::uint64_t weight = 0;
+};
+
+/// The candidate in whose part of the total weight the randomness falls; nullopt when the total is 0.
+std::optional<std::size_t> draw_weighted(std::span<const Candidate> candidates, const Hash256& randomness) noexcept;
+
+/// The registered stakers of `role` with their free stake, in the order of their ids.
+std::vector<Candidate> read_pool(const StateView& view, Role role);
+
+}  // namespace assay::contracts

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <contracts/tasks/lifecycle.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include <core/codec/borsh.hpp>
+#include <core/crypto/hash.hpp>
+#include <contracts/chain/slots.hpp>
+
+namespace assay::contracts {
+namespace {
+
+Due task_due(const Task& task) { return Due{DueKind::kTask, retag<Hash256>(task.id)}; }
+
+}  // namespace
+
+Hash256 extend_history(const Hash256& previous, const HistoryRecord& record) {
+    static const crypto::TaggedHash kTag("assay/history");  // HIS-2
+    return kTag(previous.view(), codec::encode(record));
+}
+
+void record(Context& context, Task& task, HistoryEvent event) {
+    HistoryRecord entry{
+        .task = task.id,
+        .index = task.history_count,
+        .height = context.height(),
+        .tx = context.tx,
+        .actor = context.actor,
+        .event = std::move(event)};
+    task.history_root = extend_history(task.history_root, entry);
+    ++task.history_count;
+    context.history.push_back(std::move(entry));
+}
+
+std::uint32_t segment_count(const TaskSpec& spec) noexcept {
+    if (spec.checkpoint_interval == 0) {
+        return 0;
+    }
+    const std::uint64_t count = div_ceil<std::uint64_t>(spec.steps, spec.checkpoint_interval);
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(count, std::numeric_limits<std::uint32_t>::max()));
+}
+
+Result<Task, TxError> require_task(const StateView& view, const TaskId& id) noexcept {
+    auto task = find_task(view, id);
+    if (!task) {
+        return Unexpected{TxError::kTaskUnknown};  // TASK-3
+    }
+    return *std::move(task);
+}
+
+Result<void, TxError> require_state(const Task& task, TaskState first, TaskState last) noexcept {
+    if (task.state < first || task.state > last) {
+        return Unexpected{TxError::kTaskState};  // TASK-4
+    }
+    return {};
+}
+
+Result<void, TxError> require_open_window(const StateView& view, const Task& task) noexcept {
+    if (task.state == TaskState::kChallenge && get_docket(view, task.id).suspended) {
+        return Unexpected{TxError::kTaskState};  // DSP-39
+    }
+    return {};
+}
+
+void set_task_deadline(Context& context, Task& task, Height deadline) {
+    move_deadline(context.state, task_due(task), task.deadline, deadline);
+    task.deadline = deadline;
+}
+
+void enter_state(Context& context, Task& task, TaskState state, Height deadline) {
+    task.state = state;
+    set_task_deadline(context, task, deadline);
+    record(context, task, history::StateChanged{state});
+    Docket docket = get_docket(context.state, task.id);
+    if (docket.suspended) {
+        docket.suspended = false;
+        set_docket(context.state, task.id, docket);
+    }
+}
+
+bool suspend_deadline(Context& context, Task& task) {
+    if (task.open_disputes == 0 && task.open_challenges == 0) {
+        return false;
+    }
+    set_task_deadline(context, task, Height{});
+    Docket docket = get_docket(context.state, task.id);
+    docket.suspended = true;
+    set_docket(context.state, task.id, docket);
+    return true;
+}
+
+void resume_deadline(Context& context, Task& task, bool was_served) {
+    const bool gives_time = was_served && task.state == TaskState::kVerifying;
+    const std::uint64_t extra = gives_time ? context.params.availability_blocks : 0;
+    Docket docket = get_docket(context.state, task.id);
+    if (!docket.suspended) {
+        if (extra != 0 && task.deadline.value != 0) {
+            set_task_deadline(context, task, Height{task.deadline.value + extra});
+        }
+        return;
+    }
+    if (task.open_disputes == 0 && task.open_challenges == 0) {
+        docket.suspended = false;
+        set_docket(context.state, task.id, docket);
+        set_task_deadline(context, task, context.height_after(std::max<std::uint64_t>(extra, 1)));
+    }
+}
+
+void close_task(Context& context, Task& task, TaskState state) {
+    enter_state(context, task, state, Height{});
+    remove_waiting(context.state, task.id);
+    erase_docket(context.state, task.id);
+}
+
+}  // namespace assay::contracts

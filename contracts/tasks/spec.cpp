@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <string>
+
+#include <contracts/tasks/tasks.hpp>
+
+namespace assay::contracts {
+namespace {
+
+constexpr std::size_t kMaxTitleBytes = 64;
+/// What is kept of DSP-4's rounds for the levels that the chain cannot size before it knows the disputed node:
+/// tiles of tensors of up to 2^24 tiles, and up to 256 partials.
+constexpr std::uint32_t kRoundsForTiles = 3;
+constexpr std::uint32_t kRoundsForPartials = 1;
+
+bool is_printable(const std::string& text) {
+    return std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
+}
+
+/// Rounds that narrowing `count` items to one takes, kMaxChildren ways at a time.
+std::uint32_t rounds_for(std::uint64_t count) {
+    std::uint32_t rounds = 0;
+    for (; count > 1; count = div_ceil<std::uint64_t>(count, trace::kMaxChildren)) {
+        ++rounds;
+    }
+    return rounds;
+}
+
+bool is_graph_size(std::uint32_t nodes) { return nodes >= 2 && nodes <= canonical::kMaxNodes; }
+
+bool is_program(const trace::ProgramCommitment& program) {
+    return program.state_tensors >= 1 && program.state_tensors <= canonical::kMaxStateTensors &&
+           is_graph_size(program.init_nodes) && is_graph_size(program.step_nodes) && program.batch_size >= 1 &&
+           program.batch_size <= canonical::kMaxDimension && program.dataset.rows >= 1 &&
+           program.dataset.width >= 1 && program.dataset.width <= canonical::kMaxRowWidth;
+}
+
+}  // namespace
+
+bool is_location(const std::string& location) noexcept {
+    return location.size() <= kMaxLocationBytes && is_printable(location);
+}
+
+std::uint32_t dispute_rounds_max(const TaskSpec& spec) noexcept {
+    const std::uint64_t steps = std::min<std::uint64_t>(spec.steps, spec.checkpoint_interval);
+    const std::uint32_t in_segment = rounds_for(steps) + rounds_for(spec.program.step_nodes);
+    return std::max(in_segment, rounds_for(spec.program.init_nodes)) + kRoundsForTiles + kRoundsForPartials;
+}
+
+Result<void, TxError> check_spec(const TaskSpec& spec) noexcept {
+    // TASK-2
+    const bool sound = spec.title.size() <= kMaxTitleBytes && is_printable(spec.title) && is_program(spec.program) &&
+                       is_location(spec.program_artifact.location) && is_location(spec.dataset_artifact.location) &&
+                       spec.steps >= 1 && spec.checkpoint_interval >= 1 && segment_count(spec) <= kMaxSegments &&
+                       checked_mul<std::uint64_t>(spec.steps, spec.program.batch_size).has_value() &&
+                       spec.training_blocks >= 1 && dispute_rounds_max(spec) <= trace::kMaxRounds;
+    if (!sound) {
+        return Unexpected{TxError::kSpecInvalid};
+    }
+    return {};
+}
+
+}  // namespace assay::contracts

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <contracts/tasks/tasks.hpp>
+
+#include <algorithm>
+
+#include <contracts/chain/slots.hpp>
+#include <contracts/ledger/ledger.hpp>
+#include <contracts/settlement/settlement.hpp>
+#include <contracts/stake/staking.hpp>
+#include <contracts/tasks/lifecycle.hpp>
+
+namespace assay::contracts {
+namespace {
+
+/// The task, when `sender` is its solver and it is in `state`.
+Result<Task, TxError> require_own_task(
+    const StateView& view, const TaskId& id, TaskState state, const AccountId& sender
+) {
+    TRY_ASSIGN(Task task, require_task(view, id));
+    TRY(require_state(task, state, state));
+    if (task.solver != sender) {
+        return Unexpected{TxError::kNotSolver};  // TASK-5
+    }
+    return task;
+}
+
+/// A task that was there when the checks ran is there when the effects do.
+Task checked_task(const Context& context, const TaskId& id) { return find_task(context.state, id).value(); }
+
+}  // namespace
+
+// --- submit --------------------------------------------------------------------------------------------------
+
+Result<void, TxError> check_stateless(const SubmitTask& action) noexcept {
+    TRY(check_spec(action.spec));
+    if (!checked_add(action.spec.reward, action.spec.verification_fee)) {
+        return Unexpected{TxError::kOverflow};  // LED-3
+    }
+    return {};
+}
+
+Result<void, TxError> check_stateful(
+    const StateView& view, const Params& /*params*/, const AccountId& sender, const SubmitTask& action
+) noexcept {
+    return check_balance(view, sender, add(action.spec.reward, action.spec.verification_fee));
+}
+
+Result<void, TxError> execute(Context& context, const SubmitTask& action) noexcept {
+    const Amount escrow = add(action.spec.reward, action.spec.verification_fee);
+    debit(context.state, context.actor, escrow);
+    Task task;
+    task.id = task_id(context.actor, context.nonce);
+    task.submitter = context.actor;
+    task.spec = action.spec;
+    task.submitted_at = context.height();
+    task.escrow = escrow;
+    record(context, task, history::Submitted{escrow});
+    set_task(context.state, task);
+    set_docket(context.state, task.id, Docket{});
+    add_waiting(context.state, task.id);
+    return {};
+}
+
+// --- accept --------------------------------------------------------------------------------------------------
+
+Result<void, TxError> check_stateless(const AcceptTask& /*action*/) noexcept { return {}; }
+
+Result<void, TxError> check_stateful(
+    const StateView& view, const Params& params, const AccountId& sender, const AcceptTask& action
+) noexcept {
+    TRY(require_own_task(view, action.task, TaskState::kDrawn, sender));
+    return check_free_stake(view, Role::kSolver, sender, params.solver_bond);
+}
+
+Result<void, TxError> execute(Context& context, const AcceptTask& action) noexcept {
+    // TASK-6
+    Task task = checked_task(context, action.task);
+    lock_stake(context, Role::kSolver, context.actor, context.params.solver_bond);
+    task.solver_bond = context.params.solver_bond;
+    record(context, task, history::Accepted{task.solver_bond});
+    enter_state(context, task, TaskState::kTraining, context.height_after(task.spec.training_blocks));
+    set_task(context.state, task);
+    return {};
+}
+
+// --- checkpoints ---------------------------------------------------------------------------------------------
+
+Result<void, TxError> check_stateless(const PostCheckpoint& action) noexcept {
+    if (action.index > kMaxSegments || !is_location(action.artifact.location)) {
+        return Unexpected{TxError::kFieldOutOfRange};  // TX-6
+    }
+    return {};
+}
+
+Result<void, TxError> check_stateful(
+    const StateView& view, const Params& /*params*/, const AccountId& sender, const PostCheckpoint& action
+) noexcept {
+    TRY_ASSIGN(const Task task, require_own_task(view, action.task, TaskState::kTraining, sender));
+    if (action.index != task.checkpoints || action.index > segment_count(task.spec)) {
+        return Unexpected{TxError::kCheckpointOrder};  // TASK-7
+    }
+    return {};
+}
+
+Result<void, TxError> execute(Context& context, const PostCheckpoint& action) noexcept {
+    // TASK-7
+    Task task = checked_task(context, action.task);
+    set_checkpoint(context.state, task.id, action.index, {action.state_root, action.artifact, context.height()});
+    ++task.checkpoints;
+    record(context, task, history::CheckpointPosted{action.index, action.state_root, action.artifact.sha256});
+    set_task(context.state, task);
+    return {};
+}
+
+// --- complete ------------------------------------------------------------------------------------------------
+
+Result<void, TxError> check_stateless(const CompleteTask& /*action*/) noexcept { return {}; }
+
+Result<void, TxError> check_stateful(
+    const StateView& view, const Params& /*params*/, const AccountId& sender, const CompleteTask& action
+) noexcept {
+    TRY_ASSIGN(const Task task, require_own_task(view, action.task, TaskState::kTraining, sender));
+    if (task.checkpoints != segment_count(task.spec) + 1) {
+        return Unexpected{TxError::kCheckpointsMissing};  // TASK-9
+    }
+    return {};
+}
+
+Result<void, TxError> execute(Context& context, const CompleteTask& action) noexcept {
+    // TASK-9
+    Task task = checked_task(context, action.task);
+    record(context, task, history::Completed{});
+    enter_state(context, task, TaskState::kCompleted, context.height_after(context.params.commit_blocks));
+    set_task(context.state, task);
+    Docket docket = get_docket(context.state, task.id);
+    docket.draw_after = context.height();
+    set_docket(context.state, task.id, docket);
+    add_waiting(context.state, task.id);
+    return {};
+}
+
+// --- cancel --------------------------------------------------------------------------------------------------
+
+Result<void, TxError> check_stateless(const CancelTask& /*action*/) noexcept { return {}; }
+
+Result<void, TxError> check_stateful(
+    const StateView& view, const Params& /*params*/, const AccountId& sender, const CancelTask& action
+) noexcept {
+    TRY_ASSIGN(const Task task, require_task(view, action.task));
+    if (task.submitter != sender) {
+        return Unexpected{TxError::kNotSubmitter};  // TASK-5
+    }
+    return require_state(task, TaskState::kOpen, TaskState::kDrawn);
+}
+
+Result<void, TxError> execute(Context& context, const CancelTask& action) noexcept {
+    // TASK-12
+    Task task = checked_task(context, action.task);
+    end_without_fraud(context, task, TaskState::kCancelled);
+    return {};
+}
+
+// --- deadlines -----------------------------------------------------------------------------------------------
+
+void lapse_acceptance(Context& context, Task& task) {
+    // TASK-6
+    Docket docket = get_docket(context.state, task.id);
+    const AccountId solver = task.solver.value();
+    if (std::find(docket.lapsed.begin(), docket.lapsed.end(), solver) == docket.lapsed.end()) {
+        docket.lapsed.push_back(solver);
+    }
+    if (docket.lapsed.size() > kMaxLapsed) {
+        docket.lapsed.erase(docket.lapsed.begin());
+    }
+    set_docket(context.state, task.id, docket);
+    task.solver.reset();
+    enter_state(context, task, TaskState::kOpen, Height{});
+    set_task(context.state, task);
+    add_waiting(context.state, task.id);
+}
+
+void lapse_training(Context& context, Task& task) {
+    // TASK-8
+    const Penalty penalty{
+        .role = Role::kSolver,
+        .from = task.solver.value(),
+        .amount = task.solver_bond,
+        .reason = Reason::kMissedDeadline,
+        .winner = task.submitter,
+        .winner_reason = Reason::kMissedDeadline};
+    task.solver_bond = {};
+    slash(context, task, penalty);
+    end_without_fraud(context, task, TaskState::kExpired);
+}
+
+void lapse_drawing(Context& context, Task& task) {
+    // VER-7
+    end_without_fraud(context, task, TaskState::kExpired);
+}
+
+}  // namespace assay::contracts

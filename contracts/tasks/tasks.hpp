@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <core/base/result.hpp>
+#include <contracts/chain/context.hpp>
+#include <contracts/chain/transaction.hpp>
+#include <contracts/chain/tx_error.hpp>
+
+/// Submitting, drawing, accepting, training, cancelling (TASK rules).
+namespace assay::contracts {
+
+/// TASK-2: whether a task of this shape can be trained, replayed and disputed: kSpecInvalid.
+Result<void, TxError> check_spec(const TaskSpec& spec) noexcept;
+/// Whether a location is printable ASCII of at most kMaxLocationBytes.
+bool is_location(const std::string& location) noexcept;
+/// Most reveal-select rounds that a dispute of a task of this shape can take (DSP-4).
+std::uint32_t dispute_rounds_max(const TaskSpec& spec) noexcept;
+
+Result<void, TxError> check_stateless(const SubmitTask& action) noexcept;
+Result<void, TxError> check_stateful(
+    const StateView& view, const Params& params, const AccountId& sender, const SubmitTask& action
+) noexcept;
+Result<void, TxError> execute(Context& context, const SubmitTask& action) noexcept;
+
+Result<void, TxError> check_stateless(const AcceptTask& action) noexcept;
+Result<void, TxError> check_stateful(
+    const StateView& view, const Params& params, const AccountId& sender, const AcceptTask& action
+) noexcept;
+Result<void, TxError> execute(Context& context, const AcceptTask& action) noexcept;
+
+Result<void, TxError> check_stateless(const PostCheckpoint& action) noexcept;
+Result<void, TxError> check_stateful(
+    const StateView& view, const Params& params, const AccountId& sender, const PostCheckpoint& action
+) noexcept;
+Result<void, TxError> execute(Context& context, const PostCheckpoint& action) noexcept;
+
+Result<void, TxError> check_stateless(const CompleteTask& action) noexcept;
+Result<void, TxError> check_stateful(
+    const StateView& view, const Params& params, const AccountId& sender, const CompleteTask& action
+) noexcept;
+Result<void, TxError> execute(Context& context, const CompleteTask& action) noexcept;
+
+Result<void, TxError> check_stateless(const CancelTask& action) noexcept;
+Result<void, TxError> check_stateful(
+    const StateView& view, const Params& params, const AccountId& sender, const CancelTask& action
+) noexcept;
+Result<void, TxError> execute(Context& context, const CancelTask& action) noexcept;
+
+/// TASK-6, TASK-8: the deadline of a task in kDrawn, kTraining or kCompleted has passed.
+void lapse_acceptance(Context& context, Task& task);
+void lapse_training(Context& context, Task& task);
+void lapse_drawing(Context& context, Task& task);
+
+/// TASK-6: draws a solver for each open task that waits, in order.
+void draw_solvers(Context& context);
+
+}  // namespace assay::contracts

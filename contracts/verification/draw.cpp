@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <vector>
+
+#include <contracts/chain/slots.hpp>
+#include <contracts/ledger/ledger.hpp>
+#include <contracts/stake/staking.hpp>
+#include <contracts/tasks/draw.hpp>
+#include <contracts/tasks/lifecycle.hpp>
+#include <contracts/verification/verification.hpp>
+
+namespace assay::contracts {
+namespace {
+
+/// VER-1: distinct segments out of 0 .. segment_count, in ascending order.
+std::vector<std::uint32_t> draw_segments(const Context& context, const Task& task) {
+    std::vector<std::uint32_t> segments(segment_count(task.spec) + 1U);
+    std::iota(segments.begin(), segments.end(), 0U);
+    const std::size_t wanted = std::min<std::size_t>(context.params.segments_checked, segments.size());
+    for (std::uint32_t i = 0; i < wanted; ++i) {
+        const DrawName name{task.id, DrawKind::kSegment, 0, i};
+        const std::uint64_t offset =
+            reduce(draw_randomness(context.block.block_hash, name), segments.size() - i);
+        std::swap(segments[i], segments[i + offset]);
+    }
+    segments.resize(wanted);
+    std::sort(segments.begin(), segments.end());
+    return segments;
+}
+
+/// VER-1: one verifier for `segment`, other than those drawn for it already. Takes its bond from the pool.
+std::optional<AccountId> draw_verifier(
+    const Context& context, const Task& task, const DrawName& name, const std::vector<Assignment>& drawn,
+    std::vector<Candidate>& pool
+) {
+    const std::uint64_t needed = add(context.params.verifier_bond, context.params.challenger_bond).grains;
+    std::vector<Candidate> candidates = pool;
+    for (Candidate& candidate : candidates) {
+        const bool taken = std::any_of(drawn.begin(), drawn.end(), [&](const Assignment& assignment) {
+            return assignment.segment == name.segment && assignment.verifier == candidate.account;
+        });
+        if (taken || candidate.weight < needed || candidate.account == task.submitter ||
+            candidate.account == task.solver) {
+            candidate.weight = 0;
+        }
+    }
+    const auto index = draw_weighted(candidates, draw_randomness(context.block.block_hash, name));
+    if (!index) {
+        return std::nullopt;
+    }
+    pool[*index].weight -= context.params.verifier_bond.grains;
+    return pool[*index].account;
+}
+
+/// nullopt when some segment would have no verifier at all.
+std::optional<std::vector<Assignment>> draw_assignments(
+    const Context& context, const Task& task, std::vector<Candidate>& pool
+) {
+    std::vector<Assignment> drawn;
+    for (const std::uint32_t segment : draw_segments(context, task)) {
+        for (std::uint32_t i = 0; i < context.params.verifiers_per_segment; ++i) {
+            const auto verifier = draw_verifier(context, task, {task.id, DrawKind::kVerifier, segment, i}, drawn, pool);
+            if (!verifier && i == 0) {
+                return std::nullopt;
+            }
+            if (!verifier) {
+                break;
+            }
+            Assignment assignment;
+            assignment.segment = segment;
+            assignment.verifier = *verifier;
+            assignment.bond = context.params.verifier_bond;
+            drawn.push_back(assignment);
+        }
+    }
+    return drawn;
+}
+
+void assign(Context& context, Task& task, std::vector<Assignment> drawn) {
+    task.assignments = std::move(drawn);
+    for (const Assignment& assignment : task.assignments) {
+        lock_stake(context, Role::kVerifier, assignment.verifier, assignment.bond);
+        record(context, task, history::VerifierDrawn{assignment.segment, assignment.verifier});
+    }
+    enter_state(context, task, TaskState::kVerifying, context.height_after(context.params.commit_blocks));
+    set_task(context.state, task);
+    remove_waiting(context.state, task.id);
+}
+
+}  // namespace
+
+void draw_verifiers(Context& context) {
+    const std::vector<TaskId> waiting = get_waiting(context.state);
+    if (waiting.empty()) {
+        return;
+    }
+    auto pool = read_pool(context.state, Role::kVerifier);
+    for (const TaskId& id : waiting) {
+        Task task = find_task(context.state, id).value();
+        if (task.state != TaskState::kCompleted || context.height() <= get_docket(context.state, id).draw_after) {
+            continue;
+        }
+        auto left = pool;
+        auto drawn = draw_assignments(context, task, left);
+        if (drawn) {
+            pool = std::move(left);
+            assign(context, task, *std::move(drawn));
+        }
+    }
+}
+
+}  // namespace assay::contracts

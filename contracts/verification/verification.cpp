@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <contracts/verification/verification.hpp>
+
+#include <algorithm>
+
+#include <contracts/arbitration/arbitration.hpp>
+#include <contracts/chain/slots.hpp>
+#include <contracts/settlement/settlement.hpp>
+#include <contracts/stake/staking.hpp>
+#include <contracts/tasks/lifecycle.hpp>
+
+namespace assay::contracts {
+namespace {
+
+/// VER-4: reveals begin when no commitment is due any more.
+bool in_commit_phase(const Task& task) {
+    return std::any_of(task.assignments.begin(), task.assignments.end(), [](const Assignment& assignment) {
+        return assignment.status == VerdictStatus::kDue;
+    });
+}
+
+bool awaits_reveal(const Task& task) {
+    return std::any_of(task.assignments.begin(), task.assignments.end(), [](const Assignment& assignment) {
+        return assignment.status == VerdictStatus::kCommitted;
+    });
+}
+
+/// Position in task.assignments; kNotAssigned (VER-1).
+Result<std::size_t, TxError> find_assignment(const Task& task, std::uint32_t segment, const AccountId& verifier) {
+    for (std::size_t i = 0; i < task.assignments.size(); ++i) {
+        if (task.assignments[i].segment == segment && task.assignments[i].verifier == verifier) {
+            return i;
+        }
+    }
+    return Unexpected{TxError::kNotAssigned};
+}
+
+void miss(Context& context, Task& task, Assignment& assignment) {
+    // VER-5
+    const Penalty penalty{
+        .role = Role::kVerifier,
+        .from = assignment.verifier,
+        .amount = tenth_of(assignment.bond),
+        .reason = Reason::kMissedVerdict,
+        .winner = std::nullopt};
+    slash(context, task, penalty);
+    const Amount rest{assignment.bond.grains - penalty.amount.grains};
+    unlock_stake(context, Role::kVerifier, assignment.verifier, rest);
+    assignment.bond = {};
+    assignment.status = VerdictStatus::kMissed;
+}
+
+/// After each change of an assignment: whether the phase is over.
+void advance_phase(Context& context, Task& task, bool was_commit_phase) {
+    if (in_commit_phase(task)) {
+        return;
+    }
+    if (!awaits_reveal(task)) {
+        enter_state(context, task, TaskState::kChallenge, context.height_after(context.params.challenge_blocks));
+    } else if (was_commit_phase) {
+        set_task_deadline(context, task, context.height_after(context.params.reveal_blocks));
+        Docket docket = get_docket(context.state, task.id);
+        if (docket.suspended) {
+            docket.suspended = false;
+            set_docket(context.state, task.id, docket);
+        }
+    }
+}
+
+Result<void, TxError> check_segment(std::uint32_t segment) {
+    if (segment > kMaxSegments) {
+        return Unexpected{TxError::kFieldOutOfRange};  // TX-6
+    }
+    return {};
+}
+
+bool is_rejection(const StateView& view, const RevealVerdict& action) {
+    return find_checkpoint(view, action.task, action.segment).value().state_root != action.state_root;
+}
+
+}  // namespace
+
+// --- commit --------------------------------------------------------------------------------------------------
+
+Result<void, TxError> check_stateless(const CommitVerdict& action) noexcept { return check_segment(action.segment); }
+
+Result<void, TxError> check_stateful(
+    const StateView& view, const Params& /*params*/, const AccountId& sender, const CommitVerdict& action
+) noexcept {
+    TRY_ASSIGN(const Task task, require_task(view, action.task));
+    TRY(require_state(task, TaskState::kVerifying, TaskState::kVerifying));
+    TRY_ASSIGN(const std::size_t index, find_assignment(task, action.segment, sender));
+    switch (task.assignments[index].status) {
+        case VerdictStatus::kDue: return {};
+        case VerdictStatus::kMissed: return Unexpected{TxError::kPhase};  // VER-3
+        default: return Unexpected{TxError::kAlreadyCommitted};           // VER-3
+    }
+}
+
+Result<void, TxError> execute(Context& context, const CommitVerdict& action) noexcept {
+    // VER-3
+    Task task = find_task(context.state, action.task).value();
+    Assignment& assignment = task.assignments[find_assignment(task, action.segment, context.actor).value()];
+    assignment.status = VerdictStatus::kCommitted;
+    assignment.commitment = action.commitment;
+    record(context, task, history::VerdictCommitted{action.segment});
+    advance_phase(context, task, true);
+    set_task(context.state, task);
+    return {};
+}
+
+// --- reveal --------------------------------------------------------------------------------------------------
+
+Result<void, TxError> check_stateless(const RevealVerdict& action) noexcept { return check_segment(action.segment); }
+
+Result<void, TxError> check_stateful(
+    const StateView& view, const Params& params, const AccountId& sender, const RevealVerdict& action
+) noexcept {
+    // VER-4
+    TRY_ASSIGN(const Task task, require_task(view, action.task));
+    TRY(require_state(task, TaskState::kVerifying, TaskState::kVerifying));
+    TRY_ASSIGN(const std::size_t index, find_assignment(task, action.segment, sender));
+    const Assignment& assignment = task.assignments[index];
+    if (assignment.status != VerdictStatus::kCommitted) {
+        return Unexpected{TxError::kNotCommitted};
+    }
+    if (in_commit_phase(task)) {
+        return Unexpected{TxError::kPhase};
+    }
+    const Hash256 expected = verdict_commitment(action.task, action.segment, sender, action.state_root, action.salt);
+    if (expected != assignment.commitment) {
+        return Unexpected{TxError::kCommitmentMismatch};
+    }
+    const bool already_disputed = find_dispute(view, dispute_id(task.id, action.segment, sender)).has_value();
+    if (is_rejection(view, action) && !already_disputed) {
+        TRY(check_free_stake(view, Role::kVerifier, sender, params.challenger_bond));
+    }
+    return {};
+}
+
+Result<void, TxError> execute(Context& context, const RevealVerdict& action) noexcept {
+    Task task = find_task(context.state, action.task).value();
+    Assignment& assignment = task.assignments[find_assignment(task, action.segment, context.actor).value()];
+    const bool rejects = is_rejection(context.state, action);
+    assignment.status = rejects ? VerdictStatus::kRejected : VerdictStatus::kAccepted;
+    assignment.state_root = action.state_root;
+    record(context, task, history::VerdictRevealed{action.segment, action.state_root, !rejects});
+    if (rejects && !find_dispute(context.state, dispute_id(task.id, action.segment, context.actor))) {
+        open_dispute(context, task, action.segment, Role::kVerifier);  // VER-6
+    }
+    advance_phase(context, task, false);
+    set_task(context.state, task);
+    return {};
+}
+
+void lapse_phase(Context& context, Task& task) {
+    const bool commit_phase = in_commit_phase(task);
+    const VerdictStatus missing = commit_phase ? VerdictStatus::kDue : VerdictStatus::kCommitted;
+    for (Assignment& assignment : task.assignments) {
+        if (assignment.status == missing) {
+            miss(context, task, assignment);
+        }
+    }
+    advance_phase(context, task, commit_phase);
+    set_task(context.state, task);
+}
+
+}  // namespace assay::contracts
