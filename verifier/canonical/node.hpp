@@ -46,7 +46,7 @@ struct Input {
 enum class Op : std::uint8_t {
     // Sources: no tensor inputs.
     kBatchRows = 1,   ///< i32 [B,W]: dataset row feistel(step*B + r) for each r; W is the dataset's row width
-    kUniform = 2,     ///< f32 [M,N]: uniform in [-bound, bound); a = bits of bound (f32), b = tensor id (Philox counter)
+    kUniform = 2,     ///< f32 [M,N]: uniform in [-bound, bound); a = bits of bound (f32), b = tensor id for Philox
     kFill = 3,        ///< f32 [M,N]: every element the f32 whose bits are a
     // Data movement.
     kTranspose = 10,      ///< (x) -> [N,M]; f32, i32, i64

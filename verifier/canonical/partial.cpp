@@ -25,7 +25,9 @@ std::uint64_t gather_index_col(const Node& node, std::uint64_t col_tile) {
     return col_tile * kTileDim / node.inputs[0].shape.cols;
 }
 
-void contract_operands(const Node& node, std::uint64_t row, std::uint64_t col, std::uint32_t partial, OperandList& out) {
+void contract_operands(
+    const Node& node, std::uint64_t row, std::uint64_t col, std::uint32_t partial, OperandList& out
+) {
     out.add(0, tile_at(node.inputs[0].shape, row, partial));
     out.add(2, tile_at(node.inputs[2].shape, col, partial));
     const std::uint64_t chunk_tiles = node.attributes[1] / kTileDim;

@@ -34,7 +34,8 @@ struct TileRef {
 /// Number of partials of output tile `tile` of `node` (at least 1). `node` is well-formed and not kCommit.
 std::uint32_t partial_count(const Node& node, std::uint64_t tile) noexcept;
 
-/// The tiles that partial `partial` reads, as far as the node alone tells. In a fixed order (docs/protocol/numerics.md).
+/// The tiles that partial `partial` reads, as far as the node alone tells. In a fixed order
+/// (docs/protocol/numerics.md).
 std::vector<TileRef> operands_of(const Node& node, std::uint64_t tile, std::uint32_t partial) noexcept;
 
 /// The one further tile whose position depends on what was read: kGatherRows' table tile. `known` are the tiles of

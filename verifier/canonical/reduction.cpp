@@ -23,7 +23,8 @@ void row_max(const Work& work, State& state, Block& out) {
     for (std::size_t i = 0; i < rows; ++i) {
         const std::uint32_t* x = work.operands[0]->words.data() + i * kTileDim;
         if (work.partial == 0) {
-            state.words[i] = is_float ? kMinusInfinity : std::bit_cast<std::uint32_t>(std::numeric_limits<std::int32_t>::min());
+            state.words[i] =
+                is_float ? kMinusInfinity : std::bit_cast<std::uint32_t>(std::numeric_limits<std::int32_t>::min());
         }
         std::uint32_t best = state.words[i];
         for (std::size_t j = 0; j < cols; ++j) {

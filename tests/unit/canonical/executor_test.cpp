@@ -6,7 +6,7 @@
 #include <bit>
 #include <limits>
 
-#include "samples.hpp"
+#include <tests/unit/canonical/samples.hpp>
 
 using namespace assay;
 using namespace assay::canonical;
@@ -46,10 +46,11 @@ TEST_CASE("NUM-1: a graph runs its nodes in order and returns what it commits") 
 
 TEST_CASE("NUM-1: an observer can stop a step") {
     std::vector<Tensor> state{make_tensor(DType::kF32, {3, 40})};
-    const auto next = execute_graph(doubling(), {}, test::CountingRows({}), state, [](std::uint32_t node, const Tensor&) {
-        CHECK(node == 0);
-        return false;
-    });
+    const auto next =
+        execute_graph(doubling(), {}, test::CountingRows({}), state, [](std::uint32_t node, const Tensor&) {
+            CHECK(node == 0);
+            return false;
+        });
     REQUIRE(next.has_value());
     CHECK(next->empty());
 }

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "samples.hpp"
+#include <tests/unit/canonical/samples.hpp>
 
 using namespace assay;
 using namespace assay::canonical;
@@ -23,7 +23,9 @@ void check_against_reference(Op op, int rounds) {
     }
 }
 
-Tensor apply(Op op, DType dtype, Shape shape, std::array<std::uint32_t, 2> attributes, const std::vector<Tensor>& inputs) {
+Tensor apply(
+    Op op, DType dtype, Shape shape, std::array<std::uint32_t, 2> attributes, const std::vector<Tensor>& inputs
+) {
     Node node{op, dtype, shape, attributes, {}};
     std::vector<const Tensor*> pointers;
     for (const Tensor& tensor : inputs) {

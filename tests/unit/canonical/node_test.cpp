@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-#include "samples.hpp"
+#include <tests/unit/canonical/samples.hpp>
 
 using namespace assay;
 using namespace assay::canonical;
@@ -21,9 +21,15 @@ bool refused(const Node& node, NodeError error) {
 Input input(DType dtype, Shape shape) { return {Source::kState, 0, dtype, shape}; }
 
 Node contract(std::uint32_t precision, std::uint32_t chunk) {
-    return {Op::kContract, DType::kF32, {3, 4}, {precision, chunk},
-            {input(DType::kI32, {3, 100}), input(DType::kI32, {3, (100 + chunk - 1) / chunk}), input(DType::kI32, {4, 100}),
-             input(DType::kI32, {4, (100 + chunk - 1) / chunk})}};
+    return {
+        Op::kContract,
+        DType::kF32,
+        {3, 4},
+        {precision, chunk},
+        {input(DType::kI32, {3, 100}),
+         input(DType::kI32, {3, (100 + chunk - 1) / chunk}),
+         input(DType::kI32, {4, 100}),
+         input(DType::kI32, {4, (100 + chunk - 1) / chunk})}};
 }
 
 }  // namespace

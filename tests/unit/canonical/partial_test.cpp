@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "samples.hpp"
+#include <tests/unit/canonical/samples.hpp>
 
 using namespace assay;
 using namespace assay::canonical;
@@ -37,7 +37,9 @@ PartialInput input_for(const test::Sample& s, const RowSource& rows, std::uint64
     return input;
 }
 
-bool refused(const test::Sample& s, std::uint64_t tile, std::uint32_t partial, const PartialInput& input, PartialError error) {
+bool refused(
+    const test::Sample& s, std::uint64_t tile, std::uint32_t partial, const PartialInput& input, PartialError error
+) {
     const auto result = execute_partial(s.node, tile, partial, s.context, input);
     return !result && result.error() == error;
 }
@@ -52,7 +54,8 @@ TEST_CASE("NUM-22: chaining the partials of every primitive equals executing the
             CAPTURE(round);
             const test::Sample s = test::random_sample(op, random, round % 2 == 0 ? Kind::kPlain : Kind::kHostile);
             const test::CountingRows rows(s.context.dataset);
-            const bool equal = test::execute_by_partials(s, rows) == execute_node(s.node, s.context, rows, s.pointers());
+            const bool equal =
+                test::execute_by_partials(s, rows) == execute_node(s.node, s.context, rows, s.pointers());
             REQUIRE(equal);
         }
     }
@@ -80,8 +83,11 @@ TEST_CASE("NUM-23: a partial names at most four tiles, each of them in its input
 TEST_CASE("NUM-24: a contraction's accumulator grows by the sum once a chunk has ended") {
     test::Sample s;
     s.node = {Op::kContract, DType::kF32, {1, 1}, {8, 64}, {}};
-    s.inputs = {make_tensor(DType::kI32, {1, 128}), make_tensor(DType::kI32, {1, 2}), make_tensor(DType::kI32, {1, 128}),
-                make_tensor(DType::kI32, {1, 2})};
+    s.inputs = {
+        make_tensor(DType::kI32, {1, 128}),
+        make_tensor(DType::kI32, {1, 2}),
+        make_tensor(DType::kI32, {1, 128}),
+        make_tensor(DType::kI32, {1, 2})};
     for (const Tensor& tensor : s.inputs) {
         s.node.inputs.push_back(test::input_of(tensor));
     }

@@ -7,7 +7,7 @@
 #include <limits>
 #include <string>
 
-#include "samples.hpp"
+#include <tests/unit/canonical/samples.hpp>
 
 using namespace assay;
 using namespace assay::canonical;
@@ -63,7 +63,8 @@ TEST_CASE("NUM-2: a product and a sum are rounded separately") {
     const float x = 1.0F + 0x1p-12F;
     const Shape one{1, 1};
     const Tensor product = run({.op = Op::kMul, .shape = one}, {row_of({x}), row_of({x})});
-    const Tensor sum = run({.op = Op::kAddConst, .shape = one, .attributes = {std::bit_cast<std::uint32_t>(-1.0F), 0}}, {product});
+    const Tensor sum =
+        run({.op = Op::kAddConst, .shape = one, .attributes = {std::bit_cast<std::uint32_t>(-1.0F), 0}}, {product});
     CHECK(test::get_f32(sum, 0) == 0x1p-11F);
     // The same in f64, where exp_f64 and log_f64 live.
     const double y = exp_f64(0x1p-20);
@@ -72,7 +73,8 @@ TEST_CASE("NUM-2: a product and a sum are rounded separately") {
 
 TEST_CASE("NUM-7: results hold neither negative zero nor a NaN but one") {
     const Tensor x = row_of({-0.0F, kNan, -kNan, 1.0F});
-    const Tensor y = run({.op = Op::kScale, .shape = {1, 4}, .attributes = {std::bit_cast<std::uint32_t>(-1.0F), 0}}, {x});
+    const Tensor y =
+        run({.op = Op::kScale, .shape = {1, 4}, .attributes = {std::bit_cast<std::uint32_t>(-1.0F), 0}}, {x});
     CHECK(test::get_u32(y, 0) == 0);
     CHECK(test::get_u32(y, 1) == 0x7fc00000);
     CHECK(test::get_u32(y, 2) == 0x7fc00000);
@@ -92,7 +94,9 @@ TEST_CASE("NUM-12: a gather equals a plain loop and an index out of range reads 
     check_against_reference({Op::kGatherRows}, 30);
 }
 
-TEST_CASE("NUM-33: a batch holds the dataset rows of the batch order") { check_against_reference({Op::kBatchRows}, 40); }
+TEST_CASE("NUM-33: a batch holds the dataset rows of the batch order") {
+    check_against_reference({Op::kBatchRows}, 40);
+}
 
 TEST_CASE("NUM-13: row exponents equal frexp of the largest finite magnitude") {
     check_against_reference({Op::kRowExponent}, 60);

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "samples.hpp"
+#include <tests/unit/canonical/samples.hpp>
 
 using namespace assay;
 using namespace assay::canonical;

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "samples.hpp"
+#include <tests/unit/canonical/samples.hpp>
 
 namespace assay::canonical::test {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "samples.hpp"
+#include <tests/unit/canonical/samples.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -119,11 +119,14 @@ void make_movement(Sample& s, Random& random, Kind kind) {
             break;
         }
         case Op::kGatherRows:
-            s.inputs = {random_f32({shape.rows, depth}, random, kind), random_index({rows, slots}, random, shape.rows, kind)};
+            s.inputs = {
+                random_f32({shape.rows, depth}, random, kind), random_index({rows, slots}, random, shape.rows, kind)};
             s.node.shape = {rows, slots * depth};
             break;
         case Op::kScatterAddRows:
-            s.inputs = {random_q({rows, slots * depth}, random, 30, kind), random_index({rows, slots}, random, shape.rows, kind)};
+            s.inputs = {
+                random_q({rows, slots * depth}, random, 30, kind),
+                random_index({rows, slots}, random, shape.rows, kind)};
             s.node.shape = {shape.rows, depth};
             s.node.dtype = DType::kI64;
             return;
@@ -180,7 +183,9 @@ void make_fixed_point(Sample& s, Random& random, Kind kind) {
         s.node.dtype = DType::kI32;
         s.node.attributes = {1 + random.below(30), e.cols == 1 && random.below(2) == 0 ? 0 : chunk};
     } else if (s.node.op == Op::kDequantise) {
-        s.inputs = {random_i64(s.node.shape, random, kind), random_exponents({random.below(2) == 0 ? 1 : rows, 1}, random, kind)};
+        s.inputs = {
+            random_i64(s.node.shape, random, kind),
+            random_exponents({random.below(2) == 0 ? 1 : rows, 1}, random, kind)};
         s.node.attributes[0] = random.below(63);
     } else {
         const std::uint32_t precision = 2 + random.below(23);
@@ -201,7 +206,8 @@ void make_source(Sample& s, Random& random, Kind kind) {
         const float bound = random.unit();
         s.node.attributes = {std::bit_cast<std::uint32_t>(bound < 0 ? -bound : bound), random.next_u32()};
     } else {
-        s.node.attributes[0] = kind == Kind::kHostile ? hostile_bits(random) : std::bit_cast<std::uint32_t>(random.unit());
+        s.node.attributes[0] =
+            kind == Kind::kHostile ? hostile_bits(random) : std::bit_cast<std::uint32_t>(random.unit());
     }
 }
 
@@ -284,7 +290,9 @@ Tensor random_f32(Shape shape, Random& random, Kind kind) {
     // Whole rows of zeros occur: a unit that never fires.
     if (random.below(2) == 0) {
         const std::size_t row = random.below(shape.rows);
-        std::fill_n(out.data.begin() + static_cast<std::ptrdiff_t>(row * shape.cols * 4), shape.cols * 4, std::uint8_t{0});
+        std::fill_n(
+            out.data.begin() + static_cast<std::ptrdiff_t>(row * shape.cols * 4), shape.cols * 4, std::uint8_t{0}
+        );
     }
     return out;
 }

@@ -3,14 +3,15 @@
 
 #include <doctest/doctest.h>
 
-#include "samples.hpp"
+#include <tests/unit/canonical/samples.hpp>
 
 using namespace assay;
 using namespace assay::canonical;
 
 TEST_CASE("NUM-4: cutting a tensor into tiles and storing them gives it back") {
     test::Random random(1);
-    for (const Shape shape : {Shape{1, 1}, Shape{32, 32}, Shape{33, 31}, Shape{70, 100}, Shape{1, 200}, Shape{200, 1}}) {
+    for (const Shape shape :
+         {Shape{1, 1}, Shape{32, 32}, Shape{33, 31}, Shape{70, 100}, Shape{1, 200}, Shape{200, 1}}) {
         const Tensor x = test::random_f32(shape, random, test::Kind::kHostile);
         Tensor y = make_tensor(DType::kF32, shape);
         for (std::uint64_t tile = 0; tile < tile_count(shape); ++tile) {

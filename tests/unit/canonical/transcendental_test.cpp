@@ -10,7 +10,7 @@
 #include <xmmintrin.h>
 #endif
 
-#include "samples.hpp"
+#include <tests/unit/canonical/samples.hpp>
 
 using namespace assay;
 using namespace assay::canonical;
