@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include <doctest/doctest.h>
+
+#include <verifier/artifacts/safetensors.hpp>
+#include <verifier/artifacts/state_io.hpp>
+#include <verifier/trace/commitment.hpp>
+
+namespace assay::artifacts {
+namespace {
+
+program::Program two_tensors() {
+    program::Program program;
+    program.state = {
+        {.name = "weight", .type = {canonical::DType::kF32, {40, 3}}},
+        {.name = "count", .type = {canonical::DType::kI32, {1, 1}}}};
+    return program;
+}
+
+std::vector<canonical::Tensor> some_state(const program::Program& program) {
+    std::vector<canonical::Tensor> state;
+    for (const auto& [name, type] : program.state) {
+        state.push_back(canonical::make_tensor(type.dtype, type.shape));
+        state.back().data[1] = static_cast<std::uint8_t>(name.size());
+    }
+    return state;
+}
+
+TEST_CASE("ART-10: a state survives its file, in whatever order the file has it") {
+    const auto program = two_tensors();
+    const auto state = some_state(program);
+    const Bytes bytes = encode_state(program, state);
+    REQUIRE(decode_state(program, bytes).has_value());
+    CHECK(*decode_state(program, bytes) == state);
+    auto file = *decode_safetensors(bytes);
+    std::swap(file.tensors[0], file.tensors[1]);
+    CHECK(*decode_state(program, encode_safetensors(file)) == state);
+}
+
+TEST_CASE("ART-10: a file of other tensors is no checkpoint") {
+    const auto program = two_tensors();
+    const auto good = *decode_safetensors(encode_state(program, some_state(program)));
+    CHECK(decode_state(program, as_bytes("nonsense")).error() == StateError::kFormat);
+    auto file = good;
+    file.tensors.pop_back();
+    CHECK(decode_state(program, encode_safetensors(file)).error() == StateError::kTensors);
+    file = good;
+    file.tensors[0].name = "wait";
+    CHECK(decode_state(program, encode_safetensors(file)).error() == StateError::kTensors);
+    file = good;
+    file.tensors.push_back({"more", file.tensors[1].tensor});
+    CHECK(decode_state(program, encode_safetensors(file)).error() == StateError::kTensors);
+    file = good;
+    file.tensors[0].tensor.shape = {3, 40};
+    CHECK(decode_state(program, encode_safetensors(file)).error() == StateError::kType);
+    file = good;
+    file.tensors[0].tensor.dtype = canonical::DType::kI32;
+    CHECK(decode_state(program, encode_safetensors(file)).error() == StateError::kType);
+}
+
+TEST_CASE("TRC-3: the state root commits to every tensor in order") {
+    const auto program = two_tensors();
+    auto state = some_state(program);
+    const std::vector<Hash256> commitments{trace::commit_tensor(state[0]), trace::commit_tensor(state[1])};
+    const Hash256 root = state_root_of(state);
+    CHECK(root == trace::state_root(commitments));
+    state[0].data.back() = 1;
+    CHECK(state_root_of(state) != root);
+    CHECK(state_types(program)[0] == canonical::TensorType{canonical::DType::kF32, {40, 3}});
+}
+
+}  // namespace
+}  // namespace assay::artifacts

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <verifier/artifacts/state_io.hpp>
+
+#include <map>
+#include <string>
+#include <utility>
+
+#include <core/base/assert.hpp>
+#include <verifier/artifacts/safetensors.hpp>
+#include <verifier/trace/commitment.hpp>
+
+namespace assay::artifacts {
+
+const char* to_string(StateError error) noexcept {
+    switch (error) {
+        case StateError::kFormat: return "it is not a safetensors file";
+        case StateError::kTensors: return "its tensors are not the program's";
+        case StateError::kType: return "a tensor's type is not the program's";
+    }
+    return "";
+}
+
+Bytes encode_state(const program::Program& program, std::span<const canonical::Tensor> state) {
+    ASSERT(state.size() == program.state.size());
+    SafetensorsFile file;
+    file.tensors.reserve(state.size());
+    for (std::size_t i = 0; i < state.size(); ++i) {
+        ASSERT(state[i].dtype == program.state[i].type.dtype && state[i].shape == program.state[i].type.shape);
+        file.tensors.push_back({.name = program.state[i].name, .tensor = state[i]});
+    }
+    return encode_safetensors(file);
+}
+
+Result<std::vector<canonical::Tensor>, StateError> decode_state(const program::Program& program, ByteView bytes) {
+    auto file = decode_safetensors(bytes);
+    if (!file) {
+        return Unexpected{StateError::kFormat};
+    }
+    if (file->tensors.size() != program.state.size()) {
+        return Unexpected{StateError::kTensors};
+    }
+    std::map<std::string, canonical::Tensor> by_name;
+    for (NamedTensor& named : file->tensors) {
+        by_name.emplace(std::move(named.name), std::move(named.tensor));
+    }
+    std::vector<canonical::Tensor> state;
+    state.reserve(program.state.size());
+    for (const program::StateTensor& expected : program.state) {
+        const auto found = by_name.find(expected.name);
+        if (found == by_name.end()) {
+            return Unexpected{StateError::kTensors};
+        }
+        if (found->second.dtype != expected.type.dtype || found->second.shape != expected.type.shape) {
+            return Unexpected{StateError::kType};
+        }
+        state.push_back(std::move(found->second));
+    }
+    return state;
+}
+
+Hash256 state_root_of(std::span<const canonical::Tensor> state) {
+    std::vector<Hash256> commitments;
+    commitments.reserve(state.size());
+    for (const canonical::Tensor& tensor : state) {
+        commitments.push_back(trace::commit_tensor(tensor));
+    }
+    return trace::state_root(commitments);
+}
+
+std::vector<canonical::TensorType> state_types(const program::Program& program) {
+    std::vector<canonical::TensorType> types;
+    types.reserve(program.state.size());
+    for (const program::StateTensor& tensor : program.state) {
+        types.push_back(tensor.type);
+    }
+    return types;
+}
+
+}  // namespace assay::artifacts
