@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include <node/app/node_api.hpp>
+
+/// The node's JSON-RPC over HTTP (docs/rpc.md).
+namespace assay::rpc {
+
+struct RpcOptions {
+    std::string address = "127.0.0.1";
+    std::uint16_t port = 0;  ///< 0: any free one
+    std::uint64_t body_max = 1U << 20U;
+    std::uint32_t connections_max = 128;
+    std::chrono::seconds idle_timeout{60};
+};
+
+class RpcServer {
+  public:
+    /// Serves at once; throws net::NetError naming the address when it is taken. `api` outlives the server.
+    RpcServer(RpcOptions options, node::NodeApi& api);
+    ~RpcServer();
+    RpcServer(const RpcServer&) = delete;
+    RpcServer& operator=(const RpcServer&) = delete;
+    std::uint16_t port() const;
+    /// Stops accepting, waits for calls in progress. Idempotent.
+    void stop();
+
+  private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace assay::rpc
