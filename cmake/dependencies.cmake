@@ -11,6 +11,14 @@ pkg_check_modules(tomlplusplus REQUIRED IMPORTED_TARGET tomlplusplus)
 find_package(RocksDB REQUIRED)
 find_path(BOOST_BEAST_INCLUDE boost/beast.hpp REQUIRED)
 if(ASSAY_WITH_TORCH)
-  # Debian's libtorch 1.13 asks for caffe2 components that only its own CMake files name.
   find_package(Torch REQUIRED)
+  # Torch's own targets drag in gflags and protobuf targets that have no location on Debian; the engine needs three
+  # libraries. libtorch.so itself is empty, but names those that register a device's kernels.
+  get_filename_component(torch_lib_dir ${TORCH_LIBRARY} DIRECTORY)
+  find_library(TORCH_CPU_LIBRARY torch_cpu HINTS ${torch_lib_dir} REQUIRED)
+  find_library(C10_LIBRARY c10 HINTS ${torch_lib_dir} REQUIRED)
+  add_library(assay_torch INTERFACE)
+  target_include_directories(assay_torch SYSTEM INTERFACE ${TORCH_INCLUDE_DIRS})
+  target_link_libraries(assay_torch INTERFACE
+    -Wl,--no-as-needed ${TORCH_LIBRARY} -Wl,--as-needed ${TORCH_CPU_LIBRARY} ${C10_LIBRARY})
 endif()

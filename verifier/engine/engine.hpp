@@ -24,6 +24,8 @@ using Tamper = std::function<void(std::uint64_t step, std::uint32_t node, canoni
 struct EngineOptions {
     std::string device = "cpu";  ///< a torch device string
     int threads = 1;
+    /// On the CPU, compute with libtorch's operations only, as on an accelerator: slower, the same bits (for tests).
+    bool portable = false;
 };
 
 /// Executes one graph again and again. Not thread-safe; throws std::runtime_error when the device fails (which is

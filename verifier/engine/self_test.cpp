@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+
+#include <verifier/engine/backend.hpp>
+
+namespace assay::engine {
+namespace {
+
+using canonical::DType;
+using canonical::Graph;
+using canonical::Node;
+using canonical::Op;
+using canonical::Shape;
+using canonical::Tensor;
+
+constexpr std::uint32_t kSampleRows = 37;  // more than a tile, not a multiple of anything
+
+struct NoRows final : canonical::RowSource {
+    canonical::DatasetShape shape() const override { return {}; }
+    ByteView row(std::uint64_t) const override { return {}; }
+};
+
+template <class F>
+Tensor make_i32(Shape shape, F value) {
+    Tensor out = canonical::make_tensor(DType::kI32, shape);
+    for (std::uint32_t i = 0; i < shape.rows; ++i) {
+        for (std::uint32_t j = 0; j < shape.cols; ++j) {
+            const std::int32_t x = value(i, j);
+            std::memcpy(out.data.data() + (std::size_t{i} * shape.cols + j) * sizeof x, &x, sizeof x);
+        }
+    }
+    return out;
+}
+
+using Operands = std::array<Tensor, 4>;
+
+// Every magnitude is 2^p; signs differ by row only, so each chunk's sum is as large as it can be.
+Operands largest(const Node& node) {
+    const std::int32_t top = 1 << node.attributes[0];
+    const auto q = [top](std::uint32_t i, std::uint32_t) { return i % 3 == 1 ? -top : top; };
+    const auto e = [](std::uint32_t i, std::uint32_t j) { return static_cast<std::int32_t>((i + j) % 5) - 2; };
+    return {make_i32(node.inputs[0].shape, q), make_i32(node.inputs[1].shape, e), make_i32(node.inputs[2].shape, q),
+            make_i32(node.inputs[3].shape, e)};
+}
+
+// Odd values next to the limit with signs that cancel: a sum that kept too few bits would show in the last ones.
+Operands cancelling(const Node& node) {
+    const std::int32_t top = 1 << node.attributes[0];
+    const std::uint32_t seed = node.attributes[0];
+    const auto q = [top, seed](std::uint32_t i, std::uint32_t j) {
+        const auto word = canonical::philox4x32({i, j, 0, 0}, {seed, 0})[0];
+        const std::int32_t magnitude = top - 1 - static_cast<std::int32_t>(word % 7 * 2);
+        return (word & 0x100U) != 0 ? -magnitude : magnitude;
+    };
+    const auto e = [](std::uint32_t i, std::uint32_t) { return static_cast<std::int32_t>(i % 3); };
+    return {make_i32(node.inputs[0].shape, q), make_i32(node.inputs[1].shape, e), make_i32(node.inputs[2].shape, q),
+            make_i32(node.inputs[3].shape, e)};
+}
+
+Tensor run(const Node& node, const Operands& operands, const EngineOptions& options) {
+    const auto backend = make_backend(5, options);
+    Task task{.node = node, .inputs = {0, 1, 2, 3}, .output = 4, .is_bounded = true};
+    for (Slot i = 0; i < operands.size(); ++i) {
+        backend->store(i, operands[i]);
+    }
+    backend->execute(task);
+    return backend->load(4);
+}
+
+// What `largest` must give, by the closed form, for shapes that would take the definition too long.
+Tensor expected_largest(const Node& node) {
+    const auto [precision, chunk] = node.attributes;
+    const std::uint32_t depth = node.inputs[0].shape.cols;
+    const auto exponent = [](std::uint32_t i, std::uint32_t c) { return static_cast<int>((i + c) % 5) - 2; };
+    Tensor out = canonical::make_tensor(DType::kF32, node.shape);
+    for (std::uint32_t i = 0; i < node.shape.rows; ++i) {
+        for (std::uint32_t j = 0; j < node.shape.cols; ++j) {
+            double sum = 0.0;
+            for (std::uint32_t c = 0; c * chunk < depth; ++c) {
+                const double count = std::min(chunk, depth - c * chunk);
+                const int power = exponent(i, c) + exponent(j, c) + 8;  // at least 2^4
+                sum += count * static_cast<double>(1U << static_cast<unsigned>(power)) / 256.0;
+            }
+            const float value = static_cast<float>((i % 3 == 1) != (j % 3 == 1) ? -sum : sum);
+            std::memcpy(out.data.data() + (std::size_t{i} * node.shape.cols + j) * sizeof value, &value, sizeof value);
+        }
+    }
+    return out;
+}
+
+// The same contraction with few rows, so that the definition can be run over it.
+Node sampled(Node node) {
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+        node.inputs[i].shape.rows = std::min(node.inputs[i].shape.rows, kSampleRows);
+    }
+    node.shape = {node.inputs[0].shape.rows, node.inputs[2].shape.rows};
+    return node;
+}
+
+[[noreturn]] void refuse(const Node& node) {
+    throw std::runtime_error(
+        "engine: the contraction [" + std::to_string(node.shape.rows) + ", " + std::to_string(node.inputs[0].shape.cols) +
+        "] x [" + std::to_string(node.inputs[0].shape.cols) + ", " + std::to_string(node.shape.cols) +
+        "] with p = " + std::to_string(node.attributes[0]) + " is not exact on this device"
+    );
+}
+
+void check(const Node& node, const EngineOptions& options) {
+    if (run(node, largest(node), options) != expected_largest(node)) {
+        refuse(node);
+    }
+    const Node small = sampled(node);
+    const Operands operands = cancelling(small);
+    const std::array<const Tensor*, 4> inputs{&operands[0], &operands[1], &operands[2], &operands[3]};
+    if (run(small, operands, options) != canonical::execute_node(small, {}, NoRows{}, inputs)) {
+        refuse(small);
+    }
+}
+
+}  // namespace
+
+void check_contractions(const Graph& graph, const EngineOptions& options) {
+    std::set<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>> seen;
+    for (const Node& node : graph) {
+        if (node.op == Op::kContract &&
+            seen.emplace(node.shape.rows, node.shape.cols, node.inputs[0].shape.cols, node.attributes[0],
+                         node.attributes[1])
+                .second) {
+            check(node, options);
+        }
+    }
+}
+
+}  // namespace assay::engine

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+/// Inside engine only: the little of libtorch that the CPU path needs, without its headers.
+namespace assay::engine {
+
+/// Threads of libtorch's own loops and of its BLAS, for the whole process.
+void set_threads(int threads);
+/// "1.13.1"
+std::string torch_version();
+
+struct Product {
+    const double* a = nullptr;  ///< [m,k] with row stride `a_stride`
+    const double* b = nullptr;  ///< [n,k] with row stride `b_stride`
+    double* out = nullptr;      ///< [m,n], contiguous
+    std::int64_t m = 0;
+    std::int64_t n = 0;
+    std::int64_t k = 0;
+    std::int64_t a_stride = 0;
+    std::int64_t b_stride = 0;
+};
+/// out = a b^T in doubles, in any order: exact when every partial sum is an integer below 2^53.
+void multiply_nt(const Product& product);
+
+}  // namespace assay::engine
