@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <tuple>
@@ -9,6 +10,7 @@
 #include <core/base/bytes.hpp>
 #include <core/base/integers.hpp>
 #include <core/crypto/keys.hpp>
+#include <contracts/chain/transaction.hpp>
 
 /// The embedded engine's blocks (BLK rules): one proposer, whose signature auditors check.
 namespace assay::solo {
@@ -37,7 +39,13 @@ struct Block {
 /// "assay/block" over Borsh(header).
 Hash256 block_hash(const BlockHeader& header);
 Hash256 txs_root(const std::vector<Bytes>& txs);
-Block sign_block(BlockHeader header, std::vector<Bytes> txs, const crypto::SecretKey& proposer);
+/// Fills in proposer and txs_root, then signs. `aux` is BIP-340's auxiliary randomness.
+Block sign_block(
+    BlockHeader header,
+    std::vector<Bytes> txs,
+    const crypto::SecretKey& proposer,
+    const std::array<std::uint8_t, 32>& aux = {}
+);
 /// Signature and txs_root; what needs the parent is the engine's matter.
 bool is_authentic(const Block& block);
 

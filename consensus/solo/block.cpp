@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <consensus/solo/block.hpp>
+
+#include <core/codec/borsh.hpp>
+#include <core/crypto/hash.hpp>
+
+namespace assay::solo {
+
+// BLK-1
+Hash256 block_hash(const BlockHeader& header) {
+    static const crypto::TaggedHash kHash("assay/block");
+    return kHash(codec::encode(header));
+}
+
+// BLK-2
+Hash256 txs_root(const std::vector<Bytes>& txs) {
+    static const crypto::TaggedHash kHash("assay/txs");
+    std::vector<Hash256> hashes;
+    hashes.reserve(txs.size());
+    for (const Bytes& tx : txs) {
+        hashes.push_back(contracts::tx_hash(tx));
+    }
+    return kHash(codec::encode(hashes));
+}
+
+Block sign_block(
+    BlockHeader header,
+    std::vector<Bytes> txs,
+    const crypto::SecretKey& proposer,
+    const std::array<std::uint8_t, 32>& aux
+) {
+    header.proposer = proposer.account();
+    header.txs_root = txs_root(txs);
+    Block block{.header = std::move(header), .signature = {}, .txs = std::move(txs)};
+    block.signature = proposer.sign(block_hash(block.header).view(), aux);
+    return block;
+}
+
+// BLK-3
+bool is_authentic(const Block& block) {
+    return block.header.txs_root == txs_root(block.txs) &&
+           crypto::verify_signature(block.header.proposer, block_hash(block.header).view(), block.signature);
+}
+
+}  // namespace assay::solo

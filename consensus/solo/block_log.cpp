@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <consensus/solo/block_log.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <mutex>
+#include <span>
+#include <string_view>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <core/base/assert.hpp>
+#include <core/codec/borsh.hpp>
+#include <core/crypto/hash.hpp>
+
+namespace assay::solo {
+namespace {
+
+constexpr std::string_view kLogMagic = "ASSAYBL1";
+constexpr std::string_view kRecordMagic = "\xA5" "BLK";
+constexpr std::size_t kCheckBytes = 8;
+constexpr std::size_t kHeaderBytes = 4 + 4 + kCheckBytes;
+constexpr std::uint32_t kPayloadMax = 64U << 20U;
+
+[[noreturn]] void fail(const std::filesystem::path& file, const std::string& what) {
+    throw BlockLogError("block log " + file.string() + ": " + what);
+}
+
+[[noreturn]] void fail_errno(const std::filesystem::path& file, const char* what) {
+    fail(file, std::string(what) + ": " + std::strerror(errno));
+}
+
+/// Reads up to out.size() bytes at `offset`; less only at the end of the file.
+std::size_t read_at(int fd, std::span<std::uint8_t> out, std::uint64_t offset, const std::filesystem::path& file) {
+    std::size_t done = 0;
+    while (done < out.size()) {
+        const ssize_t n = ::pread(fd, out.data() + done, out.size() - done, static_cast<off_t>(offset + done));
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n < 0) {
+            fail_errno(file, "read");
+        }
+        if (n == 0) {
+            break;
+        }
+        done += static_cast<std::size_t>(n);
+    }
+    return done;
+}
+
+bool write_all(int fd, ByteView bytes, std::uint64_t offset) {
+    std::size_t done = 0;
+    while (done < bytes.size()) {
+        const ssize_t n = ::pwrite(fd, bytes.data() + done, bytes.size() - done, static_cast<off_t>(offset + done));
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n <= 0) {
+            return false;
+        }
+        done += static_cast<std::size_t>(n);
+    }
+    return true;
+}
+
+void sync_directory(const std::filesystem::path& file) {
+    const auto directory = file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
+    const int fd = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0 || ::fsync(fd) != 0) {
+        fail_errno(file, "cannot sync the directory");
+    }
+    ::close(fd);
+}
+
+std::array<std::uint8_t, kCheckBytes> check_of(ByteView length, ByteView payload) {
+    static const crypto::TaggedHash kHash("assay/blocklog");
+    const Hash256 digest = kHash(length, payload);
+    std::array<std::uint8_t, kCheckBytes> out{};
+    std::copy_n(digest.data.begin(), kCheckBytes, out.begin());
+    return out;
+}
+
+Bytes frame(const LogRecord& record) {
+    const Bytes payload = codec::encode(record);
+    ASSERT(payload.size() <= kPayloadMax);
+    const Bytes length = codec::encode(static_cast<std::uint32_t>(payload.size()));
+    Bytes out;
+    out.reserve(kHeaderBytes + payload.size());
+    append(out, as_bytes(kRecordMagic));
+    append(out, length);
+    append(out, check_of(length, payload));
+    append(out, payload);
+    return out;
+}
+
+struct Framed {
+    LogRecord record;
+    std::uint64_t size_bytes = 0;  ///< header included
+};
+
+/// The record at `offset` if there is a whole, undamaged one.
+std::optional<Framed> read_record(int fd, std::uint64_t offset, const std::filesystem::path& file) {
+    std::array<std::uint8_t, kHeaderBytes> header{};
+    if (read_at(fd, header, offset, file) != header.size()) {
+        return std::nullopt;
+    }
+    const ByteView view = header;
+    if (!std::ranges::equal(view.first(4), as_bytes(kRecordMagic))) {
+        return std::nullopt;
+    }
+    const auto length = codec::decode<std::uint32_t>(view.subspan(4, 4));
+    if (!length || *length > kPayloadMax) {
+        return std::nullopt;
+    }
+    Bytes payload(*length);
+    if (read_at(fd, payload, offset + kHeaderBytes, file) != payload.size() ||
+        !std::ranges::equal(view.subspan(8), check_of(view.subspan(4, 4), payload))) {
+        return std::nullopt;
+    }
+    auto record = codec::decode<LogRecord>(payload);
+    if (!record) {
+        return std::nullopt;
+    }
+    return Framed{.record = *std::move(record), .size_bytes = kHeaderBytes + payload.size()};
+}
+
+/// Whether a later block of the same proposer lies whole behind `offset`: then what is at `offset` was once written
+/// whole too and has been damaged since. Bytes of a transaction that look like a record are not signed by the proposer.
+bool has_later_record(
+    int fd, std::uint64_t offset, std::uint64_t end, const BlockHeader& last_good, const std::filesystem::path& file
+) {
+    constexpr std::size_t kWindow = 1U << 20U;
+    Bytes window;
+    for (std::uint64_t base = offset + 1; base < end; base += kWindow) {
+        window.resize(std::min<std::uint64_t>(kWindow + kRecordMagic.size() - 1, end - base));
+        window.resize(read_at(fd, window, base, file));
+        auto at = window.begin();
+        for (;;) {
+            const ByteView magic = as_bytes(kRecordMagic);
+            at = std::search(at, window.end(), magic.begin(), magic.end());
+            if (at == window.end()) {
+                break;
+            }
+            const auto found = read_record(fd, base + static_cast<std::uint64_t>(at - window.begin()), file);
+            if (found && found->record.block.header.height > last_good.height &&
+                (last_good.height.value == 0 || found->record.block.header.proposer == last_good.proposer) &&
+                is_authentic(found->record.block)) {
+                return true;
+            }
+            ++at;
+        }
+    }
+    return false;
+}
+
+}  // namespace
+
+BlockLog::BlockLog(std::filesystem::path file, Mode mode) : file_(std::move(file)), mode_(mode) {
+    fd_ = ::open(file_.c_str(), (mode_ == Mode::kAppend ? O_RDWR | O_CREAT : O_RDONLY) | O_CLOEXEC, 0644);
+    if (fd_ < 0) {
+        fail_errno(file_, "cannot open");
+    }
+    try {
+        scan();
+    } catch (...) {
+        ::close(fd_);
+        throw;
+    }
+}
+
+BlockLog::~BlockLog() { ::close(fd_); }
+
+void BlockLog::create() {
+    if (mode_ == Mode::kReadOnly) {
+        fail(file_, "is empty");
+    }
+    if (::ftruncate(fd_, 0) != 0 || !write_all(fd_, as_bytes(kLogMagic), 0) || ::fsync(fd_) != 0) {
+        fail_errno(file_, "cannot create");
+    }
+    sync_directory(file_);
+    end_ = kLogMagic.size();
+}
+
+void BlockLog::scan() {
+    struct ::stat info {};
+    if (::fstat(fd_, &info) != 0) {
+        fail_errno(file_, "cannot stat");
+    }
+    const auto size = static_cast<std::uint64_t>(info.st_size);
+    Bytes magic(kLogMagic.size());
+    magic.resize(read_at(fd_, magic, 0, file_));
+    if (!std::ranges::equal(magic, as_bytes(kLogMagic.substr(0, magic.size())))) {
+        fail(file_, "is not a block log, or is one of another version");
+    }
+    if (magic.size() < kLogMagic.size()) {
+        create();
+        return;
+    }
+    end_ = kLogMagic.size();
+    BlockHeader last_good;
+    while (end_ < size) {
+        const auto framed = read_record(fd_, end_, file_);
+        if (!framed) {
+            if (has_later_record(fd_, end_, size, last_good, file_)) {
+                fail(
+                    file_, "the record of height " + std::to_string(last_good.height.value + 1) + " at offset " +
+                               std::to_string(end_) + " is damaged and whole records follow it: restore a backup"
+                );
+            }
+            take_torn_tail(end_, size);
+            break;
+        }
+        if (framed->record.block.header.height.value != last_good.height.value + 1) {
+            fail(file_, "the record at offset " + std::to_string(end_) + " is not of the next height");
+        }
+        last_good = framed->record.block.header;
+        offsets_.push_back(end_);
+        end_ += framed->size_bytes;
+    }
+}
+
+void BlockLog::take_torn_tail(std::uint64_t offset, std::uint64_t end) {
+    torn_tail_ = TornTail{.offset = offset, .size_bytes = end - offset};
+    if (mode_ == Mode::kReadOnly) {
+        return;
+    }
+    const std::string aside = file_.string() + ".torn";
+    const int out = ::open(aside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    if (out < 0) {
+        fail_errno(file_, "cannot set the torn record aside");
+    }
+    Bytes chunk(1U << 20U);
+    for (std::uint64_t at = offset; at < end;) {
+        const std::size_t n = read_at(fd_, std::span(chunk).first(std::min<std::uint64_t>(chunk.size(), end - at)), at, file_);
+        if (n == 0 || !write_all(out, ByteView(chunk).first(n), at - offset)) {
+            ::close(out);
+            fail_errno(file_, "cannot set the torn record aside");
+        }
+        at += n;
+    }
+    ::close(out);
+    if (::ftruncate(fd_, static_cast<off_t>(offset)) != 0 || ::fsync(fd_) != 0) {
+        fail_errno(file_, "cannot cut the torn record");
+    }
+}
+
+Height BlockLog::height() const {
+    const std::shared_lock lock(mutex_);
+    return Height{offsets_.size()};
+}
+
+void BlockLog::append(const LogRecord& record) {
+    ASSERT(mode_ == Mode::kAppend);
+    ASSERT(record.block.header.height.value == height().value + 1);
+    if (failed_) {
+        fail(file_, "an earlier append failed");
+    }
+    const Bytes bytes = frame(record);
+    // A failed fdatasync may have dropped the pages: only a restart, which reads what is there, can tell.
+    failed_ = true;
+    if (!write_all(fd_, bytes, end_) || ::fdatasync(fd_) != 0) {
+        fail_errno(file_, "cannot append");
+    }
+    failed_ = false;
+    const std::unique_lock lock(mutex_);
+    offsets_.push_back(end_);
+    end_ += bytes.size();
+}
+
+std::optional<LogRecord> BlockLog::read(Height height) const {
+    std::uint64_t offset = 0;
+    {
+        const std::shared_lock lock(mutex_);
+        if (height.value == 0 || height.value > offsets_.size()) {
+            return std::nullopt;
+        }
+        offset = offsets_[height.value - 1];
+    }
+    auto framed = read_record(fd_, offset, file_);
+    if (!framed) {
+        fail(file_, "the record of height " + std::to_string(height.value) + " at offset " + std::to_string(offset) +
+                        " is damaged: restore a backup");
+    }
+    return std::move(framed->record);
+}
+
+}  // namespace assay::solo

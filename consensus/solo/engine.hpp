@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+#include <core/base/bytes.hpp>
+#include <core/base/integers.hpp>
+#include <core/base/result.hpp>
+#include <core/crypto/keys.hpp>
+#include <consensus/solo/block.hpp>
+#include <consensus/solo/block_log.hpp>
+#include <consensus/solo/mempool.hpp>
+#include <consensus/state_machine.hpp>
+
+namespace assay::solo {
+
+/// Log and state do not belong together, or a replay gave another app hash than the one logged.
+class HandshakeError : public std::runtime_error {
+  public:
+    using std::runtime_error::runtime_error;
+};
+/// A block gave another app hash than the one logged.
+class AppHashMismatch : public HandshakeError {
+  public:
+    using HandshakeError::HandshakeError;
+};
+
+/// The steps of a block, in order. Tests stop the engine after any of them.
+enum class BlockStage : std::uint8_t { kFinalized = 1, kLogged = 2, kCommitted = 3, kMempoolUpdated = 4 };
+
+struct EngineOptions {
+    std::string chain_id;
+    crypto::SecretKey proposer;
+    std::chrono::milliseconds block_interval{1'000};
+    bool create_empty_blocks = true;
+    std::uint64_t block_bytes_max = 4U << 20U;
+    MempoolLimits mempool;
+    std::function<std::uint64_t()> now_ms;                           ///< Unix time
+    std::function<std::array<std::uint8_t, 32>()> signing_randomness;
+    std::function<void(BlockStage)> after_stage;                     ///< may throw; empty outside tests
+    /// Called once, on the engine's thread, when a block could not be made. No further block is made.
+    std::function<void(const std::string&)> on_failure;
+};
+
+/// Checks that `record` continues the chain whose last header is `parent` (nullopt: it is block 1): BLK-3 to BLK-7.
+/// Returns what is wrong, in words; empty when nothing is.
+std::string find_fault(
+    const LogRecord& record, const std::string& chain_id, const std::optional<BlockHeader>& parent, const Hash256& app_hash
+);
+
+consensus::FinalizeRequest to_request(const Block& block);
+
+/// Finalizes and commits the logged blocks that `state` has not seen and compares every app hash. Returns how many.
+/// Throws HandshakeError when the state is ahead of the log or of another chain. `progress` may be empty.
+std::uint64_t replay(
+    consensus::StateMachine& state,
+    const BlockLog& log,
+    const std::string& chain_id,
+    const std::function<void(Height)>& progress
+);
+
+/// Consensus of one: makes blocks at an interval and drives the state machine through them. Each block is on the disk
+/// in the log before the state machine commits it, so a state that lost its last commits is brought back by replay.
+class SoloEngine {
+  public:
+    struct Tip {
+        Height height;
+        Hash256 app_hash;
+        Hash256 block_hash;  ///< zero before block 1
+        std::uint64_t time_ms = 0;
+    };
+
+    /// Replays what the state is behind the log. State and log outlive the engine; the state has been initialised.
+    SoloEngine(consensus::StateMachine& state, BlockLog& log, EngineOptions options);
+    ~SoloEngine();
+    SoloEngine(const SoloEngine&) = delete;
+    SoloEngine& operator=(const SoloEngine&) = delete;
+
+    /// Blocks replayed by the constructor.
+    std::uint64_t replayed() const { return replayed_; }
+    /// Begins making blocks on a thread of its own.
+    void start();
+    /// Ends after the block in progress; wakes everybody who waits. Idempotent.
+    void stop();
+    /// Makes one block now. For tests and tools; not while started.
+    void make_block();
+
+    Result<Hash256, Refusal> submit(Bytes tx);
+    /// Returns the last height as soon as it is later than `after`, at `timeout`, or at a stop.
+    Height wait_for_block(Height after, std::chrono::milliseconds timeout);
+    Tip tip() const;
+    const Mempool& mempool() const { return mempool_; }
+
+  private:
+    void run();
+    void pass(BlockStage stage) const;
+
+    consensus::StateMachine& state_;
+    BlockLog& log_;
+    const EngineOptions options_;
+    const AccountId proposer_;
+    std::uint64_t replayed_ = 0;
+    Mempool mempool_;
+    mutable std::mutex mutex_;
+    std::condition_variable changed_;
+    Tip tip_;
+    bool stopping_ = false;
+    std::thread thread_;
+};
+
+}  // namespace assay::solo

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include <core/base/bytes.hpp>
+#include <core/base/result.hpp>
+#include <consensus/state_machine.hpp>
+
+namespace assay::solo {
+
+struct MempoolLimits {
+    std::uint64_t txs_max = 10'000;
+    std::uint64_t bytes_max = 64U << 20U;
+    std::uint64_t sender_txs_max = 1'000;
+};
+
+enum class [[nodiscard]] RefusalReason : std::uint8_t {
+    kRejected = 1,      ///< the state machine said no; `code` has its TxError
+    kFull = 2,          ///< a limit in transactions or bytes is reached, of the pool or of this sender
+    kAlreadyKnown = 3,  ///< the same bytes are waiting
+    kStopping = 4,
+};
+
+struct Refusal {
+    RefusalReason reason = RefusalReason::kRejected;
+    std::uint8_t code = 0;  ///< contracts::TxError with kRejected
+};
+
+/// The transactions that wait for a block, in order of arrival; of each sender without gaps in its nonces. A
+/// transaction that waits cannot be replaced by another with its nonce. Thread-safe.
+class Mempool {
+  public:
+    /// `state` outlives the mempool.
+    Mempool(const consensus::StateMachine& state, MempoolLimits limits) : state_(state), limits_(limits) {}
+
+    /// Returns the transaction's hash.
+    Result<Hash256, Refusal> add(Bytes tx);
+    /// In order, up to `bytes_max` in all.
+    std::vector<Bytes> candidates(std::uint64_t bytes_max) const;
+    /// After a commit: drops what the block had and what the new state refuses, with everything that followed it.
+    void update(const std::vector<Bytes>& block_txs);
+
+    struct Size {
+        std::uint64_t txs = 0;
+        std::uint64_t bytes = 0;
+    };
+    Size size() const;
+    bool contains(const Hash256& tx) const;
+    /// The nonce that follows what waits of `sender`, or nullopt when nothing does.
+    std::optional<std::uint64_t> next_nonce(const AccountId& sender) const;
+
+  private:
+    struct Waiting {
+        Bytes bytes;
+        Hash256 hash;
+        AccountId sender;
+        std::uint64_t nonce = 0;
+    };
+    struct SenderQueue {
+        std::uint64_t next_nonce = 0;
+        std::uint64_t count = 0;
+    };
+    Result<void, Refusal> admit(const consensus::CheckResult& check, std::size_t size_bytes) const;
+
+    const consensus::StateMachine& state_;
+    const MempoolLimits limits_;
+    mutable std::mutex mutex_;
+    std::uint64_t generation_ = 0;  ///< counts updates: a check made before one is made again
+    std::uint64_t arrivals_ = 0;
+    std::uint64_t bytes_ = 0;
+    std::map<std::uint64_t, Waiting> waiting_;  ///< by arrival
+    std::map<AccountId, SenderQueue> senders_;
+    std::set<Hash256> hashes_;
+};
+
+}  // namespace assay::solo

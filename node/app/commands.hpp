@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include <node/app/home.hpp>
+
+/// The commands of assayd. Each returns the process's exit code; what fails throws, and main() says what code that is.
+namespace assay::node {
+
+enum ExitCode : int {
+    kExitOk = 0,
+    kExitFailure = 1,
+    kExitUsage = 2,
+    kExitConfig = 3,
+    kExitMismatch = 10,
+};
+
+struct InitOptions {
+    Home home;
+    std::string chain_id = "assay-local";
+    std::optional<std::filesystem::path> genesis;  ///< copied after checks; default: one funded account, the node's
+    bool json = false;
+};
+int run_init(const InitOptions& options);
+
+struct StartOptions {
+    Home home;
+    std::optional<std::string> rpc_address;
+    std::optional<std::uint16_t> rpc_port;
+    std::optional<std::uint32_t> block_interval_ms;
+    std::optional<bool> create_empty_blocks;
+};
+int run_start(const StartOptions& options);
+
+struct ReplayOptions {
+    Home home;
+    bool json = false;
+};
+int run_replay(const ReplayOptions& options);
+
+int run_version(bool json);
+
+}  // namespace assay::node

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <node/app/config.hpp>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cstdlib>
+#include <fstream>
+#include <limits>
+#include <sstream>
+#include <type_traits>
+#include <variant>
+#include <vector>
+
+#include <toml++/toml.h>
+
+#include <node/app/nearest.hpp>
+
+namespace assay::node {
+namespace {
+
+using Target = std::variant<
+    std::string Config::*, bool Config::*, std::uint16_t Config::*, std::uint32_t Config::*, std::uint64_t Config::*>;
+
+struct Setting {
+    const char* section;
+    const char* key;
+    const char* comment;
+    Target target;
+    std::uint64_t min = 0;
+
+    std::string name() const { return std::string(section) + "." + key; }
+    std::string variable() const {
+        std::string out = std::string("ASSAY_") + section + "_" + key;
+        std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) {
+            return static_cast<char>(std::toupper(c));
+        });
+        return out;
+    }
+};
+
+const std::vector<Setting>& settings() {
+    static const std::vector<Setting> kSettings{
+        {"rpc", "address", "Where JSON-RPC listens. Nothing authenticates callers: keep it on loopback or behind a proxy.",
+         &Config::rpc_address},
+        {"rpc", "port", "0 takes any free port; `assayd start` prints it and writes it to data/rpc_address.",
+         &Config::rpc_port},
+        {"engine", "block_interval_ms", "Time between blocks.", &Config::block_interval_ms, 1},
+        {"engine", "create_empty_blocks", "Deadlines are counted in blocks: without empty ones they stand still.",
+         &Config::create_empty_blocks},
+        {"mempool", "txs_max", "Limits of what may wait for a block.", &Config::mempool_txs_max, 1},
+        {"mempool", "bytes_max", "", &Config::mempool_bytes_max, 1},
+        {"mempool", "sender_txs_max", "Of one sender.", &Config::mempool_sender_txs_max, 1},
+        {"log", "status_interval_s", "Seconds between status lines on stderr; 0 for none.",
+         &Config::status_interval_s},
+    };
+    return kSettings;
+}
+
+[[noreturn]] void fail_value(const Setting& setting, const std::string& source, const std::string& text) {
+    throw ConfigError(source + ": \"" + text + "\" is not a value for " + setting.name());
+}
+
+/// Sets from text. The text of a TOML value and of a variable are the same here.
+void assign(Config& config, const Setting& setting, const std::string& text, const std::string& source) {
+    const auto store = [&](auto member) {
+        using Value = std::remove_reference_t<decltype(config.*member)>;
+        if constexpr (std::is_same_v<Value, std::string>) {
+            config.*member = text;
+        } else if constexpr (std::is_same_v<Value, bool>) {
+            if (text != "true" && text != "false") {
+                fail_value(setting, source, text);
+            }
+            config.*member = text == "true";
+        } else {
+            std::uint64_t number = 0;
+            const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+            if (error != std::errc{} || end != text.data() + text.size() || number < setting.min ||
+                number > std::numeric_limits<Value>::max()) {
+                fail_value(setting, source, text);
+            }
+            config.*member = static_cast<Value>(number);
+        }
+    };
+    std::visit(store, setting.target);
+}
+
+std::string to_text(const Config& config, const Setting& setting) {
+    const auto show = [&config](auto member) -> std::string {
+        using Value = std::remove_cvref_t<decltype(config.*member)>;
+        if constexpr (std::is_same_v<Value, std::string>) {
+            return "\"" + config.*member + "\"";
+        } else if constexpr (std::is_same_v<Value, bool>) {
+            return config.*member ? "true" : "false";
+        } else {
+            return std::to_string(config.*member);
+        }
+    };
+    return std::visit(show, setting.target);
+}
+
+const Setting& find_setting(const std::string& name, const std::string& source) {
+    std::vector<std::string> known;
+    for (const Setting& setting : settings()) {
+        if (setting.name() == name) {
+            return setting;
+        }
+        known.push_back(setting.name());
+    }
+    throw ConfigError(source + ": unknown setting " + name + "; nearest: " + nearest(name, known));
+}
+
+std::string toml_value_text(const toml::node& node, const Setting& setting, const std::string& source) {
+    const bool wants_string = std::holds_alternative<std::string Config::*>(setting.target);
+    const bool wants_bool = std::holds_alternative<bool Config::*>(setting.target);
+    if (wants_string && node.is_string()) {
+        return **node.as_string();
+    }
+    if (wants_bool && node.is_boolean()) {
+        return **node.as_boolean() ? "true" : "false";
+    }
+    if (!wants_string && !wants_bool && node.is_integer()) {
+        return std::to_string(**node.as_integer());
+    }
+    throw ConfigError(
+        source + ": " + setting.name() + " must be " +
+        (wants_string ? "a string" : wants_bool ? "true or false" : "a whole number")
+    );
+}
+
+}  // namespace
+
+Environment process_environment() {
+    return [](const std::string& name) -> std::optional<std::string> {
+        const char* const value = std::getenv(name.c_str());
+        return value != nullptr ? std::optional<std::string>(value) : std::nullopt;
+    };
+}
+
+void apply_toml(Config& config, std::string_view text, const std::string& source) {
+    toml::table document;
+    try {
+        document = toml::parse(text, source);
+    } catch (const toml::parse_error& error) {
+        std::ostringstream what;
+        what << source << ":" << error.source().begin.line << ": " << error.description();
+        throw ConfigError(what.str());
+    }
+    for (const auto& [section, value] : document) {
+        const toml::table* const table = value.as_table();
+        if (table == nullptr) {
+            throw ConfigError(source + ": " + std::string(section.str()) + " must be in a section");
+        }
+        for (const auto& [key, entry] : *table) {
+            const std::string where = source + ":" + std::to_string(entry.source().begin.line);
+            const Setting& setting = find_setting(std::string(section.str()) + "." + std::string(key.str()), where);
+            assign(config, setting, toml_value_text(entry, setting, where), where);
+        }
+    }
+}
+
+void apply_environment(Config& config, const Environment& environment) {
+    for (const Setting& setting : settings()) {
+        if (const auto value = environment(setting.variable())) {
+            assign(config, setting, *value, setting.variable());
+        }
+    }
+}
+
+Config read_config(const std::filesystem::path& file, const Environment& environment) {
+    std::ifstream in(file, std::ios::binary);
+    if (!in) {
+        throw ConfigError("cannot read " + file.string());
+    }
+    std::ostringstream text;
+    text << in.rdbuf();
+    Config config;
+    apply_toml(config, text.str(), file.string());
+    apply_environment(config, environment);
+    return config;
+}
+
+std::string default_config_toml() {
+    std::string out =
+        "# Settings of this node. A flag of `assayd start` wins over an environment variable (ASSAY_<SECTION>_<KEY>),\n"
+        "# that over this file. What is commented out has the value shown.\n";
+    std::string section;
+    for (const Setting& setting : settings()) {
+        if (section != setting.section) {
+            section = setting.section;
+            out += "\n[" + section + "]\n";
+        }
+        if (*setting.comment != '\0') {
+            out += std::string("# ") + setting.comment + "\n";
+        }
+        out += std::string("# ") + setting.key + " = " + to_text(Config{}, setting) + "\n";
+    }
+    return out;
+}
+
+}  // namespace assay::node

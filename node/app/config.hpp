@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace assay::node {
+
+/// The settings of a node. Flags win over the environment, that over config.toml, that over these defaults.
+struct Config {
+    std::string rpc_address = "127.0.0.1";
+    std::uint16_t rpc_port = 26'600;  ///< 0: any free one
+    std::uint32_t block_interval_ms = 1'000;
+    bool create_empty_blocks = true;
+    std::uint64_t mempool_txs_max = 10'000;
+    std::uint64_t mempool_bytes_max = 64U << 20U;
+    std::uint64_t mempool_sender_txs_max = 1'000;
+    std::uint32_t status_interval_s = 10;  ///< between status lines on stderr; 0: none
+};
+
+/// The text names file, line or variable, and for an unknown key the nearest known one.
+class ConfigError : public std::runtime_error {
+  public:
+    using std::runtime_error::runtime_error;
+};
+
+/// Reads `name` of the environment; for tests replaceable.
+using Environment = std::function<std::optional<std::string>(const std::string& name)>;
+Environment process_environment();
+
+/// Overlays what the TOML text says. `source` names it in errors.
+void apply_toml(Config& config, std::string_view text, const std::string& source);
+/// Overlays ASSAY_RPC_ADDRESS, ASSAY_ENGINE_BLOCK_INTERVAL_MS, ...: ASSAY_, section and key.
+void apply_environment(Config& config, const Environment& environment);
+/// Defaults, then the file, then the environment.
+Config read_config(const std::filesystem::path& file, const Environment& environment);
+/// config.toml with every setting at its default, commented.
+std::string default_config_toml();
+
+}  // namespace assay::node

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <node/app/genesis_file.hpp>
+
+#include <charconv>
+#include <fstream>
+#include <limits>
+#include <set>
+#include <sstream>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include <core/crypto/address.hpp>
+#include <node/app/nearest.hpp>
+
+namespace assay::node {
+namespace {
+
+using contracts::Params;
+using Json = nlohmann::ordered_json;
+
+struct AmountParam {
+    const char* name;
+    Amount Params::*member;
+};
+constexpr AmountParam kAmounts[] = {
+    {"fee_base", &Params::fee_base},           {"fee_per_byte", &Params::fee_per_byte},
+    {"solver_bond", &Params::solver_bond},     {"verifier_bond", &Params::verifier_bond},
+    {"challenger_bond", &Params::challenger_bond},
+};
+
+struct NumberParam {
+    const char* name;
+    std::uint32_t Params::*member;
+};
+constexpr NumberParam kNumbers[] = {
+    {"tx_size_max", &Params::tx_size_max},
+    {"block_size_max", &Params::block_size_max},
+    {"unbonding_blocks", &Params::unbonding_blocks},
+    {"verifiers_per_segment", &Params::verifiers_per_segment},
+    {"segments_checked", &Params::segments_checked},
+    {"accept_blocks", &Params::accept_blocks},
+    {"commit_blocks", &Params::commit_blocks},
+    {"reveal_blocks", &Params::reveal_blocks},
+    {"challenge_blocks", &Params::challenge_blocks},
+    {"dispute_clock_blocks", &Params::dispute_clock_blocks},
+    {"dispute_extension_blocks", &Params::dispute_extension_blocks},
+    {"availability_blocks", &Params::availability_blocks},
+    {"slash_to_winner_bps", &Params::slash_to_winner_bps},
+};
+static_assert(std::tuple_size_v<decltype(Params::fields())> == std::size(kAmounts) + std::size(kNumbers));
+
+[[noreturn]] void fail(const std::string& what) { throw GenesisFileError("genesis: " + what); }
+
+/// The document; a member that occurs twice is an error, which plain parsing would pass over.
+Json decode_document(std::string_view text) {
+    std::vector<std::set<std::string>> seen;
+    const auto watch = [&seen](int, Json::parse_event_t event, Json& parsed) {
+        if (event == Json::parse_event_t::object_start) {
+            seen.emplace_back();
+        } else if (event == Json::parse_event_t::object_end) {
+            seen.pop_back();
+        } else if (event == Json::parse_event_t::key && !seen.back().insert(parsed.get<std::string>()).second) {
+            fail("\"" + parsed.get<std::string>() + "\" occurs twice");
+        }
+        return true;
+    };
+    try {
+        return Json::parse(text, watch);
+    } catch (const Json::exception& error) {
+        fail(std::string("not JSON: ") + error.what());
+    }
+}
+
+Amount decode_grains(const Json& value, const std::string& where) {
+    if (!value.is_string()) {
+        fail(where + " must be a string of grains, like \"1000000000\"");
+    }
+    const auto text = value.get<std::string>();
+    Amount out;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out.grains);
+    if (error != std::errc{} || end != text.data() + text.size() || text != std::to_string(out.grains)) {
+        fail(where + ": \"" + text + "\" is not a number of grains");
+    }
+    return out;
+}
+
+void check_members(const Json& object, const std::vector<std::string>& known, const std::string& where) {
+    for (const auto& [key, value] : object.items()) {
+        if (std::find(known.begin(), known.end(), key) == known.end()) {
+            fail("unknown member \"" + key + "\" in " + where + "; nearest: \"" + nearest(key, known) + "\"");
+        }
+    }
+}
+
+Params decode_params(const Json& object) {
+    if (!object.is_object()) {
+        fail("params must be an object");
+    }
+    std::vector<std::string> known;
+    Params params;
+    for (const AmountParam& param : kAmounts) {
+        known.emplace_back(param.name);
+        if (object.contains(param.name)) {
+            params.*param.member = decode_grains(object[param.name], std::string("params.") + param.name);
+        }
+    }
+    for (const NumberParam& param : kNumbers) {
+        known.emplace_back(param.name);
+        if (!object.contains(param.name)) {
+            continue;
+        }
+        const Json& value = object[param.name];
+        if (!value.is_number_unsigned() ||
+            value.get<std::uint64_t>() > std::numeric_limits<std::uint32_t>::max()) {
+            fail(std::string("params.") + param.name + " must be a whole number below 2^32");
+        }
+        params.*param.member = value.get<std::uint32_t>();
+    }
+    check_members(object, known, "params");
+    return params;
+}
+
+}  // namespace
+
+std::string to_genesis_json(const contracts::Genesis& genesis) {
+    Json out;
+    out["chain_id"] = genesis.chain_id;
+    Json params = Json::object();
+    for (const AmountParam& param : kAmounts) {
+        params[param.name] = std::to_string((genesis.params.*param.member).grains);
+    }
+    for (const NumberParam& param : kNumbers) {
+        params[param.name] = genesis.params.*param.member;
+    }
+    out["params"] = std::move(params);
+    Json balances = Json::object();
+    for (const auto& [account, amount] : genesis.balances) {
+        balances[crypto::to_address(account)] = std::to_string(amount.grains);
+    }
+    out["balances"] = std::move(balances);
+    return out.dump(2) + "\n";
+}
+
+contracts::Genesis decode_genesis_json(std::string_view text) {
+    const Json document = decode_document(text);
+    if (!document.is_object()) {
+        fail("the document must be an object");
+    }
+    check_members(document, {"chain_id", "params", "balances"}, "the document");
+    if (!document.contains("chain_id") || !document["chain_id"].is_string()) {
+        fail("chain_id must be a string");
+    }
+    contracts::Genesis genesis;
+    genesis.chain_id = document["chain_id"].get<std::string>();
+    if (document.contains("params")) {
+        genesis.params = decode_params(document["params"]);
+    }
+    if (!document.contains("balances") || !document["balances"].is_object()) {
+        fail("balances must be an object");
+    }
+    for (const auto& [address, amount] : document["balances"].items()) {
+        const auto account = crypto::decode_address(address);
+        if (!account) {
+            fail("balances: \"" + address + "\" is not an address");
+        }
+        if (!genesis.balances.emplace(*account, decode_grains(amount, "the balance of " + address)).second) {
+            fail("balances: two entries for " + address);
+        }
+    }
+    const auto changes = contracts::make_genesis(genesis);
+    if (!changes) {
+        switch (changes.error()) {
+            case contracts::GenesisError::kChainId:
+                fail("chain_id must be 1 to 48 characters of a-z, 0-9 and -");
+            case contracts::GenesisError::kSupplyOverflow:
+                fail("the balances exceed the largest amount");
+            case contracts::GenesisError::kParams:
+                fail("the params contradict each other");
+        }
+    }
+    return genesis;
+}
+
+void write_genesis(const std::filesystem::path& file, const contracts::Genesis& genesis) {
+    std::ofstream out(file, std::ios::trunc | std::ios::binary);
+    out << to_genesis_json(genesis);
+    out.close();
+    if (!out) {
+        throw std::runtime_error("cannot write " + file.string());
+    }
+}
+
+contracts::Genesis read_genesis(const std::filesystem::path& file) {
+    std::ifstream in(file, std::ios::binary);
+    if (!in) {
+        throw GenesisFileError("cannot read " + file.string());
+    }
+    std::ostringstream text;
+    text << in.rdbuf();
+    return decode_genesis_json(text.str());
+}
+
+}  // namespace assay::node

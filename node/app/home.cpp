@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <node/app/home.hpp>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <core/base/bytes.hpp>
+
+namespace assay::node {
+namespace {
+
+[[noreturn]] void fail_errno(const std::string& what) { throw HomeError(what + ": " + std::strerror(errno)); }
+
+void sync_directory(const std::filesystem::path& directory) {
+    const int fd = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0) {
+        ::fsync(fd);
+        ::close(fd);
+    }
+}
+
+}  // namespace
+
+Home default_home() {
+    if (const char* const home = std::getenv("ASSAY_HOME"); home != nullptr && *home != '\0') {
+        return {home};
+    }
+    const char* const user = std::getenv("HOME");
+    return {std::filesystem::path(user != nullptr && *user != '\0' ? user : ".") / ".assay"};
+}
+
+void write_node_key(const std::filesystem::path& file, const crypto::SecretKey& key) {
+    const int fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0) {
+        fail_errno("cannot create " + file.string());
+    }
+    const std::string text = to_hex(key.bytes()) + "\n";
+    const bool written = ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size()) && ::fsync(fd) == 0;
+    ::close(fd);
+    if (!written) {
+        throw HomeError("cannot write " + file.string());
+    }
+}
+
+crypto::SecretKey read_node_key(const std::filesystem::path& file) {
+    struct ::stat info {};
+    if (::stat(file.c_str(), &info) != 0) {
+        fail_errno("cannot read " + file.string());
+    }
+    if ((info.st_mode & 077U) != 0) {
+        throw HomeError(file.string() + " can be read by others: chmod 600 " + file.string());
+    }
+    std::ifstream in(file);
+    std::string text;
+    std::getline(in, text);
+    const auto bytes = from_hex(text);
+    auto key = bytes ? std::optional(crypto::SecretKey::from_bytes(*bytes)) : std::nullopt;
+    if (!key || !*key) {
+        throw HomeError(file.string() + " is not a secret key");
+    }
+    return **key;
+}
+
+HomeLock::HomeLock(const Home& home) {
+    fd_ = ::open(home.lock().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    if (fd_ < 0) {
+        fail_errno("cannot open " + home.lock().string());
+    }
+    if (::flock(fd_, LOCK_EX | LOCK_NB) != 0) {
+        const int reason = errno;
+        std::array<char, 32> text{};
+        const ssize_t size = ::pread(fd_, text.data(), text.size() - 1, 0);
+        ::close(fd_);
+        if (reason != EWOULDBLOCK) {
+            errno = reason;
+            fail_errno("cannot lock " + home.lock().string());
+        }
+        std::string pid(text.data(), size > 0 ? static_cast<std::size_t>(size) : 0U);
+        pid.erase(pid.find_last_not_of('\n') + 1);
+        throw HomeError(
+            home.root.string() + " is in use by another assayd" + (pid.empty() ? "" : ", process " + pid) +
+            ": stop it first, or give --home"
+        );
+    }
+    const std::string pid = std::to_string(::getpid()) + "\n";
+    if (::ftruncate(fd_, 0) != 0 || ::pwrite(fd_, pid.data(), pid.size(), 0) != static_cast<ssize_t>(pid.size())) {
+        ::close(fd_);
+        fail_errno("cannot write " + home.lock().string());
+    }
+}
+
+HomeLock::~HomeLock() { ::close(fd_); }
+
+LastStop take_last_stop(const Home& home) {
+    if (!std::filesystem::exists(home.block_log())) {
+        return LastStop::kFirstStart;
+    }
+    if (!std::filesystem::remove(home.clean_stop())) {
+        return LastStop::kUnclean;
+    }
+    sync_directory(home.data());
+    return LastStop::kClean;
+}
+
+void mark_clean_stop(const Home& home) {
+    const int fd = ::open(home.clean_stop().c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    if (fd >= 0) {
+        ::fsync(fd);
+        ::close(fd);
+        sync_directory(home.data());
+    }
+}
+
+}  // namespace assay::node

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <node/app/node.hpp>
+
+#include <stdexcept>
+#include <utility>
+
+#include <core/crypto/random.hpp>
+#include <contracts/chain/slots.hpp>
+
+namespace assay::node {
+namespace {
+
+std::uint64_t monotonic_ns() {
+    return static_cast<std::uint64_t>(
+        std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+            .count()
+    );
+}
+
+std::uint64_t unix_ms() {
+    return static_cast<std::uint64_t>(
+        std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
+            .count()
+    );
+}
+
+template <class T>
+Page<T> to_page(history::Part<T> part) {
+    return {.items = std::move(part.items), .next = part.next};
+}
+
+/// Makes the data directory before anything in it is opened.
+const Home& prepare(const Home& home) {
+    std::filesystem::create_directories(home.data());
+    return home;
+}
+
+}  // namespace
+
+Node::Node(NodeOptions options)
+    : options_(std::move(options)),
+      lock_(prepare(options_.home)),
+      last_stop_(take_last_stop(options_.home)),
+      started_at_(std::chrono::steady_clock::now()),
+      store_(options_.home.db()),
+      application_(store_, monotonic_ns),
+      log_(options_.home.block_log()),
+      engine_(application_, log_, engine_options()) {}
+
+Node::~Node() { engine_.stop(); }
+
+solo::EngineOptions Node::engine_options() {
+    application_.init(options_.genesis);
+    return {
+        .chain_id = options_.genesis.chain_id,
+        .proposer = options_.key,
+        .block_interval = std::chrono::milliseconds(options_.config.block_interval_ms),
+        .create_empty_blocks = options_.config.create_empty_blocks,
+        .block_bytes_max = options_.genesis.params.block_size_max,
+        .mempool = {
+            .txs_max = options_.config.mempool_txs_max,
+            .bytes_max = options_.config.mempool_bytes_max,
+            .sender_txs_max = options_.config.mempool_sender_txs_max,
+        },
+        .now_ms = unix_ms,
+        .signing_randomness = [] {
+            std::array<std::uint8_t, 32> out{};
+            crypto::fill_random(out);
+            return out;
+        },
+        .after_stage = {},
+        .on_failure = [this](const std::string& what) {
+            failed_ = true;
+            if (options_.on_failure) {
+                options_.on_failure(what);
+            }
+        },
+    };
+}
+
+void Node::stop() {
+    engine_.stop();
+    if (!stopped_.exchange(true) && !failed_) {
+        mark_clean_stop(options_.home);
+    }
+}
+
+NodeStatus Node::status() const {
+    const auto tip = engine_.tip();
+    const auto waiting = engine_.mempool().size();
+    return {
+        .chain_id = options_.genesis.chain_id,
+        .engine = "solo",
+        .height = tip.height,
+        .app_hash = tip.app_hash,
+        .time_ms = tip.time_ms,
+        .proposer = options_.key.account(),
+        .mempool_txs = waiting.txs,
+        .mempool_bytes = waiting.bytes,
+        .block_interval_ms = options_.config.block_interval_ms,
+        .last_stop = last_stop_,
+        .uptime_s = static_cast<std::uint64_t>(
+            std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - started_at_).count()
+        ),
+    };
+}
+
+contracts::Params Node::params() const { return application_.committed()->params(); }
+
+Result<Hash256, SubmitError> Node::submit(Bytes tx) {
+    auto result = engine_.submit(std::move(tx));
+    if (result) {
+        return *result;
+    }
+    const solo::Refusal& refusal = result.error();
+    return Unexpected{SubmitError{
+        .code = refusal.code,
+        .mempool_full = refusal.reason == solo::RefusalReason::kFull,
+        .already_known = refusal.reason == solo::RefusalReason::kAlreadyKnown,
+        .stopping = refusal.reason == solo::RefusalReason::kStopping,
+    }};
+}
+
+Height Node::wait_for_block(Height after, std::chrono::milliseconds timeout) {
+    return engine_.wait_for_block(after, timeout);
+}
+
+std::optional<StoredBlock> Node::block(Height height) const {
+    const auto committed = application_.committed();
+    // The log may be one block ahead of the state.
+    if (height.value == 0 || height > committed->height()) {
+        return std::nullopt;
+    }
+    auto record = log_.read(height);
+    auto receipts = history::Reader(committed->snapshot()).receipts(height);
+    if (!record || !receipts) {
+        throw storage::StorageError("database: block " + std::to_string(height.value) + " is not whole");
+    }
+    const Hash256 hash = solo::block_hash(record->block.header);
+    return StoredBlock{
+        .block = std::move(record->block),
+        .hash = hash,
+        .app_hash = record->app_hash,
+        .receipts = *std::move(receipts),
+    };
+}
+
+StoredTx Node::stored_tx(const storage::Snapshot& snapshot, const history::TxPlace& place) const {
+    auto record = log_.read(place.height);
+    auto receipts = history::Reader(snapshot).receipts(place.height);
+    if (!record || !receipts || place.index >= record->block.txs.size() || place.index >= receipts->size()) {
+        throw storage::StorageError("database: block " + std::to_string(place.height.value) + " is not whole");
+    }
+    return {
+        .bytes = std::move(record->block.txs[place.index]),
+        .height = place.height,
+        .index = place.index,
+        .receipt = std::move((*receipts)[place.index]),
+    };
+}
+
+std::optional<StoredTx> Node::tx(const Hash256& hash) const {
+    const auto committed = application_.committed();
+    const auto place = history::Reader(committed->snapshot()).find_tx(hash);
+    return place ? std::optional(stored_tx(committed->snapshot(), *place)) : std::nullopt;
+}
+
+bool Node::in_mempool(const Hash256& tx) const { return engine_.mempool().contains(tx); }
+
+std::optional<Bytes> Node::state(const Bytes& key) const { return application_.committed()->get(key); }
+
+std::optional<consensus::QueryResult> Node::prove(const Bytes& key, std::optional<Height> height) const {
+    try {
+        return application_.query({.key = key, .height = height});
+    } catch (const std::out_of_range&) {
+        return std::nullopt;
+    }
+}
+
+std::uint64_t Node::next_nonce(const AccountId& account) const {
+    // In this order: what leaves the mempool is in the state by then.
+    const auto waiting = engine_.mempool().next_nonce(account);
+    return waiting ? *waiting : contracts::get_account(*application_.committed(), account).nonce;
+}
+
+Page<contracts::HistoryRecord> Node::task_history(
+    const contracts::TaskId& task, std::uint64_t from, std::uint32_t limit
+) const {
+    return to_page(history::Reader(application_.committed()->snapshot()).task_history(task, from, limit));
+}
+
+Page<contracts::TaskId> Node::tasks(std::uint64_t from, std::uint32_t limit) const {
+    return to_page(history::Reader(application_.committed()->snapshot()).tasks(from, limit));
+}
+
+Page<StoredTx> Node::account_history(const AccountId& account, std::uint64_t from, std::uint32_t limit) const {
+    const auto committed = application_.committed();
+    const auto places = history::Reader(committed->snapshot()).account_txs(account, from, limit);
+    Page<StoredTx> page{.items = {}, .next = places.next};
+    for (const history::TxPlace& place : places.items) {
+        page.items.push_back(stored_tx(committed->snapshot(), place));
+    }
+    return page;
+}
+
+Page<contracts::DisputeId> Node::disputes(
+    const std::optional<contracts::TaskId>& task, std::uint64_t from, std::uint32_t limit
+) const {
+    return to_page(history::Reader(application_.committed()->snapshot()).disputes(task, from, limit));
+}
+
+std::vector<DisputeMove> Node::dispute_moves(const contracts::DisputeId& dispute) const {
+    std::vector<DisputeMove> out;
+    for (history::Move& move : history::Reader(application_.committed()->snapshot()).moves(dispute)) {
+        out.push_back({
+            .tx = move.tx, .height = move.height, .action = std::move(move.action), .size_bytes = move.size_bytes
+        });
+    }
+    return out;
+}
+
+std::optional<double> Node::referee_us(const contracts::DisputeId& dispute) const {
+    const auto ns = history::Reader(application_.committed()->snapshot()).referee_nanoseconds(dispute);
+    return ns ? std::optional(static_cast<double>(*ns) / 1'000.0) : std::nullopt;
+}
+
+std::vector<contracts::ChallengeId> Node::challenges(const contracts::TaskId& task) const {
+    return history::Reader(application_.committed()->snapshot()).challenges(task);
+}
+
+}  // namespace assay::node

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <consensus/solo/block_log.hpp>
+#include <consensus/solo/engine.hpp>
+#include <contracts/chain/chain.hpp>
+#include <node/app/application.hpp>
+#include <node/app/config.hpp>
+#include <node/app/home.hpp>
+#include <node/app/node_api.hpp>
+#include <node/history/index.hpp>
+#include <node/storage/store.hpp>
+
+namespace assay::node {
+
+struct NodeOptions {
+    Home home;
+    Config config;
+    contracts::Genesis genesis;
+    crypto::SecretKey key;
+    /// Called once on the engine's thread when the node cannot go on.
+    std::function<void(const std::string&)> on_failure;
+};
+
+/// A whole node but for its RPC server: home, database, block log, rules and engine.
+class Node final : public NodeApi {
+  public:
+    /// Takes the home's lock, opens everything and replays what the database is behind the log. Throws HomeError,
+    /// storage::StorageError, solo::BlockLogError, solo::HandshakeError, std::runtime_error (genesis).
+    explicit Node(NodeOptions options);
+    ~Node() override;
+
+    void start() { engine_.start(); }
+    /// No more blocks, waiters wake, submissions are refused; then the stop is noted as clean unless the engine failed.
+    /// Idempotent.
+    void stop();
+
+    std::uint64_t replayed_blocks() const { return engine_.replayed(); }
+    const std::optional<solo::TornTail>& torn_tail() const { return log_.torn_tail(); }
+
+    NodeStatus status() const override;
+    contracts::Params params() const override;
+    Result<Hash256, SubmitError> submit(Bytes tx) override;
+    Height wait_for_block(Height after, std::chrono::milliseconds timeout) override;
+    std::optional<StoredBlock> block(Height height) const override;
+    std::optional<StoredTx> tx(const Hash256& hash) const override;
+    bool in_mempool(const Hash256& tx) const override;
+    std::optional<Bytes> state(const Bytes& key) const override;
+    std::optional<consensus::QueryResult> prove(const Bytes& key, std::optional<Height> height) const override;
+    std::uint64_t next_nonce(const AccountId& account) const override;
+    Page<contracts::HistoryRecord> task_history(
+        const contracts::TaskId& task, std::uint64_t from, std::uint32_t limit
+    ) const override;
+    Page<contracts::TaskId> tasks(std::uint64_t from, std::uint32_t limit) const override;
+    Page<StoredTx> account_history(const AccountId& account, std::uint64_t from, std::uint32_t limit) const override;
+    Page<contracts::DisputeId> disputes(
+        const std::optional<contracts::TaskId>& task, std::uint64_t from, std::uint32_t limit
+    ) const override;
+    std::vector<DisputeMove> dispute_moves(const contracts::DisputeId& dispute) const override;
+    std::optional<double> referee_us(const contracts::DisputeId& dispute) const override;
+    std::vector<contracts::ChallengeId> challenges(const contracts::TaskId& task) const override;
+
+  private:
+    solo::EngineOptions engine_options();
+    StoredTx stored_tx(const storage::Snapshot& snapshot, const history::TxPlace& place) const;
+
+    const NodeOptions options_;
+    const HomeLock lock_;
+    const LastStop last_stop_;
+    const std::chrono::steady_clock::time_point started_at_;
+    storage::Store store_;
+    Application application_;
+    solo::BlockLog log_;
+    std::atomic<bool> failed_ = false;
+    std::atomic<bool> stopped_ = false;
+    solo::SoloEngine engine_;
+};
+
+}  // namespace assay::node

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <node/history/index.hpp>
+
+#include <limits>
+#include <map>
+#include <variant>
+
+#include <core/base/assert.hpp>
+#include <core/codec/borsh.hpp>
+#include <contracts/chain/tx_error.hpp>
+
+namespace assay::history {
+namespace {
+
+// The first byte of a key of the history column; a listing's keys end in a position, big-endian.
+enum class Kind : std::uint8_t {
+    kReceipts = 1,
+    kTx = 2,
+    kTaskRecord = 3,
+    kTask = 4,
+    kAccountTx = 5,
+    kDispute = 6,
+    kTaskDispute = 7,
+    kMove = 8,
+    kReferee = 9,
+    kTaskChallenge = 10,
+};
+
+Bytes make_key(Kind kind, ByteView id = {}) {
+    Bytes key{static_cast<std::uint8_t>(kind)};
+    append(key, id);
+    return key;
+}
+
+Bytes with_number(Bytes key, std::uint64_t number) {
+    for (int shift = 56; shift >= 0; shift -= 8) {
+        key.push_back(static_cast<std::uint8_t>(number >> static_cast<unsigned>(shift)));
+    }
+    return key;
+}
+
+std::uint64_t number_of(const Bytes& key) {
+    ASSERT(key.size() >= 8);
+    std::uint64_t number = 0;
+    for (std::size_t i = key.size() - 8; i < key.size(); ++i) {
+        number = number << 8U | key[i];
+    }
+    return number;
+}
+
+/// The order of things within and across blocks. A block has fewer than 2^24 transactions or records.
+std::uint64_t position(Height height, std::uint64_t index) {
+    ASSERT(index < (1U << 24U) && height.value < (std::uint64_t{1} << 40U));
+    return height.value << 24U | index;
+}
+
+/// Refused before its signature was checked: whoever made it need not be whom it names.
+bool is_sender_known(const contracts::Receipt& receipt) {
+    using contracts::TxError;
+    switch (TxError{receipt.code}) {
+        case TxError::kUndecodable:
+        case TxError::kTooLarge:
+        case TxError::kWrongChain:
+        case TxError::kBadSignature:
+        case TxError::kFieldOutOfRange:
+            return false;
+        default:
+            return true;
+    }
+}
+
+/// The dispute that an action names; nullopt for actions that move none.
+std::optional<contracts::DisputeId> moved_dispute(const contracts::Action& action) {
+    if (const auto* reveal = std::get_if<contracts::RevealMove>(&action)) {
+        return reveal->dispute;
+    }
+    if (const auto* select = std::get_if<contracts::SelectMove>(&action)) {
+        return select->dispute;
+    }
+    if (const auto* prove = std::get_if<contracts::ProveMove>(&action)) {
+        return prove->dispute;
+    }
+    return std::nullopt;
+}
+
+template <class T>
+T decode_stored(const Bytes& bytes) {
+    auto value = codec::decode<T>(bytes);
+    if (!value) {
+        throw storage::StorageError("database: a history entry does not decode");
+    }
+    return *std::move(value);
+}
+
+}  // namespace
+
+void index_block(
+    storage::Batch& batch,
+    const consensus::FinalizeRequest& block,
+    const contracts::BlockOutcome& outcome,
+    const std::vector<RefereeTime>& referee
+) {
+    const auto put = [&batch](Bytes key, const auto& value) {
+        batch.put(storage::Column::kHistory, std::move(key), codec::encode(value));
+    };
+    put(with_number(make_key(Kind::kReceipts), block.height.value), outcome.receipts);
+
+    std::map<Hash256, contracts::DisputeId> opened;
+    for (std::size_t i = 0; i < outcome.history.size(); ++i) {
+        const contracts::HistoryRecord& record = outcome.history[i];
+        const std::uint64_t here = position(block.height, i);
+        put(with_number(make_key(Kind::kTaskRecord, record.task.view()), record.index), record);
+        if (std::holds_alternative<contracts::history::Submitted>(record.event)) {
+            put(with_number(make_key(Kind::kTask), here), record.task);
+        } else if (const auto* dispute = std::get_if<contracts::history::DisputeOpened>(&record.event)) {
+            put(with_number(make_key(Kind::kDispute), here), dispute->dispute);
+            put(with_number(make_key(Kind::kTaskDispute, record.task.view()), here), dispute->dispute);
+            opened.emplace(record.tx, dispute->dispute);
+        } else if (const auto* challenge = std::get_if<contracts::history::AvailabilityChallenged>(&record.event)) {
+            put(with_number(make_key(Kind::kTaskChallenge, record.task.view()), here), challenge->challenge);
+        }
+    }
+
+    ASSERT(outcome.receipts.size() == block.txs.size());
+    for (std::size_t i = 0; i < block.txs.size(); ++i) {
+        const contracts::Receipt& receipt = outcome.receipts[i];
+        const std::uint64_t here = position(block.height, i);
+        const TxPlace place{.height = block.height, .index = static_cast<std::uint32_t>(i)};
+        put(make_key(Kind::kTx, receipt.tx.view()), place);
+        if (is_sender_known(receipt)) {
+            put(with_number(make_key(Kind::kAccountTx, receipt.sender.view()), here), place);
+        }
+        if (receipt.code != 0) {
+            continue;
+        }
+        std::optional<contracts::DisputeId> dispute;
+        if (const auto it = opened.find(receipt.tx); it != opened.end()) {
+            dispute = it->second;
+        } else if (const auto tx = codec::decode<contracts::Tx>(block.txs[i])) {
+            dispute = moved_dispute(tx->body.action);
+        }
+        if (dispute) {
+            put(with_number(make_key(Kind::kMove, dispute->view()), here),
+                Move{
+                    .tx = receipt.tx,
+                    .height = block.height,
+                    .action = receipt.action,
+                    .size_bytes = static_cast<std::uint32_t>(block.txs[i].size()),
+                });
+        }
+    }
+    for (const RefereeTime& time : referee) {
+        put(make_key(Kind::kReferee, time.dispute.view()), time.nanoseconds);
+    }
+}
+
+template <class T>
+Part<T> Reader::list(const Bytes& prefix, std::uint64_t from, std::size_t limit) const {
+    ASSERT(limit < std::numeric_limits<std::size_t>::max());
+    Part<T> part;
+    for (const auto& entry :
+         snapshot_.scan(storage::Column::kHistory, prefix, with_number(prefix, from), limit + 1)) {
+        if (part.items.size() == limit) {
+            part.next = number_of(entry.key);
+            break;
+        }
+        part.items.push_back(decode_stored<T>(entry.value));
+    }
+    return part;
+}
+
+std::optional<std::vector<contracts::Receipt>> Reader::receipts(Height height) const {
+    const auto bytes =
+        snapshot_.get(storage::Column::kHistory, with_number(make_key(Kind::kReceipts), height.value));
+    return bytes ? std::optional(decode_stored<std::vector<contracts::Receipt>>(*bytes)) : std::nullopt;
+}
+
+std::optional<TxPlace> Reader::find_tx(const Hash256& tx) const {
+    const auto bytes = snapshot_.get(storage::Column::kHistory, make_key(Kind::kTx, tx.view()));
+    return bytes ? std::optional(decode_stored<TxPlace>(*bytes)) : std::nullopt;
+}
+
+Part<contracts::HistoryRecord> Reader::task_history(
+    const contracts::TaskId& task, std::uint64_t from, std::size_t limit
+) const {
+    return list<contracts::HistoryRecord>(make_key(Kind::kTaskRecord, task.view()), from, limit);
+}
+
+Part<contracts::TaskId> Reader::tasks(std::uint64_t from, std::size_t limit) const {
+    return list<contracts::TaskId>(make_key(Kind::kTask), from, limit);
+}
+
+Part<TxPlace> Reader::account_txs(const AccountId& account, std::uint64_t from, std::size_t limit) const {
+    return list<TxPlace>(make_key(Kind::kAccountTx, account.view()), from, limit);
+}
+
+Part<contracts::DisputeId> Reader::disputes(
+    const std::optional<contracts::TaskId>& task, std::uint64_t from, std::size_t limit
+) const {
+    return list<contracts::DisputeId>(
+        task ? make_key(Kind::kTaskDispute, task->view()) : make_key(Kind::kDispute), from, limit
+    );
+}
+
+std::vector<Move> Reader::moves(const contracts::DisputeId& dispute) const {
+    constexpr std::size_t kAll = 10'000;
+    return list<Move>(make_key(Kind::kMove, dispute.view()), 0, kAll).items;
+}
+
+std::optional<std::uint64_t> Reader::referee_nanoseconds(const contracts::DisputeId& dispute) const {
+    const auto bytes = snapshot_.get(storage::Column::kHistory, make_key(Kind::kReferee, dispute.view()));
+    return bytes ? std::optional(decode_stored<std::uint64_t>(*bytes)) : std::nullopt;
+}
+
+std::vector<contracts::ChallengeId> Reader::challenges(const contracts::TaskId& task) const {
+    constexpr std::size_t kAll = 100'000;
+    return list<contracts::ChallengeId>(make_key(Kind::kTaskChallenge, task.view()), 0, kAll).items;
+}
+
+}  // namespace assay::history

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <core/base/bytes.hpp>
+#include <core/base/integers.hpp>
+#include <consensus/state_machine.hpp>
+#include <contracts/chain/chain.hpp>
+#include <node/storage/store.hpp>
+
+/// What the node remembers for readers and no rule ever reads: what happened to a task, an account, a dispute. Written
+/// in the block's own batch, so it is always of the same height as the state.
+namespace assay::history {
+
+/// Where a transaction is.
+struct TxPlace {
+    Height height;
+    std::uint32_t index = 0;
+    bool operator==(const TxPlace&) const = default;
+    static constexpr auto fields() { return std::tuple{&TxPlace::height, &TxPlace::index}; }
+};
+
+/// One move of a dispute, opening included.
+struct Move {
+    Hash256 tx;
+    Height height;
+    std::string action;
+    std::uint32_t size_bytes = 0;
+    static constexpr auto fields() { return std::tuple{&Move::tx, &Move::height, &Move::action, &Move::size_bytes}; }
+};
+
+/// How long the referee took here.
+struct RefereeTime {
+    contracts::DisputeId dispute;
+    std::uint64_t nanoseconds = 0;
+};
+
+/// Adds what `block` did to `batch`.
+void index_block(
+    storage::Batch& batch,
+    const consensus::FinalizeRequest& block,
+    const contracts::BlockOutcome& outcome,
+    const std::vector<RefereeTime>& referee
+);
+
+/// Part of a listing. `next` is the `from` of the following part; nullopt at the end.
+template <class T>
+struct Part {
+    std::vector<T> items;
+    std::optional<std::uint64_t> next;
+};
+
+/// The indexes as of one snapshot. `from` is 0 or a Part's `next`.
+class Reader {
+  public:
+    explicit Reader(const storage::Snapshot& snapshot) : snapshot_(snapshot) {}
+
+    std::optional<std::vector<contracts::Receipt>> receipts(Height height) const;
+    std::optional<TxPlace> find_tx(const Hash256& tx) const;
+    Part<contracts::HistoryRecord> task_history(
+        const contracts::TaskId& task, std::uint64_t from, std::size_t limit
+    ) const;
+    Part<contracts::TaskId> tasks(std::uint64_t from, std::size_t limit) const;
+    Part<TxPlace> account_txs(const AccountId& account, std::uint64_t from, std::size_t limit) const;
+    Part<contracts::DisputeId> disputes(
+        const std::optional<contracts::TaskId>& task, std::uint64_t from, std::size_t limit
+    ) const;
+    std::vector<Move> moves(const contracts::DisputeId& dispute) const;
+    std::optional<std::uint64_t> referee_nanoseconds(const contracts::DisputeId& dispute) const;
+    std::vector<contracts::ChallengeId> challenges(const contracts::TaskId& task) const;
+
+  private:
+    template <class T>
+    Part<T> list(const Bytes& prefix, std::uint64_t from, std::size_t limit) const;
+
+    const storage::Snapshot& snapshot_;
+};
+
+}  // namespace assay::history

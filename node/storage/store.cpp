@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <node/storage/store.hpp>
+
+#include <array>
+#include <utility>
+
+#include <rocksdb/db.h>
+#include <rocksdb/env.h>
+#include <rocksdb/filter_policy.h>
+#include <rocksdb/options.h>
+#include <rocksdb/table.h>
+#include <rocksdb/write_batch.h>
+
+#include <core/base/assert.hpp>
+#include <node/storage/fault_file_system.hpp>
+
+namespace assay::storage {
+namespace {
+
+constexpr std::array<const char*, kColumnCount> kColumnNames{"default", "state", "values", "tree", "stale", "history"};
+
+rocksdb::Slice to_slice(ByteView bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+
+Bytes to_bytes(const rocksdb::Slice& slice) {
+    const auto view = as_bytes(std::string_view(slice.data(), slice.size()));
+    return Bytes(view.begin(), view.end());
+}
+
+void check(const rocksdb::Status& status, const char* what) {
+    if (!status.ok()) {
+        throw StorageError(std::string("database: ") + what + ": " + status.ToString());
+    }
+}
+
+rocksdb::ColumnFamilyOptions make_column_options() {
+    rocksdb::ColumnFamilyOptions options;
+    rocksdb::BlockBasedTableOptions table;
+    table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
+    table.format_version = 5;
+    options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+    options.compression = rocksdb::kLZ4Compression;
+    return options;
+}
+
+}  // namespace
+
+struct Store::Impl {
+    std::unique_ptr<rocksdb::Env> env;
+    std::unique_ptr<rocksdb::DB> db;
+    std::vector<rocksdb::ColumnFamilyHandle*> columns;
+    bool write_ahead_log = true;
+    bool failed = false;
+
+    rocksdb::ColumnFamilyHandle* handle(Column column) const { return columns.at(static_cast<std::size_t>(column)); }
+
+    ~Impl() {
+        if (db == nullptr) {
+            return;
+        }
+        for (rocksdb::ColumnFamilyHandle* column : columns) {
+            // Destroying the handle frees it; nothing can be done about a failure to.
+            static_cast<void>(db->DestroyColumnFamilyHandle(column));
+        }
+    }
+};
+
+struct Snapshot::Impl {
+    std::shared_ptr<Store::Impl> store;
+    const rocksdb::Snapshot* snapshot = nullptr;
+
+    rocksdb::ReadOptions read_options() const {
+        rocksdb::ReadOptions options;
+        options.snapshot = snapshot;
+        options.verify_checksums = true;
+        return options;
+    }
+};
+
+Snapshot::Snapshot(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+Snapshot::~Snapshot() { impl_->store->db->ReleaseSnapshot(impl_->snapshot); }
+
+std::optional<Bytes> Snapshot::get(Column column, ByteView key) const {
+    rocksdb::PinnableSlice value;
+    const auto status =
+        impl_->store->db->Get(impl_->read_options(), impl_->store->handle(column), to_slice(key), &value);
+    if (status.IsNotFound()) {
+        return std::nullopt;
+    }
+    check(status, "read");
+    return to_bytes(value);
+}
+
+std::optional<Entry> Snapshot::last_until(Column column, ByteView prefix, ByteView key) const {
+    const std::unique_ptr<rocksdb::Iterator> it(
+        impl_->store->db->NewIterator(impl_->read_options(), impl_->store->handle(column))
+    );
+    it->SeekForPrev(to_slice(key));
+    check(it->status(), "seek");
+    if (!it->Valid() || !it->key().starts_with(to_slice(prefix))) {
+        return std::nullopt;
+    }
+    return Entry{.key = to_bytes(it->key()), .value = to_bytes(it->value())};
+}
+
+std::vector<Entry> Snapshot::scan(Column column, ByteView prefix, ByteView from, std::size_t limit) const {
+    const std::unique_ptr<rocksdb::Iterator> it(
+        impl_->store->db->NewIterator(impl_->read_options(), impl_->store->handle(column))
+    );
+    std::vector<Entry> out;
+    for (it->Seek(to_slice(from)); out.size() < limit && it->Valid() && it->key().starts_with(to_slice(prefix));
+         it->Next()) {
+        out.push_back({.key = to_bytes(it->key()), .value = to_bytes(it->value())});
+    }
+    check(it->status(), "scan");
+    return out;
+}
+
+Store::Store(const std::filesystem::path& directory, StoreOptions options) : impl_(std::make_shared<Impl>()) {
+    impl_->write_ahead_log = options.write_ahead_log;
+    rocksdb::DBOptions db_options;
+    db_options.create_if_missing = true;
+    db_options.create_missing_column_families = true;
+    db_options.paranoid_checks = true;
+    db_options.keep_log_file_num = 2;
+    db_options.max_background_jobs = 2;
+    db_options.wal_bytes_per_sync = 1U << 20U;
+    if (options.in_memory) {
+        impl_->env.reset(rocksdb::NewMemEnv(rocksdb::Env::Default()));
+    } else if (options.fault) {
+        impl_->env = make_fault_env(std::move(options.fault));
+    }
+    if (impl_->env) {
+        db_options.env = impl_->env.get();
+    }
+    std::vector<rocksdb::ColumnFamilyDescriptor> descriptors;
+    for (const char* name : kColumnNames) {
+        descriptors.emplace_back(name, make_column_options());
+    }
+    rocksdb::DB* db = nullptr;
+    const auto status = rocksdb::DB::Open(db_options, directory.string(), descriptors, &impl_->columns, &db);
+    if (!status.ok()) {
+        throw StorageError("cannot open the database in " + directory.string() + ": " + status.ToString());
+    }
+    impl_->db.reset(db);
+}
+
+Store::~Store() = default;
+
+void Store::write(const Batch& batch, bool sync) {
+    if (impl_->failed) {
+        throw StorageError("database: an earlier write failed");
+    }
+    constexpr std::size_t kProtectionBytesPerKey = 8;
+    rocksdb::WriteBatch out(0, 0, kProtectionBytesPerKey, 0);
+    // Failed until the database says otherwise: a write that throws on the way is a failed one too.
+    impl_->failed = true;
+    for (const Batch::Change& change : batch.changes()) {
+        rocksdb::ColumnFamilyHandle* const column = impl_->handle(change.column);
+        check(
+            change.value ? out.Put(column, to_slice(change.key), to_slice(*change.value))
+                         : out.Delete(column, to_slice(change.key)),
+            "collect"
+        );
+    }
+    rocksdb::WriteOptions options;
+    options.sync = sync && impl_->write_ahead_log;
+    options.disableWAL = !impl_->write_ahead_log;
+    check(impl_->db->Write(options, &out), "write");
+    impl_->failed = false;
+}
+
+std::shared_ptr<const Snapshot> Store::snapshot() const {
+    auto impl = std::make_unique<Snapshot::Impl>();
+    impl->store = impl_;
+    impl->snapshot = impl_->db->GetSnapshot();
+    if (impl->snapshot == nullptr) {
+        throw StorageError("database: no snapshot");
+    }
+    return std::shared_ptr<const Snapshot>(new Snapshot(std::move(impl)));
+}
+
+}  // namespace assay::storage

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <core/base/bytes.hpp>
+
+/// The node's database: ordered byte strings in a few columns, written one atomic batch at a time. RocksDB inside.
+namespace assay::storage {
+
+/// The disk or the database failed, or what it returned is damaged. Nobody can go on after it: the node stops.
+class StorageError : public std::runtime_error {
+  public:
+    using std::runtime_error::runtime_error;
+};
+
+/// Column families. Numbers are indices, names are on disk.
+enum class Column : std::uint8_t {
+    kMeta = 0,     ///< height, app hash, chain id
+    kState = 1,    ///< slot -> last committed value
+    kValues = 2,   ///< SHA-256(slot) || height, big-endian -> value written at that height
+    kTree = 3,     ///< JMT nodes
+    kStale = 4,    ///< height || node key: nodes that later heights do not reach; for pruning
+    kHistory = 5,  ///< indexes that no rule reads
+};
+inline constexpr std::size_t kColumnCount = 6;
+
+/// A set of changes that becomes visible and durable whole or not at all.
+class Batch {
+  public:
+    struct Change {
+        Column column = Column::kMeta;
+        Bytes key;
+        std::optional<Bytes> value;  ///< nullopt erases
+    };
+    void put(Column column, Bytes key, Bytes value) { changes_.push_back({column, std::move(key), std::move(value)}); }
+    void erase(Column column, Bytes key) { changes_.push_back({column, std::move(key), std::nullopt}); }
+    const std::vector<Change>& changes() const { return changes_; }
+
+  private:
+    std::vector<Change> changes_;
+};
+
+struct Entry {
+    Bytes key;
+    Bytes value;
+};
+
+/// The database as it was at one moment. Cheap; keeps the database open while it lives.
+class Snapshot {
+  public:
+    ~Snapshot();
+    Snapshot(const Snapshot&) = delete;
+    Snapshot& operator=(const Snapshot&) = delete;
+
+    /// Throws StorageError for anything but found and not found.
+    std::optional<Bytes> get(Column column, ByteView key) const;
+    /// The last entry whose key starts with `prefix` and is not after `key`.
+    std::optional<Entry> last_until(Column column, ByteView prefix, ByteView key) const;
+    /// At most `limit` entries whose keys start with `prefix`, ascending, from `from` (a full key) on.
+    std::vector<Entry> scan(Column column, ByteView prefix, ByteView from, std::size_t limit) const;
+
+  private:
+    friend class Store;
+    struct Impl;
+    explicit Snapshot(std::unique_ptr<Impl> impl);
+    std::unique_ptr<Impl> impl_;
+};
+
+/// What a test makes of one write to a file: let it pass, refuse it, or let half of it through and refuse it.
+/// After the first refusal the device stays dead.
+enum class Fault : std::uint8_t { kNone = 0, kFail = 1, kTear = 2 };
+
+struct StoreOptions {
+    bool in_memory = false;        ///< nothing on disk; gone when closed
+    bool write_ahead_log = true;   ///< false: survives nothing but close(); for scratch stores
+    /// Tests only: asked before every append and sync of every file with their number so far.
+    std::function<Fault(std::uint64_t)> fault;
+};
+
+/// One process has a store open at a time. Reads on any thread, writes on one.
+class Store {
+  public:
+    /// Opens or creates. Throws StorageError.
+    explicit Store(const std::filesystem::path& directory, StoreOptions options = {});
+    ~Store();
+    Store(const Store&) = delete;
+    Store& operator=(const Store&) = delete;
+
+    /// Applies `batch` atomically. `sync` waits for the disk; without it the batch survives the death of the process
+    /// but perhaps not of the machine, and batches survive in order. After a failure every further write throws too.
+    void write(const Batch& batch, bool sync);
+    std::shared_ptr<const Snapshot> snapshot() const;
+
+    struct Impl;
+
+  private:
+    std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace assay::storage
