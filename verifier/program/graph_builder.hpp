@@ -13,7 +13,7 @@ namespace assay::program {
 /// A tensor while a graph is being written: a node's output or a tensor of the state.
 using Value = canonical::Input;
 
-/// The accuracy of contractions: the profile XG-21 (NUM-11).
+/// The accuracy of contractions: p = 21, chunks of 2048 (NUM-16).
 inline constexpr std::uint32_t kContractPrecision = 21;
 inline constexpr std::uint32_t kContractChunk = 2048;
 /// Bits that the terms of a sum keep; with at most 2^24 terms the sum fits an i64.
