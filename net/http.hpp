@@ -22,6 +22,12 @@ class NetError : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+/// It was reached, or may have been, and took too long.
+class NetTimeout : public NetError {
+  public:
+    using NetError::NetError;
+};
+
 struct HttpRequest {
     std::string method;  ///< "GET", "POST", ...
     std::string target;  ///< "/artifact/ab12"
@@ -40,7 +46,9 @@ struct HttpServerOptions {
     std::uint16_t port = 0;  ///< 0: any free one
     std::uint64_t body_max = 1U << 20U;
     std::uint32_t connections_max = 128;  ///< further ones get 503
-    std::chrono::seconds idle_timeout{60};
+    std::chrono::seconds idle_timeout{60};    ///< between requests, for a whole request, and for each piece of an answer
+    /// The answer to a request whose body exceeds body_max.
+    HttpResponse too_large{413, "text/plain", "request body too large\n"};
 };
 
 /// Serves until destroyed or stopped. Handlers run on the connections' threads and must be thread-safe; one that
@@ -54,7 +62,8 @@ class HttpServer {
     HttpServer(const HttpServer&) = delete;
     HttpServer& operator=(const HttpServer&) = delete;
     std::uint16_t port() const noexcept;
-    /// Stops accepting, closes what is idle, waits for handlers in progress. Idempotent.
+    /// Stops accepting, closes what is idle, waits for handlers in progress; a client that does not take its answer is
+    /// cut off after a second. Idempotent.
     void stop();
 
   private:
