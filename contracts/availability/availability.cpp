@@ -32,8 +32,7 @@ std::optional<Hash256> root_of_chunk(const ServeChunk& action, const Challenge& 
     if (!root) {
         return std::nullopt;
     }
-    static const crypto::TaggedHash kTag("assay/state");  // TRC-3
-    return kTag(codec::encode(tensors), root->view());
+    return trace::state_root_from(tensors, *root);
 }
 
 void set_challenge_deadline(Context& context, Challenge& challenge, Height deadline) {

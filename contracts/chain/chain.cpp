@@ -168,6 +168,7 @@ Result<Tx, TxError> check_stateless(ByteView tx_bytes, const std::string& chain_
 Result<void, TxError> check_tx(
     const StateView& view, const Tx& tx, std::size_t size_bytes, std::uint64_t expected_nonce
 ) noexcept {
+    // TX-9
     const Params params = get_params(view);
     TRY(check_nonce(tx.body.nonce, expected_nonce));
     TRY(check_fee(view, params, tx, size_bytes));

@@ -8,7 +8,7 @@
 #include <contracts/chain/tx_error.hpp>
 #include <contracts/tasks/task.hpp>
 
-/// The words that stand for numbers of the protocol in RPC, CLI and logs.
+/// The words that stand for numbers of the protocol in RPC, CLI and logs (TX-10).
 namespace assay::contracts {
 namespace {
 

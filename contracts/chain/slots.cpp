@@ -6,10 +6,12 @@
 namespace assay::contracts {
 namespace {
 
-Bytes make_key(SlotKind kind) { return Bytes{static_cast<std::uint8_t>(kind)}; }
+constexpr std::size_t kMaxKeyBytes = 64;
 
-Bytes make_key(SlotKind kind, ByteView id) {
-    Bytes key = make_key(kind);
+Bytes make_key(SlotKind kind, ByteView id = {}) {
+    Bytes key;
+    key.reserve(kMaxKeyBytes);
+    key.push_back(static_cast<std::uint8_t>(kind));
     append(key, id);
     return key;
 }

@@ -11,7 +11,8 @@
 #include <contracts/chain/overlay.hpp>
 #include <contracts/chain/state.hpp>
 
-/// Every slot of the state by name and type (STA rules). Contracts reach the state through these functions only.
+/// Every slot of the state by name and type (STA rules). Contracts reach the state through these functions only:
+/// the slot of a record holds its Borsh bytes (STA-1).
 namespace assay::contracts {
 
 /// STA-2: the first byte of a key says what the slot holds.

@@ -43,7 +43,7 @@ Tx sign_tx(TxBody body, const crypto::SecretKey& key) {
 }
 
 TaskId task_id(const AccountId& sender, std::uint64_t nonce) noexcept {
-    static const crypto::TaggedHash kTag("assay/task");  // TASK-13
+    static const crypto::TaggedHash kTag("assay/task");  // TASK-2
     return TaskId{kTag(codec::encode(TaskName{sender, nonce})).data};
 }
 

@@ -190,7 +190,7 @@ Hash256 signing_hash(const TxBody& body);
 Hash256 tx_hash(ByteView tx_bytes) noexcept;
 Tx sign_tx(TxBody body, const crypto::SecretKey& key);
 
-/// TASK-13: "assay/task" over sender and nonce (u64).
+/// TASK-2: "assay/task" over sender and nonce (u64).
 TaskId task_id(const AccountId& sender, std::uint64_t nonce) noexcept;
 /// VER-2: "assay/verdict" over task, segment, verifier, state root and salt.
 Hash256 verdict_commitment(

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <contracts/params/rules.hpp>
+#include <tests/unit/contracts/fixture.hpp>
+
+using namespace assay;
+using namespace assay::contracts;
+using namespace assay::contracts::test;
+
+TEST_CASE("BLK-1: genesis needs a chain id, sound parameters and a supply that fits") {
+    Genesis genesis;
+    genesis.chain_id = "a-1";
+    genesis.balances[make_actor(1).id] = {5};
+    genesis.balances[make_actor(2).id] = {7};
+    MapView view;
+    view.apply(make_genesis(genesis).value());
+    CHECK(get_supply(view).genesis.grains == 12);
+    CHECK(find_fault(view, {}, {}) == "");
+    for (const std::string id : {"", "A", "a_b", "a b", "0123456789012345678901234567890123456789012345678"}) {
+        genesis.chain_id = id;
+        CHECK(make_genesis(genesis).error() == GenesisError::kChainId);
+    }
+    genesis.chain_id = "a-1";
+    genesis.balances[make_actor(3).id] = {~std::uint64_t{0}};
+    CHECK(make_genesis(genesis).error() == GenesisError::kSupplyOverflow);
+    genesis.params.accept_blocks = 0;
+    CHECK(make_genesis(genesis).error() == GenesisError::kParams);
+}
+
+TEST_CASE("PAR-1: parameters with which a chain could not run are refused") {
+    const std::vector<void (*)(Params&)> faults{
+        [](Params& p) { p.unbonding_blocks = 0; },
+        [](Params& p) { p.commit_blocks = 0; },
+        [](Params& p) { p.dispute_clock_blocks = kMaxSpanBlocks + 1; },
+        [](Params& p) { p.slash_to_winner_bps = 10'001; },
+        [](Params& p) { p.segments_checked = 0; },
+        [](Params& p) { p.verifiers_per_segment = 0; },
+        [](Params& p) { p.verifiers_per_segment = 100; },
+        [](Params& p) { p.fee_per_byte = {~std::uint64_t{0}}; },
+        [](Params& p) { p.block_size_max = p.tx_size_max - 1; },
+        [](Params& p) { p.solver_bond = {0}; }};
+    CHECK(are_valid(Params{}));
+    CHECK(are_valid(quick_params()));
+    for (const auto fault : faults) {
+        Params params;
+        fault(params);
+        CHECK_FALSE(are_valid(params));
+    }
+}
+
+TEST_CASE("BLK-2: a block of any bytes gives one receipt each, in order") {
+    Chain chain;
+    const Bytes good = chain.make_tx(chain.submitter, Transfer{chain.pauper.id, {5}});
+    chain.run_block({Bytes{1, 2, 3}, good, good});
+    REQUIRE(chain.last.receipts.size() == 3);
+    CHECK(chain.last.receipts[0].code == static_cast<std::uint8_t>(TxError::kUndecodable));
+    CHECK(chain.last.receipts[1].code == 0);
+    CHECK(chain.last.receipts[2].code == static_cast<std::uint8_t>(TxError::kNonceTooLow));
+    CHECK(chain.balance(chain.pauper) == 5);
+}
+
+TEST_CASE("BLK-3: a deadline fires at the end of its block, after the block's transactions") {
+    Chain chain;
+    chain.bond_all();
+    const TaskId id = task_id(chain.submitter.id, 0);
+    CHECK(chain.run(chain.submitter, SubmitTask{make_spec()}) == 0);
+    chain.skip(chain.params.accept_blocks - 1);
+    CHECK(chain.task(id).deadline.value == chain.height.value + 1);
+    CHECK(chain.run(chain.solver, AcceptTask{id}) == 0);
+    CHECK(chain.task(id).state == TaskState::kTraining);
+}
+
+TEST_CASE("BLK-4: an empty block in which nothing is due changes nothing") {
+    Chain chain;
+    chain.skip(1);
+    CHECK(chain.last.changes.empty());
+    const TaskId id = chain.verifying_task();
+    chain.skip(1);
+    CHECK(chain.last.changes.empty());
+    CHECK(chain.last.history.empty());
+    CHECK(chain.task(id).state == TaskState::kVerifying);
+}
+
+TEST_CASE("BLK-5: draws follow the block hash and nothing else") {
+    Chain chain;
+    for (const Actor* actor : chain.actors()) {
+        if (actor != &chain.pauper && actor != &chain.submitter) {
+            CHECK(chain.run(*actor, Bond{Role::kSolver, {10 * kCoin}}) == 0);
+        }
+    }
+    const Bytes tx = chain.make_tx(chain.submitter, SubmitTask{make_spec()});
+    const TaskId id = task_id(chain.submitter.id, 0);
+    std::map<AccountId, int> drawn;
+    for (int i = 0; i < 64; ++i) {
+        BlockContext context;
+        context.height = {chain.height.value + 1};
+        context.block_hash = hash_of("candidate " + std::to_string(i));
+        context.time_ms = static_cast<std::uint64_t>(i);
+        const BlockOutcome outcome = apply_block(chain.view, kChainId, context, {tx});
+        context.time_ms = 5'000;
+        context.proposer = chain.stranger.id;
+        CHECK(apply_block(chain.view, kChainId, context, {tx}).changes == outcome.changes);
+        MapView after = chain.view;
+        after.apply(outcome.changes);
+        ++drawn[find_task(after, id)->solver.value()];
+    }
+    CHECK(drawn.size() == 4);
+}
+
+TEST_CASE("STA-1: records are the Borsh bytes of their slots") {
+    Chain chain;
+    const Bytes stored = chain.view.get(keys::account(chain.submitter.id)).value();
+    CHECK(stored == codec::encode(Account{{kRich}, 0}));
+}
+
+TEST_CASE("STA-2: keys are a prefix byte and fixed-size parts, and no two kinds share a prefix") {
+    const AccountId account = make_actor(1).id;
+    const TaskId task = task_id(account, 0);
+    const std::vector<Bytes> all{
+        keys::params(), keys::supply(), keys::account(account), keys::stake(Role::kVerifier, account),
+        keys::task(task), keys::checkpoint(task, 258), keys::dispute({}), keys::challenge({}),
+        keys::stakers(Role::kSolver), keys::waiting(), keys::deadlines({5}), keys::docket(task)};
+    std::map<std::uint8_t, int> prefixes;
+    for (const Bytes& key : all) {
+        ++prefixes[key.front()];
+    }
+    CHECK(prefixes.size() == all.size());
+    CHECK(to_hex(keys::params()) == "01");
+    CHECK(keys::account(account).size() == 33);
+    CHECK(to_hex(keys::stake(Role::kVerifier, account)).substr(0, 4) == "0402");
+    CHECK(to_hex(keys::checkpoint(task, 258)).substr(66) == "00000102");
+}
+
+TEST_CASE("STA-3: what a failed transaction wrote is gone, and equal values are no changes") {
+    Chain chain;
+    Overlay lower(chain.view);
+    lower.put(keys::waiting(), {1});
+    Overlay upper(lower);
+    upper.put(keys::params(), {2});
+    upper.erase(keys::waiting());
+    CHECK_FALSE(upper.get(keys::waiting()).has_value());
+    CHECK(lower.get(keys::waiting()).has_value());
+    lower.absorb(upper.changes());
+    CHECK_FALSE(lower.get(keys::waiting()).has_value());
+    CHECK(lower.net_changes().size() == 1);
+    lower.put(keys::params(), chain.view.get(keys::params()).value());
+    CHECK(lower.net_changes().empty());
+}
+
+TEST_CASE("STA-4: what the rules remember of a task goes when the task ends") {
+    Chain chain;
+    const TaskId id = chain.challenge_task();
+    CHECK(chain.view.get(keys::docket(id)).has_value());
+    chain.skip(chain.params.challenge_blocks);
+    CHECK_FALSE(chain.view.get(keys::docket(id)).has_value());
+    CHECK_FALSE(chain.view.get(keys::waiting()).has_value());
+    for (std::uint64_t height = 0; height < 100; ++height) {
+        CHECK(get_deadlines(chain.view, {height}).empty());
+    }
+}
+
+TEST_CASE("HIS-1: every transition says which transaction and who, or that it was a deadline") {
+    Chain chain;
+    const TaskId id = chain.challenge_task();
+    chain.skip(chain.params.challenge_blocks);
+    const HistoryRecord& first = chain.history.front();
+    CHECK(first.task == id);
+    CHECK(first.index == 0);
+    CHECK(std::string(event_name(first.event)) == "submitted");
+    CHECK(first.actor == chain.submitter.id);
+    CHECK_FALSE(first.tx.is_zero());
+    const HistoryRecord& last = chain.history.back();
+    CHECK(std::get<history::StateChanged>(last.event).state == TaskState::kSettled);
+    CHECK(last.actor.is_zero());
+    CHECK(last.tx.is_zero());
+    CHECK(last.height == chain.height);
+}
+
+TEST_CASE("HIS-2: the history root commits to every record in order") {
+    Chain chain;
+    const TaskId id = chain.challenge_task();
+    Hash256 root;
+    for (const HistoryRecord& entry : chain.history) {
+        root = extend_history(root, entry);
+    }
+    CHECK(chain.task(id).history_root == root);
+    CHECK(chain.task(id).history_count == chain.history.size());
+    HistoryRecord altered = chain.history.front();
+    altered.height = {99};
+    CHECK(extend_history({}, altered) != extend_history({}, chain.history.front()));
+}
+
+TEST_CASE("TX-10: every error, action, event and state has a name of its own") {
+    std::map<std::string, int> names;
+    for (int code = 0; code < 256; ++code) {
+        ++names[to_string(static_cast<TxError>(code))];
+    }
+    CHECK(names.size() == 39);
+    CHECK(std::string(to_string(TaskState::kSettled)) == "settled");
+    CHECK(std::string(to_string(Reason::kMoot)) == "moot");
+    CHECK(std::string(to_string(Role::kWhistleblower)) == "whistleblower");
+    CHECK(std::string(to_string(VerdictStatus::kMissed)) == "missed");
+    CHECK(std::string(to_string(DisputeState::kMoot)) == "moot");
+    CHECK(std::string(to_string(ChallengeState::kLapsed)) == "lapsed");
+    CHECK(std::string(action_name(ServeChunk{})) == "serve_chunk");
+    CHECK(std::string(event_name(history::StateChanged{})) == "state_changed");
+}

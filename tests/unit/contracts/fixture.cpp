@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tests/unit/contracts/fixture.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include <core/crypto/hash.hpp>
+
+namespace assay::contracts::test {
+
+std::optional<Bytes> MapView::get(const Bytes& key) const {
+    const auto found = slots_.find(key);
+    return found == slots_.end() ? std::nullopt : std::optional{found->second};
+}
+
+void MapView::apply(const Changes& changes) {
+    for (const auto& [key, value] : changes) {
+        if (value) {
+            slots_[key] = *value;
+        } else {
+            slots_.erase(key);
+        }
+    }
+}
+
+Actor make_actor(std::uint8_t seed) {
+    std::array<std::uint8_t, 32> secret{};
+    secret[31] = seed;
+    const auto key = crypto::SecretKey::from_bytes(secret).value();
+    return Actor{key, key.account()};
+}
+
+Hash256 hash_of(std::string_view text) { return crypto::sha256(as_bytes(text)); }
+
+Params quick_params() {
+    Params params;
+    params.unbonding_blocks = 4;
+    params.segments_checked = 2;
+    params.accept_blocks = 5;
+    params.commit_blocks = 6;
+    params.reveal_blocks = 5;
+    params.challenge_blocks = 6;
+    params.dispute_clock_blocks = 20;
+    params.dispute_extension_blocks = 3;
+    params.availability_blocks = 5;
+    return params;
+}
+
+TaskSpec make_spec() {
+    TaskSpec spec;
+    spec.title = "a task";
+    spec.program.state_tensors = 2;
+    spec.program.init_nodes = 3;
+    spec.program.step_nodes = 5;
+    spec.program.init_root = hash_of("init");
+    spec.program.step_root = hash_of("step");
+    spec.program.batch_size = 4;
+    spec.program.dataset = {.rows = 100, .width = 3};
+    spec.program_artifact.location = "http://127.0.0.1:4000";
+    spec.dataset_artifact.location = "http://127.0.0.1:4000";
+    spec.seed = 7;
+    spec.steps = 10;
+    spec.checkpoint_interval = 4;
+    spec.reward = {20 * kCoin};
+    spec.verification_fee = {3 * kCoin};
+    spec.training_blocks = 30;
+    return spec;
+}
+
+Chain::Chain(const Params& chosen) : params(chosen) {
+    Genesis genesis;
+    genesis.chain_id = kChainId;
+    genesis.params = params;
+    for (const Actor* actor : actors()) {
+        if (actor != &pauper) {
+            genesis.balances[actor->id] = Amount{kRich};
+        }
+    }
+    view.apply(make_genesis(genesis).value());
+    check_everything();
+}
+
+std::vector<const Actor*> Chain::actors() const {
+    return {&submitter, &solver, &verifier, &whistleblower, &stranger, &pauper};
+}
+
+Bytes Chain::make_tx(const Actor& sender, const Action& action) const {
+    return make_tx(sender, action, get_account(view, sender.id).nonce, Amount{700'000});
+}
+
+Bytes Chain::make_tx(const Actor& sender, const Action& action, std::uint64_t nonce, Amount fee) const {
+    return codec::encode(sign_tx(TxBody{kChainId, sender.id, nonce, fee, action}, sender.key));
+}
+
+std::uint8_t Chain::run(const Actor& sender, const Action& action) {
+    return run_block({make_tx(sender, action)}).receipts.at(0).code;
+}
+
+BlockContext Chain::next_context() const {
+    BlockContext context;
+    context.height = {height.value + 1};
+    context.time_ms = 1'000 * context.height.value;
+    context.block_hash = hash_of("block " + std::to_string(context.height.value));
+    return context;
+}
+
+const BlockOutcome& Chain::run_block(const std::vector<Bytes>& txs) {
+    const BlockContext context = next_context();
+    last = apply_block(view, kChainId, context, txs);
+    const BlockOutcome again = apply_block(view, kChainId, context, txs);
+    REQUIRE(last.changes == again.changes);
+    REQUIRE(last.receipts.size() == txs.size());
+    REQUIRE(codec::encode(last.history) == codec::encode(again.history));
+    view.apply(last.changes);
+    height = context.height;
+    history.insert(history.end(), last.history.begin(), last.history.end());
+    check_everything();
+    return last;
+}
+
+void Chain::skip(std::uint64_t blocks) {
+    for (std::uint64_t i = 0; i < blocks; ++i) {
+        run_block({});
+    }
+}
+
+void Chain::bond_all() {
+    REQUIRE(run(solver, Bond{Role::kSolver, {100 * kCoin}}) == 0);
+    REQUIRE(run(verifier, Bond{Role::kVerifier, {100 * kCoin}}) == 0);
+    REQUIRE(run(whistleblower, Bond{Role::kWhistleblower, {100 * kCoin}}) == 0);
+}
+
+TaskId Chain::start_task(const TaskSpec& spec) {
+    const TaskId id = task_id(submitter.id, get_account(view, submitter.id).nonce);
+    REQUIRE(run(submitter, SubmitTask{spec}) == 0);
+    REQUIRE(task(id).state == TaskState::kDrawn);
+    REQUIRE(task(id).solver == solver.id);
+    REQUIRE(run(solver, AcceptTask{id}) == 0);
+    return id;
+}
+
+void Chain::post_checkpoints(const TaskId& id, const std::vector<Hash256>& roots) {
+    for (std::uint32_t i = 0; i < roots.size(); ++i) {
+        REQUIRE(run(solver, PostCheckpoint{id, i, roots[i], {}}) == 0);
+    }
+}
+
+TaskId Chain::complete_task() {
+    bond_all();
+    const TaskId id = start_task(make_spec());
+    post_checkpoints(id, {hash_of("0"), hash_of("1"), hash_of("2"), hash_of("3")});
+    REQUIRE(run(solver, CompleteTask{id}) == 0);
+    return id;
+}
+
+TaskId Chain::verifying_task() {
+    const TaskId id = complete_task();
+    skip(1);
+    REQUIRE(task(id).state == TaskState::kVerifying);
+    return id;
+}
+
+std::uint8_t Chain::commit(const Actor& who, const TaskId& id, std::uint32_t segment, const Hash256& root) {
+    return run(who, CommitVerdict{id, segment, verdict_commitment(id, segment, who.id, root, hash_of("salt"))});
+}
+
+std::uint8_t Chain::reveal(const Actor& who, const TaskId& id, std::uint32_t segment, const Hash256& root) {
+    return run(who, RevealVerdict{id, segment, root, hash_of("salt")});
+}
+
+void Chain::commit_all(const TaskId& id) {
+    for (const Assignment& assignment : task(id).assignments) {
+        const Hash256 root = find_checkpoint(view, id, assignment.segment)->state_root;
+        REQUIRE(commit(verifier, id, assignment.segment, root) == 0);
+    }
+}
+
+void Chain::reveal_all(const TaskId& id) {
+    for (const Assignment& assignment : task(id).assignments) {
+        const Hash256 root = find_checkpoint(view, id, assignment.segment)->state_root;
+        REQUIRE(reveal(verifier, id, assignment.segment, root) == 0);
+    }
+}
+
+TaskId Chain::challenge_task() {
+    const TaskId id = verifying_task();
+    commit_all(id);
+    reveal_all(id);
+    REQUIRE(task(id).state == TaskState::kChallenge);
+    return id;
+}
+
+std::vector<std::uint64_t> Chain::paid(const TaskId& id, Reason reason) const {
+    std::vector<std::uint64_t> amounts;
+    for (const HistoryRecord& entry : history) {
+        const auto* event = std::get_if<history::Paid>(&entry.event);
+        if (entry.task == id && event != nullptr && event->reason == reason) {
+            amounts.push_back(event->amount.grains);
+        }
+    }
+    return amounts;
+}
+
+std::vector<std::uint64_t> Chain::slashed(const TaskId& id, Reason reason) const {
+    std::vector<std::uint64_t> amounts;
+    for (const HistoryRecord& entry : history) {
+        const auto* event = std::get_if<history::Slashed>(&entry.event);
+        if (entry.task == id && event != nullptr && event->reason == reason) {
+            amounts.push_back(event->amount.grains);
+        }
+    }
+    return amounts;
+}
+
+void Chain::check_everything() const {
+    const std::string fault = find_fault(view, height, history);
+    REQUIRE(fault == "");
+}
+
+// --- the scan ------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// Everything in the state that the scan sums up or cross-checks.
+struct Scan {
+    std::uint64_t money = 0;
+    Supply supply;
+    std::map<std::pair<Role, AccountId>, std::uint64_t> locked;
+    std::map<std::pair<Role, AccountId>, std::uint64_t> held;
+    std::map<TaskId, Task> tasks;
+    std::map<TaskId, std::uint32_t> open_disputes;
+    std::map<TaskId, std::uint32_t> open_challenges;
+    std::string fault;
+
+    void blame(const std::string& what) {
+        if (fault.empty()) {
+            fault = what;
+        }
+    }
+};
+
+template <class T>
+T decode_slot(const Bytes& value) {
+    return codec::decode<T>(value).value();
+}
+
+void scan_stake(Scan& scan, const Bytes& key, const Stake& stake) {
+    AccountId account;
+    std::copy(key.begin() + 2, key.end(), account.data.begin());
+    scan.money += stake.free.grains + stake.locked.grains;
+    for (const Unbonding& part : stake.unbonding) {
+        scan.money += part.amount.grains;
+    }
+    if (stake.locked.grains != 0) {
+        scan.locked[{static_cast<Role>(key[1]), account}] = stake.locked.grains;
+    }
+}
+
+void scan_hold(Scan& scan, Role role, const AccountId& account, Amount amount) {
+    if (amount.grains != 0) {
+        scan.held[{role, account}] += amount.grains;
+    }
+}
+
+void scan_task(Scan& scan, const Task& task) {
+    scan.money += task.escrow.grains;
+    scan.tasks[task.id] = task;
+    scan_hold(scan, Role::kSolver, task.solver.value_or(AccountId{}), task.solver_bond);
+    for (const Assignment& assignment : task.assignments) {
+        scan_hold(scan, Role::kVerifier, assignment.verifier, assignment.bond);
+    }
+    if (is_terminal(task.state) && task.escrow.grains != 0) {
+        scan.blame("an escrow in a task that is over");
+    }
+}
+
+void scan_slot(Scan& scan, const Bytes& key, const Bytes& value) {
+    switch (static_cast<SlotKind>(key[0])) {
+        case SlotKind::kSupply:
+            scan.supply = decode_slot<Supply>(value);
+            scan.money += scan.supply.treasury.grains + scan.supply.burned.grains;
+            break;
+        case SlotKind::kAccount: scan.money += decode_slot<Account>(value).balance.grains; break;
+        case SlotKind::kStake: scan_stake(scan, key, decode_slot<Stake>(value)); break;
+        case SlotKind::kTask: scan_task(scan, decode_slot<Task>(value)); break;
+        case SlotKind::kDispute: {
+            const auto dispute = decode_slot<Dispute>(value);
+            scan_hold(scan, dispute.challenger_role, dispute.challenger, dispute.challenger_bond);
+            scan.open_disputes[dispute.task] += dispute.state == DisputeState::kActive ? 1U : 0U;
+            break;
+        }
+        case SlotKind::kChallenge: {
+            const auto challenge = decode_slot<Challenge>(value);
+            scan_hold(scan, challenge.challenger_role, challenge.challenger, challenge.bond);
+            scan.open_challenges[challenge.task] += challenge.state == ChallengeState::kOpen ? 1U : 0U;
+            break;
+        }
+        default: break;
+    }
+}
+
+void check_tasks(Scan& scan, const MapView& view, Height height) {
+    for (const auto& [id, task] : scan.tasks) {
+        if (task.open_disputes != scan.open_disputes[id] || task.open_challenges != scan.open_challenges[id]) {
+            scan.blame("a wrong number of open disputes or challenges");
+        }
+        if (is_terminal(task.state) == view.get(keys::docket(id)).has_value()) {
+            scan.blame("a docket without a task, or the reverse");
+        }
+        if (task.deadline.value == 0) {
+            const bool may = is_terminal(task.state) || task.state == TaskState::kOpen ||
+                             task.open_disputes + task.open_challenges != 0;
+            if (!may) {
+                scan.blame("a task that nothing will ever end");
+            }
+            continue;
+        }
+        const auto due = get_deadlines(view, task.deadline);
+        const Due expected{DueKind::kTask, retag<Hash256>(id)};
+        if (task.deadline <= height || std::count(due.begin(), due.end(), expected) != 1) {
+            scan.blame("a deadline that is not in the queue");
+        }
+    }
+}
+
+}  // namespace
+
+std::string find_fault(const MapView& view, Height height, const std::vector<HistoryRecord>& history) {
+    Scan scan;
+    for (const auto& [key, value] : view.slots()) {
+        scan_slot(scan, key, value);
+    }
+    if (scan.money != scan.supply.genesis.grains) {
+        scan.blame("supply: " + std::to_string(scan.money) + " of " + std::to_string(scan.supply.genesis.grains));
+    }
+    if (scan.locked != scan.held) {
+        scan.blame("locked stake that nothing holds, or the reverse");
+    }
+    check_tasks(scan, view, height);
+    std::map<TaskId, std::pair<std::uint32_t, Hash256>> chains;
+    for (const HistoryRecord& entry : history) {
+        auto& [count, root] = chains[entry.task];
+        if (entry.index != count) {
+            scan.blame("a history record out of order");
+        }
+        ++count;
+        root = extend_history(root, entry);
+    }
+    for (const auto& [id, task] : scan.tasks) {
+        if (chains[id] != std::pair{task.history_count, task.history_root}) {
+            scan.blame("a history root that its records do not give");
+        }
+    }
+    return scan.fault;
+}
+
+}  // namespace assay::contracts::test

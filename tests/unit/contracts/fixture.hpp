@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <contracts/chain/chain.hpp>
+#include <contracts/chain/slots.hpp>
+
+/// A chain in memory for tests: signs and applies transactions, one block each, and after every block scans the whole
+/// state for what must always hold, without the help of the invariants that it is there to test.
+namespace assay::contracts::test {
+
+class MapView final : public StateView {
+  public:
+    std::optional<Bytes> get(const Bytes& key) const override;
+    void apply(const Changes& changes);
+    const std::map<Bytes, Bytes>& slots() const { return slots_; }
+
+  private:
+    std::map<Bytes, Bytes> slots_;
+};
+
+struct Actor {
+    crypto::SecretKey key;
+    AccountId id;
+};
+/// The actor whose secret key is `seed`.
+Actor make_actor(std::uint8_t seed);
+
+/// Short clocks, two segments checked, one verifier each.
+Params quick_params();
+
+/// A task of 10 steps in segments of 4 (so 0..3), of a program that nobody executes.
+TaskSpec make_spec();
+
+Hash256 hash_of(std::string_view text);
+
+inline constexpr std::uint64_t kCoin = 1'000'000'000;
+inline constexpr std::uint64_t kRich = 1'000 * kCoin;
+inline constexpr const char* kChainId = "test-1";
+
+class Chain {
+  public:
+    explicit Chain(const Params& params = quick_params());
+
+    Actor submitter = make_actor(1);
+    Actor solver = make_actor(2);
+    Actor verifier = make_actor(3);
+    Actor whistleblower = make_actor(4);
+    Actor stranger = make_actor(5);  ///< has money, no stake
+    Actor pauper = make_actor(6);    ///< has nothing
+
+    /// Encoded and signed with the sender's next nonce and a sufficient fee.
+    Bytes make_tx(const Actor& sender, const Action& action) const;
+    Bytes make_tx(const Actor& sender, const Action& action, std::uint64_t nonce, Amount fee) const;
+    /// A block with this one transaction; its code.
+    std::uint8_t run(const Actor& sender, const Action& action);
+    /// As run(); the code as an error, for comparisons.
+    TxError fail(const Actor& sender, const Action& action) { return static_cast<TxError>(run(sender, action)); }
+    const BlockOutcome& run_block(const std::vector<Bytes>& txs);
+    void skip(std::uint64_t blocks);
+
+    /// Bonds solver, verifier and whistleblower, 100 coins each.
+    void bond_all();
+    /// Submits, draws, accepts. The task's id.
+    TaskId start_task(const TaskSpec& spec);
+    void post_checkpoints(const TaskId& id, const std::vector<Hash256>& roots);
+    /// A task with all checkpoints (roots are hash_of("0"), ...) posted and completed.
+    TaskId complete_task();
+    /// As complete_task, and until verifiers are drawn.
+    TaskId verifying_task();
+    /// As verifying_task, and every verdict in: accepted, but those of `missing`, who never commits.
+    TaskId challenge_task();
+    void commit_all(const TaskId& id);
+    void reveal_all(const TaskId& id);
+    std::uint8_t commit(const Actor& who, const TaskId& id, std::uint32_t segment, const Hash256& root);
+    std::uint8_t reveal(const Actor& who, const TaskId& id, std::uint32_t segment, const Hash256& root);
+
+    Task task(const TaskId& id) const { return find_task(view, id).value(); }
+    Stake stake(Role role, const Actor& actor) const { return get_stake(view, role, actor.id); }
+    std::uint64_t balance(const Actor& actor) const { return get_account(view, actor.id).balance.grains; }
+    /// Every payment and slash of the task so far with this reason: the amounts.
+    std::vector<std::uint64_t> paid(const TaskId& id, Reason reason) const;
+    std::vector<std::uint64_t> slashed(const TaskId& id, Reason reason) const;
+    /// All actors above.
+    std::vector<const Actor*> actors() const;
+
+    MapView view;
+    Params params;
+    Height height;
+    BlockOutcome last;
+    std::vector<HistoryRecord> history;
+
+  private:
+    BlockContext next_context() const;
+    void check_everything() const;
+};
+
+/// What the state as a whole must satisfy: LED-1, STK-3, STA-4, and the history roots. Empty when it does, else what is wrong.
+std::string find_fault(const MapView& view, Height height, const std::vector<HistoryRecord>& history);
+
+}  // namespace assay::contracts::test

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <random>
+
+#include <contracts/arbitration/arbitration.hpp>
+#include <tests/unit/contracts/toy.hpp>
+
+using namespace assay;
+using namespace assay::contracts;
+using namespace assay::contracts::test;
+
+namespace {
+
+/// Random actors doing random things, many of them nonsense, some of them what the state asks for.
+class Crowd {
+  public:
+    Crowd(Chain& chain, const ToyRun& run, std::uint64_t seed) : chain_(chain), run_(run), random_(seed) {}
+
+    void play(int blocks) {
+        for (int i = 0; i < blocks; ++i) {
+            std::vector<Bytes> txs;
+            std::map<AccountId, std::uint64_t> used;
+            for (std::uint64_t n = below(5); n > 0; --n) {
+                const Actor& actor = *pick(chain_.actors());
+                const std::uint64_t nonce = get_account(chain_.view, actor.id).nonce + used[actor.id];
+                ++used[actor.id];
+                Bytes tx = chain_.make_tx(actor, choose(actor), nonce, {800'000});
+                if (below(20) == 0) {
+                    tx[below(tx.size())] ^= static_cast<std::uint8_t>(1 + below(255));
+                }
+                txs.push_back(std::move(tx));
+            }
+            chain_.run_block(txs);
+            remember();
+        }
+    }
+
+    const std::vector<TaskId>& tasks() const { return tasks_; }
+
+  private:
+    std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
+    template <class T>
+    T pick(const std::vector<T>& from) {
+        return from.empty() ? T{} : from[below(from.size())];
+    }
+    Role role() { return static_cast<Role>(1 + below(3)); }
+    Amount amount() { return {below(4) == 0 ? random_() : below(20 * kCoin)}; }
+    Hash256 root(std::uint32_t index) { return below(5) == 0 ? hash_of("wrong") : run_.checkpoint_root(std::min(index, 3U)); }
+
+    void remember() {
+        for (const HistoryRecord& entry : chain_.last.history) {
+            if (std::holds_alternative<history::Submitted>(entry.event)) {
+                tasks_.push_back(entry.task);
+            } else if (const auto* opened = std::get_if<history::DisputeOpened>(&entry.event)) {
+                disputes_.push_back(opened->dispute);
+            } else if (const auto* asked = std::get_if<history::AvailabilityChallenged>(&entry.event)) {
+                challenges_.push_back(asked->challenge);
+            }
+        }
+    }
+
+    Action choose(const Actor& actor) {
+        const TaskId id = pick(tasks_);
+        const auto task = find_task(chain_.view, id);
+        if (task && below(3) != 0) {
+            if (auto fitting = choose_fitting(*task, actor)) {
+                return *fitting;
+            }
+        }
+        const auto segment = static_cast<std::uint32_t>(below(5));
+        switch (below(14)) {
+            case 0: return Transfer{pick(chain_.actors())->id, amount()};
+            case 1: return Bond{role(), {below(40 * kCoin)}};
+            case 2: return Unbond{role(), amount()};
+            case 3: return SubmitTask{run_.spec()};
+            case 4: return AcceptTask{id};
+            case 5: return PostCheckpoint{id, segment, root(segment), {}};
+            case 6: return CompleteTask{id};
+            case 7: return CancelTask{id};
+            case 8: return CommitVerdict{id, segment, hash_of("nonsense")};
+            case 9: return RevealVerdict{id, segment, root(segment), hash_of("salt")};
+            case 10: return OpenDispute{id, segment, role()};
+            case 11: return ChallengeAvailability{id, segment, segment % 3, random_(), role()};
+            case 12: return ServeChunk{pick(challenges_), {}, {}};
+            default: return choose_move();
+        }
+    }
+
+    Action choose_move() {
+        const DisputeId id = pick(disputes_);
+        const auto dispute = find_dispute(chain_.view, id);
+        if (!dispute || below(6) == 0 || dispute->position.level == trace::Level::kProof) {
+            return ProveMove{id, {}};
+        }
+        const trace::Position& position = dispute->position;
+        if (!position.pending.empty()) {
+            return SelectMove{id, position.rounds, {static_cast<std::uint32_t>(below(position.pending.size())), {}}};
+        }
+        std::vector<Hash256> children(trace::split(dispute->claim, position).count, hash_of("child"));
+        children.back() = position.state_after;
+        return RevealMove{id, position.rounds, children};
+    }
+
+    std::optional<Action> choose_fitting(const Task& task, const Actor& actor) {
+        const bool is_solver = task.solver == actor.id;
+        if (task.state == TaskState::kDrawn && is_solver) {
+            return AcceptTask{task.id};
+        }
+        if (task.state == TaskState::kTraining && is_solver) {
+            return task.checkpoints > segment_count(task.spec)
+                       ? Action{CompleteTask{task.id}}
+                       : Action{PostCheckpoint{task.id, task.checkpoints, root(task.checkpoints), {}}};
+        }
+        if (task.state != TaskState::kVerifying) {
+            return std::nullopt;
+        }
+        for (const Assignment& assignment : task.assignments) {
+            const std::uint32_t segment = assignment.segment;
+            const Hash256 mine = run_.checkpoint_root(std::min(segment, 3U));
+            if (assignment.verifier != actor.id) {
+                continue;
+            }
+            if (assignment.status == VerdictStatus::kDue) {
+                return CommitVerdict{
+                    task.id, segment, verdict_commitment(task.id, segment, actor.id, mine, hash_of("salt"))};
+            }
+            if (assignment.status == VerdictStatus::kCommitted) {
+                return RevealVerdict{task.id, segment, mine, hash_of("salt")};
+            }
+        }
+        return std::nullopt;
+    }
+
+    Chain& chain_;
+    const ToyRun& run_;
+    std::mt19937_64 random_;
+    std::vector<TaskId> tasks_;
+    std::vector<DisputeId> disputes_;
+    std::vector<ChallengeId> challenges_;
+};
+
+}  // namespace
+
+TEST_CASE("LED-1: random actions by random actors never make, lose or strand money") {
+    const ToyRun run;
+    std::map<TaskState, int> ends;
+    for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+        CAPTURE(seed);
+        Params params = quick_params();
+        params.solver_bond = {5 * kCoin};
+        params.accept_blocks = 12;
+        Chain chain(params);
+        Crowd crowd(chain, run, seed);
+        crowd.play(220);
+        for (const Receipt& receipt : chain.last.receipts) {
+            CHECK(receipt.code != static_cast<std::uint8_t>(TxError::kInvariantBroken));
+        }
+        chain.skip(120);
+        CHECK(crowd.tasks().size() > 2);
+        for (const TaskId& id : crowd.tasks()) {
+            const TaskState state = chain.task(id).state;
+            ++ends[state];
+            const bool resting = is_terminal(state) || state == TaskState::kOpen || state == TaskState::kDrawn;
+            CHECK(resting);
+        }
+    }
+    // The crowd gets far enough for the test to mean something.
+    CHECK(ends[TaskState::kSettled] + ends[TaskState::kConvicted] > 3);
+    CHECK(ends[TaskState::kExpired] > 0);
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <contracts/arbitration/arbitration.hpp>
+#include <tests/unit/contracts/toy.hpp>
+
+using namespace assay;
+using namespace assay::contracts;
+using namespace assay::contracts::test;
+
+namespace {
+
+const Tamper kTamper{false, 5, 2, 0};
+
+}  // namespace
+
+TEST_CASE("SET-1: settlement pays reward and shares, and what does not divide goes to the treasury") {
+    Params params = quick_params();
+    params.segments_checked = 4;
+    Chain chain(params);
+    chain.bond_all();
+    TaskSpec spec = make_spec();
+    spec.verification_fee = {1'003};
+    const TaskId id = chain.start_task(spec);
+    chain.post_checkpoints(id, {hash_of("0"), hash_of("1"), hash_of("2"), hash_of("3")});
+    CHECK(chain.run(chain.solver, CompleteTask{id}) == 0);
+    chain.skip(1);
+    chain.commit_all(id);
+    chain.reveal_all(id);
+    const std::uint64_t treasury = get_supply(chain.view).treasury.grains;
+    chain.skip(params.challenge_blocks);
+    CHECK(chain.task(id).state == TaskState::kSettled);
+    CHECK(chain.paid(id, Reason::kReward) == std::vector<std::uint64_t>{20 * kCoin});
+    CHECK(chain.paid(id, Reason::kVerificationFee) == std::vector<std::uint64_t>(4, 250));
+    CHECK(get_supply(chain.view).treasury.grains == treasury + 3);
+    CHECK(chain.task(id).escrow.grains == 0);
+}
+
+TEST_CASE("SET-1: without a verdict the verification fee goes back to the submitter") {
+    Chain chain;
+    const TaskId id = chain.verifying_task();
+    chain.skip(chain.params.commit_blocks + chain.params.challenge_blocks);
+    CHECK(chain.task(id).state == TaskState::kSettled);
+    CHECK(chain.paid(id, Reason::kRefund) == std::vector<std::uint64_t>{3 * kCoin});
+    CHECK(chain.paid(id, Reason::kReward) == std::vector<std::uint64_t>{20 * kCoin});
+    CHECK(chain.paid(id, Reason::kVerificationFee).empty());
+}
+
+TEST_CASE("SET-2: a conviction slashes solver and wrong verifiers, pays the right ones, refunds the submitter") {
+    const ToyRun honest;
+    const ToyRun fraud(kTamper);
+    Params params = quick_params();
+    params.segments_checked = 4;
+    params.challenge_blocks = 50;
+    Chain chain(params);
+    const TaskId id = complete_toy_task(chain, fraud);
+    chain.skip(1);
+    chain.commit_all(id);
+    chain.reveal_all(id);
+    const std::uint64_t verifier_before = chain.balance(chain.verifier);
+    const std::uint64_t submitter_before = chain.balance(chain.submitter);
+    CHECK(chain.run(chain.whistleblower, OpenDispute{id, 2, Role::kWhistleblower}) == 0);
+    play_dispute(chain, dispute_id(id, 2, chain.whistleblower.id), fraud, honest, chain.whistleblower);
+    CHECK(chain.task(id).state == TaskState::kConvicted);
+    CHECK(chain.slashed(id, Reason::kLostDispute) == std::vector{chain.params.solver_bond.grains});
+    CHECK(chain.slashed(id, Reason::kWrongVerdict) == std::vector{chain.params.verifier_bond.grains});
+    CHECK(chain.paid(id, Reason::kWonDispute) ==
+          std::vector{chain.params.solver_bond.grains / 2, chain.params.verifier_bond.grains / 2});
+    CHECK(chain.paid(id, Reason::kVerificationFee) == std::vector<std::uint64_t>(3, kCoin));
+    CHECK(chain.balance(chain.verifier) == verifier_before + 3 * kCoin);
+    CHECK(chain.balance(chain.submitter) == submitter_before + 20 * kCoin);
+    CHECK(chain.stake(Role::kVerifier, chain.verifier).free.grains == 99 * kCoin);
+    CHECK(chain.stake(Role::kVerifier, chain.verifier).locked.grains == 0);
+}
+
+TEST_CASE("SET-2: a verifier that rejects the fraud wins through its own verdict") {
+    const ToyRun honest;
+    const ToyRun fraud(kTamper);
+    Params params = quick_params();
+    params.segments_checked = 4;
+    Chain chain(params);
+    const TaskId id = complete_toy_task(chain, fraud);
+    chain.skip(1);
+    for (std::uint32_t segment = 0; segment < 4; ++segment) {
+        const Hash256 root = segment == 2 ? honest.checkpoint_root(2) : fraud.checkpoint_root(segment);
+        CHECK(chain.commit(chain.verifier, id, segment, root) == 0);
+    }
+    CHECK(chain.reveal(chain.verifier, id, 2, honest.checkpoint_root(2)) == 0);
+    CHECK(chain.run(chain.whistleblower, Transfer{chain.pauper.id, {kCoin}}) == 0);
+    play_dispute(chain, dispute_id(id, 2, chain.verifier.id), fraud, honest, chain.verifier);
+    CHECK(chain.task(id).state == TaskState::kConvicted);
+    CHECK(chain.task(id).assignments[2].status == VerdictStatus::kRejected);
+    CHECK(chain.paid(id, Reason::kWonDispute) == std::vector{chain.params.solver_bond.grains / 2});
+    CHECK(chain.paid(id, Reason::kVerificationFee).size() == 1);
+    CHECK(chain.stake(Role::kVerifier, chain.verifier).locked.grains == 0);
+}
+
+TEST_CASE("SET-3: the smaller penalties are a tenth of the bond") {
+    Chain chain;
+    const TaskId id = chain.verifying_task();
+    chain.skip(chain.params.commit_blocks);
+    CHECK(chain.slashed(id, Reason::kMissedVerdict) == std::vector<std::uint64_t>(2, kCoin / 10));
+    CHECK(chain.stake(Role::kVerifier, chain.verifier).free.grains == 100 * kCoin - kCoin / 5);
+}
+
+TEST_CASE("SET-4: a task that ends without fraud returns everything") {
+    Chain chain;
+    chain.bond_all();
+    const std::uint64_t before = chain.balance(chain.submitter);
+    const TaskId id = task_id(chain.submitter.id, 0);
+    CHECK(chain.run(chain.submitter, SubmitTask{make_spec()}) == 0);
+    CHECK(chain.run(chain.submitter, CancelTask{id}) == 0);
+    CHECK(chain.paid(id, Reason::kRefund) == std::vector<std::uint64_t>{23 * kCoin});
+    CHECK(chain.balance(chain.submitter) == before - 1'400'000);
+}
+
+TEST_CASE("SET-5: of what is slashed the winner gets its share and the rest is burned") {
+    Params params = quick_params();
+    params.slash_to_winner_bps = 3'333;
+    Chain chain(params);
+    chain.bond_all();
+    const TaskId id = chain.start_task(make_spec());
+    chain.skip(make_spec().training_blocks);
+    CHECK(chain.task(id).state == TaskState::kExpired);
+    const std::uint64_t bond = params.solver_bond.grains;
+    CHECK(chain.paid(id, Reason::kMissedDeadline) == std::vector{bond * 3'333 / 10'000});
+    CHECK(get_supply(chain.view).burned.grains == bond - bond * 3'333 / 10'000);
+}
+
+TEST_CASE("SET-6: a verifier whose rejection was refuted earns no fee") {
+    Chain chain;
+    const TaskId id = chain.verifying_task();
+    const std::uint32_t first = chain.task(id).assignments[0].segment;
+    const std::uint32_t second = chain.task(id).assignments[1].segment;
+    CHECK(chain.commit(chain.verifier, id, first, hash_of("wrong")) == 0);
+    CHECK(chain.commit(chain.verifier, id, second, hash_of(std::to_string(second))) == 0);
+    CHECK(chain.reveal(chain.verifier, id, first, hash_of("wrong")) == 0);
+    CHECK(chain.reveal(chain.verifier, id, second, hash_of(std::to_string(second))) == 0);
+    const DisputeId dispute = dispute_id(id, first, chain.verifier.id);
+    // Whatever the solver reveals, the challenger falls silent.
+    const Dispute open = find_dispute(chain.view, dispute).value();
+    std::vector<Hash256> children(trace::split(open.claim, open.position).count, hash_of("c"));
+    children.back() = open.claim.after;
+    if (open.position.level == trace::Level::kSteps) {
+        CHECK(chain.run(chain.solver, RevealMove{dispute, 0, children}) == 0);
+        chain.skip(chain.params.dispute_clock_blocks + 1);
+        CHECK(find_dispute(chain.view, dispute)->state == DisputeState::kUpheld);
+        CHECK(chain.task(id).state == TaskState::kSettled);
+        CHECK(chain.paid(id, Reason::kVerificationFee) == std::vector<std::uint64_t>{3 * kCoin});
+        CHECK(chain.slashed(id, Reason::kDisputeTimeout) == std::vector{chain.params.challenger_bond.grains});
+    } else {
+        FAIL("the drawn segment has no steps level");
+    }
+}

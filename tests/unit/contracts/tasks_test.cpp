@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <set>
+
+#include <contracts/tasks/draw.hpp>
+#include <contracts/tasks/tasks.hpp>
+#include <tests/unit/contracts/fixture.hpp>
+
+using namespace assay;
+using namespace assay::contracts;
+using namespace assay::contracts::test;
+
+TEST_CASE("TASK-1: an honest task passes every state in order and everybody is paid") {
+    Chain chain;
+    const TaskId id = chain.challenge_task();
+    const std::uint64_t solver_before = chain.balance(chain.solver);
+    const std::uint64_t verifier_before = chain.balance(chain.verifier);
+    chain.skip(chain.params.challenge_blocks);
+    CHECK(chain.task(id).state == TaskState::kSettled);
+    CHECK(chain.balance(chain.solver) == solver_before + 20 * kCoin);
+    CHECK(chain.balance(chain.verifier) == verifier_before + 3 * kCoin);
+    CHECK(chain.stake(Role::kSolver, chain.solver).locked.grains == 0);
+    CHECK(chain.stake(Role::kVerifier, chain.verifier).locked.grains == 0);
+    std::vector<TaskState> states;
+    for (const HistoryRecord& entry : chain.history) {
+        if (const auto* changed = std::get_if<history::StateChanged>(&entry.event)) {
+            states.push_back(changed->state);
+        }
+    }
+    CHECK(states == std::vector{TaskState::kDrawn, TaskState::kTraining, TaskState::kCompleted,
+                                TaskState::kVerifying, TaskState::kChallenge, TaskState::kSettled});
+}
+
+TEST_CASE("TASK-2: a specification that cannot be trained, replayed or disputed is refused") {
+    const std::vector<std::function<void(TaskSpec&)>> faults{
+        [](TaskSpec& s) { s.title = std::string(65, 'a'); },
+        [](TaskSpec& s) { s.title = "tab\there"; },
+        [](TaskSpec& s) { s.program_artifact.location = std::string(257, 'a'); },
+        [](TaskSpec& s) { s.dataset_artifact.location = "\x7f"; },
+        [](TaskSpec& s) { s.steps = 0; },
+        [](TaskSpec& s) { s.checkpoint_interval = 0; },
+        [](TaskSpec& s) { s.steps = std::uint64_t{4} * kMaxSegments + 1; },
+        [](TaskSpec& s) { s.training_blocks = 0; },
+        [](TaskSpec& s) { s.program.state_tensors = 0; },
+        [](TaskSpec& s) { s.program.state_tensors = canonical::kMaxStateTensors + 1; },
+        [](TaskSpec& s) { s.program.init_nodes = 1; },
+        [](TaskSpec& s) { s.program.step_nodes = canonical::kMaxNodes + 1; },
+        [](TaskSpec& s) { s.program.batch_size = 0; },
+        [](TaskSpec& s) { s.program.dataset.rows = 0; },
+        [](TaskSpec& s) { s.program.dataset.width = canonical::kMaxRowWidth + 1; },
+        [](TaskSpec& s) {
+            s.steps = std::uint64_t{1} << 25U;
+            s.checkpoint_interval = 1U << 25U;
+            s.program.step_nodes = 1'000;
+        }};
+    Chain chain;
+    CHECK(check_spec(make_spec()).has_value());
+    for (const auto& fault : faults) {
+        TaskSpec spec = make_spec();
+        fault(spec);
+        CHECK(check_spec(spec).error() == TxError::kSpecInvalid);
+        CHECK(chain.fail(chain.submitter, SubmitTask{spec}) == TxError::kSpecInvalid);
+    }
+    TaskSpec large = make_spec();
+    large.steps = 10'000;
+    large.checkpoint_interval = 1'000;
+    large.program.step_nodes = 10'000;
+    CHECK(dispute_rounds_max(large) == trace::kMaxRounds);
+    CHECK(check_spec(large).has_value());
+}
+
+TEST_CASE("TASK-2: a submission escrows reward and verification fee under the id of sender and nonce") {
+    Chain chain;
+    const TaskId id = task_id(chain.submitter.id, 0);
+    CHECK(chain.run(chain.submitter, SubmitTask{make_spec()}) == 0);
+    CHECK(chain.last.receipts[0].task == id);
+    CHECK(chain.task(id).state == TaskState::kOpen);
+    CHECK(chain.task(id).escrow.grains == 23 * kCoin);
+    CHECK(chain.balance(chain.submitter) == kRich - 23 * kCoin - 700'000);
+    TaskSpec dear = make_spec();
+    dear.reward = {kRich};
+    CHECK(chain.fail(chain.submitter, SubmitTask{dear}) == TxError::kInsufficientBalance);
+}
+
+TEST_CASE("TASK-3: a task that nobody submitted is unknown to every action") {
+    Chain chain;
+    const std::vector<Action> actions{
+        AcceptTask{}, PostCheckpoint{}, CompleteTask{}, CancelTask{}, CommitVerdict{}, RevealVerdict{},
+        OpenDispute{}, ChallengeAvailability{}};
+    for (const Action& action : actions) {
+        CHECK(chain.fail(chain.solver, action) == TxError::kTaskUnknown);
+    }
+}
+
+TEST_CASE("TASK-4: actions out of their state are refused") {
+    Chain chain;
+    chain.bond_all();
+    const TaskId id = chain.start_task(make_spec());
+    CHECK(chain.fail(chain.solver, AcceptTask{id}) == TxError::kTaskState);
+    CHECK(chain.fail(chain.submitter, CancelTask{id}) == TxError::kTaskState);
+    CHECK(chain.fail(chain.verifier, CommitVerdict{id, 0, {}}) == TxError::kTaskState);
+    CHECK(chain.fail(chain.verifier, RevealVerdict{id, 0, {}, {}}) == TxError::kTaskState);
+    CHECK(chain.fail(chain.whistleblower, OpenDispute{id, 0, Role::kWhistleblower}) == TxError::kTaskState);
+}
+
+TEST_CASE("TASK-5: only the submitter cancels and only the solver accepts, posts and completes") {
+    Chain chain;
+    chain.bond_all();
+    const TaskId id = task_id(chain.submitter.id, 0);
+    CHECK(chain.run(chain.submitter, SubmitTask{make_spec()}) == 0);
+    CHECK(chain.fail(chain.stranger, CancelTask{id}) == TxError::kNotSubmitter);
+    CHECK(chain.fail(chain.stranger, AcceptTask{id}) == TxError::kNotSolver);
+    CHECK(chain.run(chain.solver, AcceptTask{id}) == 0);
+    CHECK(chain.fail(chain.stranger, PostCheckpoint{id, 0, {}, {}}) == TxError::kNotSolver);
+    CHECK(chain.fail(chain.stranger, CompleteTask{id}) == TxError::kNotSolver);
+}
+
+TEST_CASE("TASK-6: a drawn solver that does not accept is replaced by another") {
+    Chain chain;
+    chain.bond_all();
+    CHECK(chain.run(chain.stranger, Bond{Role::kSolver, {100 * kCoin}}) == 0);
+    const TaskId id = task_id(chain.submitter.id, 0);
+    CHECK(chain.run(chain.submitter, SubmitTask{make_spec()}) == 0);
+    const AccountId first = chain.task(id).solver.value();
+    chain.skip(chain.params.accept_blocks - 1);
+    CHECK(chain.task(id).solver == first);
+    chain.skip(1);
+    CHECK(chain.task(id).state == TaskState::kDrawn);
+    CHECK(chain.task(id).solver != first);
+    // Both have lapsed: either may be drawn again.
+    chain.skip(chain.params.accept_blocks);
+    CHECK(chain.task(id).state == TaskState::kDrawn);
+}
+
+TEST_CASE("TASK-6: without a solver whose free stake covers the bond a task stays open") {
+    Chain chain;
+    CHECK(chain.run(chain.solver, Bond{Role::kSolver, {chain.params.solver_bond.grains - 1}}) == 0);
+    const TaskId id = task_id(chain.submitter.id, 0);
+    CHECK(chain.run(chain.submitter, SubmitTask{make_spec()}) == 0);
+    chain.skip(3);
+    CHECK(chain.task(id).state == TaskState::kOpen);
+    CHECK(chain.last.changes.empty());
+    CHECK(chain.run(chain.solver, Bond{Role::kSolver, {1}}) == 0);
+    CHECK(chain.task(id).state == TaskState::kDrawn);
+    CHECK(chain.run(chain.solver, Unbond{Role::kSolver, {1}}) == 0);
+    CHECK(chain.fail(chain.solver, AcceptTask{id}) == TxError::kInsufficientStake);
+}
+
+TEST_CASE("TASK-6: a draw falls on each candidate in proportion to its stake") {
+    const std::vector<Candidate> candidates{
+        {make_actor(1).id, 100}, {make_actor(2).id, 0}, {make_actor(3).id, 300}};
+    std::array<int, 3> drawn{};
+    for (std::uint32_t i = 0; i < 4'000; ++i) {
+        const auto randomness = draw_randomness(hash_of("block"), {{}, DrawKind::kSolver, 0, i});
+        ++drawn[draw_weighted(candidates, randomness).value()];
+    }
+    CHECK(drawn[0] > 850);
+    CHECK(drawn[0] < 1'150);
+    CHECK(drawn[1] == 0);
+    CHECK_FALSE(draw_weighted({}, hash_of("x")).has_value());
+}
+
+TEST_CASE("TASK-7: checkpoints are posted in order and kept with their artifact") {
+    Chain chain;
+    chain.bond_all();
+    const TaskId id = chain.start_task(make_spec());
+    CHECK(chain.fail(chain.solver, PostCheckpoint{id, 1, {}, {}}) == TxError::kCheckpointOrder);
+    const ArtifactRef artifact{hash_of("file"), 123, "http://127.0.0.1:1"};
+    CHECK(chain.run(chain.solver, PostCheckpoint{id, 0, hash_of("0"), artifact}) == 0);
+    CHECK(chain.fail(chain.solver, PostCheckpoint{id, 0, {}, {}}) == TxError::kCheckpointOrder);
+    CHECK(find_checkpoint(chain.view, id, 0)->artifact == artifact);
+    CHECK(find_checkpoint(chain.view, id, 0)->state_root == hash_of("0"));
+    for (std::uint32_t i = 1; i <= segment_count(make_spec()); ++i) {
+        CHECK(chain.run(chain.solver, PostCheckpoint{id, i, hash_of("x"), {}}) == 0);
+    }
+    CHECK(chain.fail(chain.solver, PostCheckpoint{id, 4, {}, {}}) == TxError::kCheckpointOrder);
+}
+
+TEST_CASE("TASK-8: a solver that misses the training deadline loses its bond and the submitter is refunded") {
+    Chain chain;
+    chain.bond_all();
+    const TaskId id = chain.start_task(make_spec());
+    const std::uint64_t before = chain.balance(chain.submitter);
+    chain.skip(make_spec().training_blocks - 1);
+    CHECK(chain.task(id).state == TaskState::kTraining);
+    chain.skip(1);
+    CHECK(chain.task(id).state == TaskState::kExpired);
+    CHECK(chain.slashed(id, Reason::kMissedDeadline) == std::vector{chain.params.solver_bond.grains});
+    CHECK(chain.balance(chain.submitter) == before + 23 * kCoin + chain.params.solver_bond.grains / 2);
+    CHECK(get_supply(chain.view).burned.grains == chain.params.solver_bond.grains / 2);
+}
+
+TEST_CASE("TASK-9: completion needs every checkpoint") {
+    Chain chain;
+    chain.bond_all();
+    const TaskId id = chain.start_task(make_spec());
+    chain.post_checkpoints(id, {hash_of("0"), hash_of("1"), hash_of("2")});
+    CHECK(chain.fail(chain.solver, CompleteTask{id}) == TxError::kCheckpointsMissing);
+    CHECK(chain.run(chain.solver, PostCheckpoint{id, 3, hash_of("3"), {}}) == 0);
+    CHECK(chain.run(chain.solver, CompleteTask{id}) == 0);
+    CHECK(chain.task(id).state == TaskState::kCompleted);
+}
+
+TEST_CASE("TASK-10: payment waits for the challenge window") {
+    Chain chain;
+    const TaskId id = chain.challenge_task();
+    chain.skip(chain.params.challenge_blocks - 1);
+    CHECK(chain.task(id).state == TaskState::kChallenge);
+    CHECK(chain.paid(id, Reason::kReward).empty());
+    chain.skip(1);
+    CHECK(chain.task(id).state == TaskState::kSettled);
+}
+
+TEST_CASE("TASK-11: a deadline waits for what is open") {
+    Chain chain;
+    const TaskId id = chain.challenge_task();
+    CHECK(chain.run(chain.whistleblower, OpenDispute{id, 1, Role::kWhistleblower}) == 0);
+    chain.skip(chain.params.challenge_blocks + 2);
+    CHECK(chain.task(id).state == TaskState::kChallenge);
+    CHECK(chain.task(id).deadline.value == 0);
+}
+
+TEST_CASE("TASK-12: a task is cancelled before acceptance only, and refunded whole") {
+    Chain chain;
+    chain.bond_all();
+    for (const bool drawn : {false, true}) {
+        if (!drawn) {
+            CHECK(chain.run(chain.solver, Unbond{Role::kSolver, {99 * kCoin}}) == 0);
+        } else {
+            CHECK(chain.run(chain.solver, Bond{Role::kSolver, {99 * kCoin}}) == 0);
+        }
+        const TaskId id = task_id(chain.submitter.id, get_account(chain.view, chain.submitter.id).nonce);
+        const std::uint64_t before = chain.balance(chain.submitter);
+        CHECK(chain.run(chain.submitter, SubmitTask{make_spec()}) == 0);
+        CHECK(chain.task(id).state == (drawn ? TaskState::kDrawn : TaskState::kOpen));
+        CHECK(chain.run(chain.submitter, CancelTask{id}) == 0);
+        CHECK(chain.task(id).state == TaskState::kCancelled);
+        CHECK(chain.balance(chain.submitter) == before - 1'400'000);
+        CHECK(chain.fail(chain.submitter, CancelTask{id}) == TxError::kTaskState);
+    }
+    CHECK(get_waiting(chain.view).empty());
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tests/unit/contracts/toy.hpp>
+
+#include <doctest/doctest.h>
+
+#include <bit>
+
+namespace assay::contracts::test {
+namespace {
+
+using canonical::DType;
+using canonical::Input;
+using canonical::Node;
+using canonical::Op;
+using canonical::Shape;
+using canonical::Source;
+using canonical::Tensor;
+
+constexpr Shape kWeights{64, 40};
+constexpr Shape kBias{1, 40};
+constexpr std::uint32_t kBatch = 4;
+
+std::uint32_t bits(float value) { return std::bit_cast<std::uint32_t>(value); }
+
+Input from_node(std::uint32_t index, Shape shape, DType dtype = DType::kF32) {
+    return {Source::kNode, index, dtype, shape};
+}
+Input from_state(std::uint32_t index, Shape shape) { return {Source::kState, index, DType::kF32, shape}; }
+
+canonical::Graph make_init() {
+    return {Node{Op::kUniform, DType::kF32, kWeights, {bits(0.5F), 1}, {}},
+            Node{Op::kFill, DType::kF32, kBias, {bits(0.25F), 0}, {}},
+            Node{Op::kCommit, DType::kF32, {}, {}, {from_node(0, kWeights), from_node(1, kBias)}}};
+}
+
+canonical::Graph make_step() {
+    return {Node{Op::kBatchRows, DType::kI32, {kBatch, 3}, {}, {}},
+            Node{Op::kScale, DType::kF32, kWeights, {bits(0.75F), 0}, {from_state(0, kWeights)}},
+            Node{Op::kAdd, DType::kF32, kWeights, {}, {from_node(1, kWeights), from_state(1, kBias)}},
+            Node{Op::kRowMax, DType::kF32, {64, 1}, {}, {from_node(2, kWeights)}},
+            Node{Op::kSub, DType::kF32, kWeights, {}, {from_node(2, kWeights), from_node(3, {64, 1})}},
+            Node{Op::kCommit, DType::kF32, {}, {}, {from_node(4, kWeights), from_state(1, kBias)}}};
+}
+
+}  // namespace
+
+ToyRows::ToyRows() : data_(kRows * kWidth * 4) {
+    for (std::size_t i = 0; i < data_.size(); ++i) {
+        data_[i] = static_cast<std::uint8_t>(i % 4 == 0 ? i : 0);
+    }
+}
+
+ByteView ToyRows::row(std::uint64_t index) const {
+    return ByteView(data_).subspan(static_cast<std::size_t>(index) * kWidth * 4, kWidth * 4);
+}
+
+Hash256 root_of(const std::vector<Tensor>& state) {
+    std::vector<Hash256> commitments;
+    for (const Tensor& tensor : state) {
+        commitments.push_back(trace::commit_tensor(tensor));
+    }
+    return trace::state_root(commitments);
+}
+
+ToyRun::ToyRun(std::optional<Tamper> tamper)
+    : tamper_(tamper), init_(make_init()), step_(make_step()), rows_tree_(trace::dataset_tree(rows_)) {
+    const std::vector<canonical::TensorType> types{{DType::kF32, kWeights}, {DType::kF32, kBias}};
+    REQUIRE(canonical::check_graph(init_, {}, types).has_value());
+    REQUIRE(canonical::check_graph(step_, types, types).has_value());
+    states_.push_back(run_step(true, 0, {}).next);
+    for (std::uint64_t step = 0; step < kSteps; ++step) {
+        states_.push_back(run_step(false, step, states_.back()).next);
+    }
+}
+
+ToyRun::Step ToyRun::run_step(bool initialisation, std::uint64_t step, const std::vector<Tensor>& state) const {
+    const canonical::Graph& nodes = graph(initialisation);
+    const canonical::StepContext context{kSeed, step, rows_.shape()};
+    Step result;
+    const auto tensor_of = [&](const Input& input) -> const Tensor& {
+        return input.source == Source::kNode ? result.outputs[input.index] : state[input.index];
+    };
+    for (std::uint32_t i = 0; i + 1 < nodes.size(); ++i) {
+        std::vector<const Tensor*> inputs;
+        for (const Input& input : nodes[i].inputs) {
+            inputs.push_back(&tensor_of(input));
+        }
+        Tensor output = canonical::execute_node(nodes[i], context, rows_, inputs);
+        if (tamper_ && tamper_->initialisation == initialisation && tamper_->step == step && tamper_->node == i) {
+            output.data[tamper_->byte] ^= 1U;
+        }
+        result.outputs.push_back(std::move(output));
+    }
+    for (const Input& input : nodes.back().inputs) {
+        result.next.push_back(tensor_of(input));
+    }
+    return result;
+}
+
+TaskSpec ToyRun::spec() const {
+    TaskSpec spec = make_spec();
+    spec.title = "toy";
+    spec.program = trace::commit_program(init_, step_, 2, kBatch, rows_.shape());
+    spec.dataset_root = rows_tree_.root();
+    spec.seed = kSeed;
+    spec.steps = kSteps;
+    spec.checkpoint_interval = kInterval;
+    return spec;
+}
+
+Hash256 ToyRun::checkpoint_root(std::uint32_t index) const {
+    return root_of(states_[std::min<std::uint64_t>(std::uint64_t{index} * kInterval, kSteps)]);
+}
+
+std::vector<Hash256> ToyRun::checkpoint_roots() const {
+    std::vector<Hash256> roots;
+    for (std::uint32_t i = 0; i <= segment_count(spec()); ++i) {
+        roots.push_back(checkpoint_root(i));
+    }
+    return roots;
+}
+
+ToyReplay::ToyReplay(const ToyRun& run, const trace::Claim& claim, std::vector<Tensor> before)
+    : run_(run), initialisation_(claim.initialisation), first_step_(claim.first_step), before_(std::move(before)) {}
+
+const ToyRun::Step& ToyReplay::step_of(std::uint64_t step) {
+    for (std::uint64_t s = first_step_; s <= step; ++s) {
+        if (!steps_.contains(s)) {
+            const auto& state = s == first_step_ ? before_ : steps_.at(s - 1).next;
+            steps_.emplace(s, run_.run_step(initialisation_, s, state));
+        }
+    }
+    return steps_.at(step);
+}
+
+Hash256 ToyReplay::state_root_after(std::uint64_t step) { return root_of(step_of(step).next); }
+
+const std::vector<Tensor>& ToyReplay::state_before(std::uint64_t step) {
+    return step == first_step_ ? before_ : step_of(step - 1).next;
+}
+
+const std::vector<Tensor>& ToyReplay::node_outputs(std::uint64_t step) { return step_of(step).outputs; }
+
+std::uint32_t play_until(
+    Chain& chain, const DisputeId& id, const ToyRun& responder, const ToyRun& challenger, const Actor& challenging,
+    std::optional<trace::Level> level
+) {
+    const trace::Claim claim = find_dispute(chain.view, id)->claim;
+    const std::vector<Tensor> before =
+        claim.initialisation ? std::vector<Tensor>{} : responder.state(claim.first_step);
+    ToyReplay theirs(responder, claim, before);
+    ToyReplay ours(challenger, claim, before);
+    std::vector<trace::NodeReveal> reveals;
+    for (std::uint32_t moves = 0;; ++moves) {
+        const Dispute dispute = find_dispute(chain.view, id).value();
+        const trace::Position& position = dispute.position;
+        if (dispute.state != DisputeState::kActive || position.level == level) {
+            return moves;
+        }
+        if (position.level == trace::Level::kProof) {
+            REQUIRE(chain.run(challenging, ProveMove{id, trace::make_proof(claim, position, ours, reveals)}) == 0);
+        } else if (position.pending.empty()) {
+            const auto children = trace::make_reveal(claim, position, theirs);
+            if (position.level == trace::Level::kNodes) {
+                reveals.push_back({position.first_node, trace::split(claim, position).child_height, children});
+            }
+            REQUIRE(chain.run(chain.solver, RevealMove{id, position.rounds, children}) == 0);
+        } else {
+            const auto selection = trace::make_selection(claim, position, ours);
+            REQUIRE(chain.run(challenging, SelectMove{id, position.rounds, selection}) == 0);
+        }
+    }
+}
+
+std::uint32_t play_dispute(
+    Chain& chain, const DisputeId& id, const ToyRun& responder, const ToyRun& challenger, const Actor& challenging
+) {
+    return play_until(chain, id, responder, challenger, challenging, std::nullopt);
+}
+
+TaskId complete_toy_task(Chain& chain, const ToyRun& run) {
+    chain.bond_all();
+    const TaskId id = chain.start_task(run.spec());
+    chain.post_checkpoints(id, run.checkpoint_roots());
+    REQUIRE(chain.run(chain.solver, CompleteTask{id}) == 0);
+    return id;
+}
+
+}  // namespace assay::contracts::test

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include <core/merkle/tree.hpp>
+#include <tests/unit/contracts/fixture.hpp>
+#include <verifier/trace/commitment.hpp>
+#include <verifier/trace/player.hpp>
+
+/// A program small enough to play disputes with: two state tensors, a graph of six nodes, on the scalar executor.
+namespace assay::contracts::test {
+
+/// Where a dishonest party's execution departs from the program: one bit of one node's output.
+struct Tamper {
+    bool initialisation = false;
+    std::uint64_t step = 0;
+    std::uint32_t node = 0;
+    std::size_t byte = 0;
+};
+
+class ToyRows final : public canonical::RowSource {
+  public:
+    ToyRows();
+    canonical::DatasetShape shape() const override { return {kRows, kWidth}; }
+    ByteView row(std::uint64_t index) const override;
+
+  private:
+    static constexpr std::uint64_t kRows = 10;
+    static constexpr std::uint32_t kWidth = 3;
+    Bytes data_;
+};
+
+/// One party's view of the whole training run.
+class ToyRun {
+  public:
+    explicit ToyRun(std::optional<Tamper> tamper = std::nullopt);
+
+    TaskSpec spec() const;
+    /// Root of checkpoint `index` of a task of spec().
+    Hash256 checkpoint_root(std::uint32_t index) const;
+    std::vector<Hash256> checkpoint_roots() const;
+    const std::vector<canonical::Tensor>& state(std::uint64_t step) const { return states_[step]; }
+
+    struct Step {
+        std::vector<canonical::Tensor> outputs;
+        std::vector<canonical::Tensor> next;
+    };
+    Step run_step(bool initialisation, std::uint64_t step, const std::vector<canonical::Tensor>& state) const;
+    const canonical::Graph& graph(bool initialisation) const { return initialisation ? init_ : step_; }
+    const ToyRows& rows() const { return rows_; }
+    const merkle::Tree& rows_tree() const { return rows_tree_; }
+
+    static constexpr std::uint64_t kSteps = 10;
+    static constexpr std::uint32_t kInterval = 4;
+    static constexpr std::uint64_t kSeed = 7;
+
+  private:
+    std::optional<Tamper> tamper_;
+    canonical::Graph init_;
+    canonical::Graph step_;
+    ToyRows rows_;
+    merkle::Tree rows_tree_;
+    std::vector<std::vector<canonical::Tensor>> states_;  // states_[n]: after n steps
+};
+
+Hash256 root_of(const std::vector<canonical::Tensor>& state);
+
+/// A party's replay of one claim. A challenger replays from the responder's state before the claim, which is agreed.
+class ToyReplay final : public trace::Replay {
+  public:
+    ToyReplay(const ToyRun& run, const trace::Claim& claim, std::vector<canonical::Tensor> before);
+    Hash256 state_root_after(std::uint64_t step) override;
+    const std::vector<canonical::Tensor>& state_before(std::uint64_t step) override;
+    const std::vector<canonical::Tensor>& node_outputs(std::uint64_t step) override;
+    const canonical::Graph& graph() override { return run_.graph(initialisation_); }
+    const canonical::RowSource& rows() override { return run_.rows(); }
+    const merkle::Tree& rows_tree() override { return run_.rows_tree(); }
+
+  private:
+    const ToyRun::Step& step_of(std::uint64_t step);
+
+    const ToyRun& run_;
+    bool initialisation_;
+    std::uint64_t first_step_;
+    std::vector<canonical::Tensor> before_;
+    std::map<std::uint64_t, ToyRun::Step> steps_;
+};
+
+/// Plays `id` to its end, the proof made by `prover`. `responder` and `challenger` say what each believes.
+/// Returns how many transactions that took.
+std::uint32_t play_dispute(
+    Chain& chain, const DisputeId& id, const ToyRun& responder, const ToyRun& challenger, const Actor& challenging
+);
+/// As play_dispute, but stops at the first position of `level`.
+std::uint32_t play_until(
+    Chain& chain, const DisputeId& id, const ToyRun& responder, const ToyRun& challenger, const Actor& challenging,
+    std::optional<trace::Level> level
+);
+
+/// A toy task whose solver computed `run`, until `state` is reached with every verdict accepting (as far as any are
+/// needed).
+TaskId complete_toy_task(Chain& chain, const ToyRun& run);
+
+}  // namespace assay::contracts::test

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <set>
+
+#include <tests/unit/contracts/fixture.hpp>
+
+using namespace assay;
+using namespace assay::contracts;
+using namespace assay::contracts::test;
+
+namespace {
+
+Hash256 root_of_segment(std::uint32_t segment) { return hash_of(std::to_string(segment)); }
+
+}  // namespace
+
+TEST_CASE("VER-1: verifiers are drawn at the end of the block after completion, for distinct segments") {
+    Chain chain;
+    const TaskId id = chain.complete_task();
+    CHECK(chain.task(id).state == TaskState::kCompleted);
+    CHECK(chain.task(id).assignments.empty());
+    chain.skip(1);
+    const Task task = chain.task(id);
+    CHECK(task.state == TaskState::kVerifying);
+    REQUIRE(task.assignments.size() == 2);
+    CHECK(task.assignments[0].segment < task.assignments[1].segment);
+    CHECK(task.assignments[1].segment <= 3);
+    for (const Assignment& assignment : task.assignments) {
+        CHECK(assignment.verifier == chain.verifier.id);
+        CHECK(assignment.bond == chain.params.verifier_bond);
+    }
+    CHECK(chain.stake(Role::kVerifier, chain.verifier).locked.grains == 2 * kCoin);
+    CHECK(chain.fail(chain.stranger, CommitVerdict{id, task.assignments[0].segment, {}}) == TxError::kNotAssigned);
+}
+
+TEST_CASE("VER-1: solver and submitter are never drawn, and nobody twice for one segment") {
+    Params params = quick_params();
+    params.verifiers_per_segment = 2;
+    params.segments_checked = 4;
+    Chain chain(params);
+    for (const Actor* actor : {&chain.solver, &chain.submitter, &chain.stranger, &chain.whistleblower}) {
+        CHECK(chain.run(*actor, Bond{Role::kVerifier, {500 * kCoin}}) == 0);
+    }
+    const TaskId id = chain.verifying_task();
+    const Task task = chain.task(id);
+    CHECK(task.assignments.size() == 8);
+    std::set<std::pair<std::uint32_t, AccountId>> pairs;
+    for (const Assignment& assignment : task.assignments) {
+        CHECK(assignment.verifier != chain.solver.id);
+        CHECK(assignment.verifier != chain.submitter.id);
+        CHECK(pairs.emplace(assignment.segment, assignment.verifier).second);
+    }
+}
+
+TEST_CASE("VER-1: a verifier needs free stake for its bond and for a dispute") {
+    Chain chain;
+    const TaskId id = chain.complete_task();
+    CHECK(chain.run(chain.verifier, Unbond{Role::kVerifier, {100 * kCoin - (3 * kCoin - 1)}}) == 0);
+    chain.skip(2);
+    CHECK(chain.task(id).state == TaskState::kCompleted);
+    CHECK(chain.run(chain.verifier, Bond{Role::kVerifier, {1}}) == 0);
+    CHECK(chain.task(id).state == TaskState::kVerifying);
+}
+
+TEST_CASE("VER-2: a commitment binds task, segment, verifier, root and salt") {
+    const TaskId task = task_id(make_actor(1).id, 0);
+    const AccountId verifier = make_actor(3).id;
+    const Hash256 base = verdict_commitment(task, 1, verifier, hash_of("r"), hash_of("s"));
+    CHECK(base != verdict_commitment(task_id(make_actor(1).id, 1), 1, verifier, hash_of("r"), hash_of("s")));
+    CHECK(base != verdict_commitment(task, 2, verifier, hash_of("r"), hash_of("s")));
+    CHECK(base != verdict_commitment(task, 1, make_actor(4).id, hash_of("r"), hash_of("s")));
+    CHECK(base != verdict_commitment(task, 1, verifier, hash_of("q"), hash_of("s")));
+    CHECK(base != verdict_commitment(task, 1, verifier, hash_of("r"), hash_of("t")));
+}
+
+TEST_CASE("VER-3: each assignment is committed once, and reveals wait for the last commitment") {
+    Chain chain;
+    const TaskId id = chain.verifying_task();
+    const std::uint32_t first = chain.task(id).assignments[0].segment;
+    const std::uint32_t second = chain.task(id).assignments[1].segment;
+    CHECK(chain.commit(chain.verifier, id, first, root_of_segment(first)) == 0);
+    CHECK(static_cast<TxError>(chain.commit(chain.verifier, id, first, hash_of("x"))) == TxError::kAlreadyCommitted);
+    CHECK(static_cast<TxError>(chain.reveal(chain.verifier, id, first, root_of_segment(first))) == TxError::kPhase);
+    CHECK(static_cast<TxError>(chain.reveal(chain.verifier, id, second, root_of_segment(second))) ==
+          TxError::kNotCommitted);
+    CHECK(chain.commit(chain.verifier, id, second, root_of_segment(second)) == 0);
+    CHECK(chain.reveal(chain.verifier, id, first, root_of_segment(first)) == 0);
+}
+
+TEST_CASE("VER-4: a reveal must match its commitment") {
+    Chain chain;
+    const TaskId id = chain.verifying_task();
+    chain.commit_all(id);
+    const std::uint32_t segment = chain.task(id).assignments[0].segment;
+    CHECK(static_cast<TxError>(chain.reveal(chain.verifier, id, segment, hash_of("other"))) ==
+          TxError::kCommitmentMismatch);
+    CHECK(chain.fail(chain.verifier, RevealVerdict{id, segment, root_of_segment(segment), hash_of("pepper")}) ==
+          TxError::kCommitmentMismatch);
+    chain.reveal_all(id);
+    CHECK(chain.task(id).assignments[0].status == VerdictStatus::kAccepted);
+    CHECK(chain.task(id).state == TaskState::kChallenge);
+}
+
+TEST_CASE("VER-5: who misses the commit phase loses a tenth of the bond and cannot commit later") {
+    Chain chain;
+    const TaskId id = chain.verifying_task();
+    const std::uint32_t first = chain.task(id).assignments[0].segment;
+    const std::uint32_t second = chain.task(id).assignments[1].segment;
+    CHECK(chain.commit(chain.verifier, id, first, root_of_segment(first)) == 0);
+    chain.skip(chain.params.commit_blocks - 1);
+    CHECK(chain.task(id).assignments[1].status == VerdictStatus::kMissed);
+    CHECK(chain.slashed(id, Reason::kMissedVerdict) == std::vector<std::uint64_t>{kCoin / 10});
+    CHECK(get_supply(chain.view).burned.grains == kCoin / 10);
+    CHECK(static_cast<TxError>(chain.commit(chain.verifier, id, second, root_of_segment(second))) ==
+          TxError::kPhase);
+    CHECK(chain.reveal(chain.verifier, id, first, root_of_segment(first)) == 0);
+    CHECK(chain.task(id).state == TaskState::kChallenge);
+}
+
+TEST_CASE("VER-5: who misses the reveal phase loses a tenth of the bond, and the fee goes to those who did not") {
+    Chain chain;
+    const TaskId id = chain.verifying_task();
+    chain.commit_all(id);
+    const std::uint32_t first = chain.task(id).assignments[0].segment;
+    CHECK(chain.reveal(chain.verifier, id, first, root_of_segment(first)) == 0);
+    chain.skip(chain.params.reveal_blocks - 1);
+    CHECK(chain.task(id).state == TaskState::kChallenge);
+    CHECK(chain.task(id).assignments[1].status == VerdictStatus::kMissed);
+    chain.skip(chain.params.challenge_blocks);
+    CHECK(chain.task(id).state == TaskState::kSettled);
+    CHECK(chain.paid(id, Reason::kVerificationFee) == std::vector<std::uint64_t>{3 * kCoin});
+}
+
+TEST_CASE("VER-6: a rejecting verdict opens a dispute in the same transaction") {
+    Chain chain;
+    const TaskId id = chain.verifying_task();
+    const std::uint32_t first = chain.task(id).assignments[0].segment;
+    const std::uint32_t second = chain.task(id).assignments[1].segment;
+    CHECK(chain.commit(chain.verifier, id, first, hash_of("mine")) == 0);
+    CHECK(chain.commit(chain.verifier, id, second, root_of_segment(second)) == 0);
+    CHECK(chain.reveal(chain.verifier, id, first, hash_of("mine")) == 0);
+    CHECK(chain.last.disputes.size() == 1);
+    const Dispute dispute = find_dispute(chain.view, chain.last.disputes[0]).value();
+    CHECK(dispute.segment == first);
+    CHECK(dispute.challenger == chain.verifier.id);
+    CHECK(dispute.challenger_role == Role::kVerifier);
+    CHECK(dispute.challenger_bond == chain.params.challenger_bond);
+    CHECK(dispute.onchain_bytes > 0);
+    CHECK(chain.task(id).assignments[0].status == VerdictStatus::kRejected);
+    CHECK(chain.task(id).open_disputes == 1);
+    CHECK(chain.stake(Role::kVerifier, chain.verifier).locked.grains == 3 * kCoin);
+}
+
+TEST_CASE("VER-6: a rejecting verdict whose dispute bond is not there is refused until it is") {
+    Chain chain;
+    const TaskId id = chain.verifying_task();
+    for (const Assignment& assignment : chain.task(id).assignments) {
+        CHECK(chain.commit(chain.verifier, id, assignment.segment, hash_of("mine")) == 0);
+    }
+    const std::uint32_t first = chain.task(id).assignments[0].segment;
+    CHECK(chain.run(chain.verifier, Unbond{Role::kVerifier, {98 * kCoin}}) == 0);
+    CHECK(static_cast<TxError>(chain.reveal(chain.verifier, id, first, hash_of("mine"))) ==
+          TxError::kInsufficientStake);
+    CHECK(chain.run(chain.verifier, Bond{Role::kVerifier, {kCoin}}) == 0);
+    CHECK(chain.reveal(chain.verifier, id, first, hash_of("mine")) == 0);
+}
+
+TEST_CASE("VER-7: without an eligible verifier a completed task expires and everything is returned") {
+    Chain chain;
+    chain.bond_all();
+    CHECK(chain.run(chain.verifier, Unbond{Role::kVerifier, {100 * kCoin}}) == 0);
+    const TaskId id = chain.start_task(make_spec());
+    chain.post_checkpoints(id, {hash_of("0"), hash_of("1"), hash_of("2"), hash_of("3")});
+    CHECK(chain.run(chain.solver, CompleteTask{id}) == 0);
+    const std::uint64_t before = chain.balance(chain.submitter);
+    chain.skip(chain.params.commit_blocks);
+    CHECK(chain.task(id).state == TaskState::kExpired);
+    CHECK(chain.balance(chain.submitter) == before + 23 * kCoin);
+    CHECK(chain.stake(Role::kSolver, chain.solver).free.grains == 100 * kCoin);
+    CHECK(get_supply(chain.view).burned.grains == 0);
+    CHECK(get_waiting(chain.view).empty());
+}
