@@ -88,7 +88,7 @@ TEST_CASE("ART-5: writing is deterministic, keeps the order and pads to eight by
     const auto back = decode_safetensors(bytes);
     REQUIRE(back.has_value());
     CHECK(*back == file);
-    CHECK(std::string(bytes.begin() + 8, bytes.begin() + 40) == "{\"__metadata__\":{\"a\":\"1\",\"b\":\"2\"}");
+    CHECK(std::string(bytes.begin() + 8, bytes.begin() + 41) == "{\"__metadata__\":{\"a\":\"1\",\"b\":\"2\"}");
 }
 
 TEST_CASE("ART-2: hostile headers are refused, each for its own reason") {

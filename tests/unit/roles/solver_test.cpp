@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <verifier/roles/solver.hpp>
+
+namespace assay::roles {
+namespace {
+
+using contracts::TaskState;
+
+const AccountId kSelf{{1}};
+const TaskId kTask{{9}};
+
+SolverView view_in(TaskState state) {
+    SolverView view;
+    view.self = kSelf;
+    view.task.id = kTask;
+    view.task.solver = kSelf;
+    view.task.state = state;
+    view.task.spec.steps = 25;
+    view.task.spec.checkpoint_interval = 10;
+    view.free_stake = Amount{5};
+    view.solver_bond = Amount{5};
+    return view;
+}
+
+TEST_CASE("a drawn solver accepts what it can back and was asked to do") {
+    const SolverView good = view_in(TaskState::kDrawn);
+    CHECK(decide_solver(good) == Intent{intent::Accept{kTask}});
+    SolverView view = good;
+    view.is_breaker_open = true;
+    CHECK(decide_solver(view) == Intent{Wait::kBreaker});
+    view = good;
+    view.free_stake = Amount{4};
+    CHECK(decide_solver(view) == Intent{Wait::kNoStake});
+    view = good;
+    view.tasks_max = 2;
+    view.accepted_tasks = 2;
+    CHECK(decide_solver(view) == Intent{Wait::kTaskLimit});
+    view.accepted_tasks = 1;
+    CHECK(decide_solver(view) == Intent{intent::Accept{kTask}});
+    view = good;
+    view.task.solver = AccountId{{2}};
+    CHECK(decide_solver(view) == Intent{Wait::kNothingDue});
+}
+
+TEST_CASE("a training solver trains, posts and completes in order") {
+    struct Row {
+        std::uint32_t stored;
+        std::uint32_t posted;
+        Intent expected;
+    };
+    // 25 steps in tens: the initialisation and three segments.
+    const Row rows[] = {
+        {0, 0, intent::Train{kTask, 0}},          {1, 0, intent::PostCheckpoint{kTask, 0}},
+        {1, 1, intent::Train{kTask, 1}},          {3, 1, intent::PostCheckpoint{kTask, 1}},
+        {3, 3, intent::Train{kTask, 3}},          {4, 3, intent::PostCheckpoint{kTask, 3}},
+        {4, 4, intent::Complete{kTask}},
+        // A lost disk: everything is computed again before anything more is posted.
+        {0, 2, intent::Train{kTask, 0}},          {2, 2, intent::Train{kTask, 2}},
+        {0, 4, intent::Complete{kTask}},
+    };
+    for (const Row& row : rows) {
+        CAPTURE(row.stored);
+        CAPTURE(row.posted);
+        SolverView view = view_in(TaskState::kTraining);
+        view.stored_checkpoints = row.stored;
+        view.task.checkpoints = row.posted;
+        CHECK(decide_solver(view) == row.expected);
+        // Work that was accepted is finished, whatever happens elsewhere.
+        view.is_breaker_open = true;
+        CHECK(decide_solver(view) == row.expected);
+    }
+    SolverView diverged = view_in(TaskState::kTraining);
+    diverged.is_diverged = true;
+    CHECK(decide_solver(diverged) == Intent{Wait::kUnable});
+}
+
+TEST_CASE("a solver does nothing before it is drawn and after it has completed") {
+    for (const TaskState state : {TaskState::kOpen, TaskState::kCompleted, TaskState::kVerifying, TaskState::kChallenge,
+                                  TaskState::kSettled, TaskState::kConvicted, TaskState::kCancelled, TaskState::kExpired}) {
+        CHECK(decide_solver(view_in(state)) == Intent{Wait::kNothingDue});
+    }
+}
+
+TEST_CASE("only the solver answers an availability challenge, once") {
+    contracts::Task task;
+    task.solver = kSelf;
+    contracts::Challenge challenge;
+    challenge.id = ChallengeId{{3}};
+    CHECK(decide_challenge(challenge, task, kSelf) == Intent{intent::ServeChunk{challenge.id}});
+    CHECK(decide_challenge(challenge, task, AccountId{{2}}) == Intent{Wait::kNothingDue});
+    challenge.state = contracts::ChallengeState::kServed;
+    CHECK(decide_challenge(challenge, task, kSelf) == Intent{Wait::kNothingDue});
+}
+
+}  // namespace
+}  // namespace assay::roles

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <verifier/roles/verifier.hpp>
+
+namespace assay::roles {
+namespace {
+
+using contracts::TaskState;
+using contracts::VerdictStatus;
+
+const TaskId kTask{{9}};
+const Hash256 kClaimed{{1}};
+const Hash256 kOther{{2}};
+const Hash256 kThird{{3}};
+
+VerifierView view_of(VerdictStatus status, Replays replays) {
+    VerifierView view;
+    view.task.id = kTask;
+    view.task.state = TaskState::kVerifying;
+    view.assignment.segment = 2;
+    view.assignment.status = status;
+    view.task.assignments = {view.assignment};
+    view.claimed = kClaimed;
+    view.replays = replays;
+    view.free_stake = Amount{1};
+    view.challenger_bond = Amount{1};
+    return view;
+}
+
+Replays after(std::optional<Hash256> first, std::optional<Hash256> second = std::nullopt) {
+    Replays replays;
+    replays.first = first;
+    replays.second = second;
+    return replays;
+}
+
+Replays missing(std::uint32_t failures) {
+    Replays replays;
+    replays.fetch_failures = failures;
+    replays.missing_checkpoint = 1;
+    return replays;
+}
+
+TEST_CASE("two agreeing replays, and nothing less, are a rejection") {
+    CHECK(finding_of(after({}), kClaimed) == Finding::kUnknown);
+    CHECK(finding_of(after(kClaimed), kClaimed) == Finding::kAccept);
+    CHECK(finding_of(after(kOther), kClaimed) == Finding::kDoubt);
+    CHECK(finding_of(after(kOther, kOther), kClaimed) == Finding::kReject);
+    CHECK(finding_of(after(kOther, kClaimed), kClaimed) == Finding::kUnable);
+    CHECK(finding_of(after(kOther, kThird), kClaimed) == Finding::kUnable);
+    Replays unable = after(kOther, kOther);
+    unable.unable = true;
+    CHECK(finding_of(unable, kClaimed) == Finding::kUnable);
+    CHECK(finding_of(missing(kFetchTries - 1), kClaimed) == Finding::kMissing);
+    CHECK(finding_of(missing(kFetchTries), kClaimed) == Finding::kWithheld);
+}
+
+TEST_CASE("a verifier replays, commits what it knows, and reveals when all commitments are in") {
+    const Intent replay = intent::Replay{kTask, 2};
+    const Intent commit = intent::Commit{kTask, 2};
+    CHECK(decide_verifier(view_of(VerdictStatus::kDue, after({}))) == replay);
+    CHECK(decide_verifier(view_of(VerdictStatus::kDue, after(kOther))) == replay);
+    CHECK(decide_verifier(view_of(VerdictStatus::kDue, after(kClaimed))) == commit);
+    CHECK(decide_verifier(view_of(VerdictStatus::kDue, after(kOther, kOther))) == commit);
+
+    VerifierView committed = view_of(VerdictStatus::kCommitted, after(kClaimed));
+    CHECK(decide_verifier(committed) == Intent{Wait::kUnable});
+    committed.has_kept_verdict = true;
+    CHECK(decide_verifier(committed) == Intent{intent::Reveal{kTask, 2}});
+    committed.task.assignments.push_back({});
+    CHECK(decide_verifier(committed) == Intent{Wait::kOtherParty});
+}
+
+TEST_CASE("our own failure is never a verdict") {
+    Replays failed;
+    failed.unable = true;
+    CHECK(decide_verifier(view_of(VerdictStatus::kDue, failed)) == Intent{Wait::kUnable});
+    CHECK(decide_verifier(view_of(VerdictStatus::kDue, after(kOther, kThird))) == Intent{Wait::kUnable});
+}
+
+TEST_CASE("a rejection without the stake to back it is not committed") {
+    VerifierView view = view_of(VerdictStatus::kDue, after(kOther, kOther));
+    view.free_stake = Amount{0};
+    CHECK(decide_verifier(view) == Intent{Wait::kNoStake});
+    view.replays = after(kClaimed);
+    CHECK(decide_verifier(view) == Intent{intent::Commit{kTask, 2}});
+}
+
+TEST_CASE("an artifact that cannot be had is asked for again and then challenged once") {
+    VerifierView view = view_of(VerdictStatus::kDue, missing(1));
+    CHECK(decide_verifier(view) == Intent{intent::Replay{kTask, 2}});
+    view.replays = missing(kFetchTries);
+    CHECK(decide_verifier(view) == Intent{intent::ChallengeAvailability{kTask, 1}});
+    view.has_challenged = true;
+    CHECK(decide_verifier(view) == Intent{intent::Replay{kTask, 2}});
+}
+
+TEST_CASE("a verdict kept from before a restart is committed as it is") {
+    VerifierView view = view_of(VerdictStatus::kDue, after({}));
+    view.has_kept_verdict = true;
+    CHECK(decide_verifier(view) == Intent{intent::Commit{kTask, 2}});
+}
+
+TEST_CASE("an open breaker stops verdicts that are not committed yet") {
+    VerifierView view = view_of(VerdictStatus::kDue, after({}));
+    view.is_breaker_open = true;
+    CHECK(decide_verifier(view) == Intent{Wait::kBreaker});
+    view = view_of(VerdictStatus::kCommitted, after(kClaimed));
+    view.is_breaker_open = true;
+    view.has_kept_verdict = true;
+    CHECK(decide_verifier(view) == Intent{intent::Reveal{kTask, 2}});
+}
+
+TEST_CASE("a verifier has nothing to do outside verification or once it has revealed") {
+    for (const auto status : {VerdictStatus::kAccepted, VerdictStatus::kRejected, VerdictStatus::kMissed}) {
+        CHECK(decide_verifier(view_of(status, after({}))) == Intent{Wait::kNothingDue});
+    }
+    VerifierView view = view_of(VerdictStatus::kDue, after({}));
+    for (const auto state : {TaskState::kCompleted, TaskState::kChallenge, TaskState::kConvicted}) {
+        view.task.state = state;
+        CHECK(decide_verifier(view) == Intent{Wait::kNothingDue});
+    }
+}
+
+}  // namespace
+}  // namespace assay::roles

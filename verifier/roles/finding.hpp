@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include <core/base/bytes.hpp>
+
+namespace assay::roles {
+
+/// How often an artifact is asked for, in different blocks, before its absence becomes a challenge.
+inline constexpr std::uint32_t kFetchTries = 3;
+
+/// What we know of one segment from our own replays. Kept by the worker, through restarts.
+struct Replays {
+    std::optional<Hash256> first;   ///< the state root of our first replay
+    std::optional<Hash256> second;  ///< of the second, made only when the first contradicts the claim
+    bool unable = false;            ///< our own failure: out of memory, device, a program that does not decode
+    std::uint32_t fetch_failures = 0;  ///< in a row
+    std::optional<std::uint32_t> missing_checkpoint;  ///< the one whose artifact could not be had
+};
+
+enum class Finding : std::uint8_t {
+    kUnknown = 1,    ///< not replayed yet
+    kDoubt = 2,      ///< contradicted once: to be replayed again
+    kAccept = 3,
+    kReject = 4,     ///< contradicted by two replays that agree
+    kUnable = 5,     ///< no verdict: we failed, or our two replays differ from each other
+    kMissing = 6,    ///< an artifact could not be had, not often enough to complain
+    kWithheld = 7,   ///< it could not be had kFetchTries times
+};
+
+/// What the replays say about the claim `claimed`. Only kAccept and kReject are verdicts.
+Finding finding_of(const Replays& replays, const Hash256& claimed) noexcept;
+
+}  // namespace assay::roles

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <variant>
+
+#include <contracts/chain/transaction.hpp>
+
+/// What a role decides to do next. Deciding is pure and lives here; doing is the worker's.
+namespace assay::roles {
+
+using contracts::ChallengeId;
+using contracts::DisputeId;
+using contracts::TaskId;
+
+namespace intent {
+struct Accept {
+    TaskId task;
+    bool operator==(const Accept&) const = default;
+};
+/// Train the next segment whose checkpoint is not stored yet.
+struct Train {
+    TaskId task;
+    std::uint32_t segment = 0;
+    bool operator==(const Train&) const = default;
+};
+struct PostCheckpoint {
+    TaskId task;
+    std::uint32_t index = 0;
+    bool operator==(const PostCheckpoint&) const = default;
+};
+struct Complete {
+    TaskId task;
+    bool operator==(const Complete&) const = default;
+};
+/// Execute a segment from the solver's checkpoint before it.
+struct Replay {
+    TaskId task;
+    std::uint32_t segment = 0;
+    bool operator==(const Replay&) const = default;
+};
+struct Commit {
+    TaskId task;
+    std::uint32_t segment = 0;
+    bool operator==(const Commit&) const = default;
+};
+struct Reveal {
+    TaskId task;
+    std::uint32_t segment = 0;
+    bool operator==(const Reveal&) const = default;
+};
+struct OpenDispute {
+    TaskId task;
+    std::uint32_t segment = 0;
+    bool operator==(const OpenDispute&) const = default;
+};
+struct ChallengeAvailability {
+    TaskId task;
+    std::uint32_t checkpoint = 0;
+    bool operator==(const ChallengeAvailability&) const = default;
+};
+struct ServeChunk {
+    ChallengeId challenge;
+    bool operator==(const ServeChunk&) const = default;
+};
+/// The responder's move.
+struct MoveReveal {
+    DisputeId dispute;
+    bool operator==(const MoveReveal&) const = default;
+};
+/// The challenger's move.
+struct MoveSelect {
+    DisputeId dispute;
+    bool operator==(const MoveSelect&) const = default;
+};
+/// Either party's move; sent only when the referee would rule for us.
+struct MoveProve {
+    DisputeId dispute;
+    bool operator==(const MoveProve&) const = default;
+};
+}  // namespace intent
+
+/// Why there is nothing to do now.
+enum class Wait : std::uint8_t {
+    kNothingDue = 1,     ///< no duty of ours in the present state
+    kOtherParty = 2,     ///< somebody else is to move
+    kBreaker = 3,        ///< the circuit breaker is open: no new work after a lost bond
+    kNoStake = 4,        ///< not enough free stake for the bond
+    kUnable = 5,         ///< we could not compute a result; which says nothing about the solver
+    kArtifact = 6,       ///< an artifact could not be had; trying again, or challenged
+    kTaskLimit = 7,      ///< as many tasks accepted as were asked for
+    kTooLate = 8,        ///< the window has closed
+};
+const char* to_string(Wait wait) noexcept;
+
+using Intent = std::variant<
+    Wait, intent::Accept, intent::Train, intent::PostCheckpoint, intent::Complete, intent::Replay, intent::Commit,
+    intent::Reveal, intent::OpenDispute, intent::ChallengeAvailability, intent::ServeChunk, intent::MoveReveal,
+    intent::MoveSelect, intent::MoveProve>;
+
+}  // namespace assay::roles

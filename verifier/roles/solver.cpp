@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <verifier/roles/solver.hpp>
+
+namespace assay::roles {
+namespace {
+
+using contracts::TaskState;
+
+Intent decide_acceptance(const SolverView& view) {
+    if (view.is_breaker_open) {
+        return Wait::kBreaker;
+    }
+    if (view.tasks_max != 0 && view.accepted_tasks >= view.tasks_max) {
+        return Wait::kTaskLimit;
+    }
+    if (view.free_stake < view.solver_bond) {
+        return Wait::kNoStake;
+    }
+    return intent::Accept{view.task.id};
+}
+
+Intent decide_training(const SolverView& view) {
+    const std::uint32_t checkpoints = contracts::segment_count(view.task.spec) + 1;
+    if (view.task.checkpoints == checkpoints) {
+        return intent::Complete{view.task.id};
+    }
+    if (view.task.checkpoints < view.stored_checkpoints) {
+        return intent::PostCheckpoint{view.task.id, view.task.checkpoints};
+    }
+    if (view.is_diverged) {
+        return Wait::kUnable;
+    }
+    return intent::Train{view.task.id, view.stored_checkpoints};
+}
+
+}  // namespace
+
+const char* to_string(Wait wait) noexcept {
+    switch (wait) {
+        case Wait::kNothingDue: return "nothing is due";
+        case Wait::kOtherParty: return "another party is to move";
+        case Wait::kBreaker: return "the circuit breaker is open after a lost bond";
+        case Wait::kNoStake: return "there is not enough free stake for the bond";
+        case Wait::kUnable: return "no result could be computed";
+        case Wait::kArtifact: return "an artifact could not be had";
+        case Wait::kTaskLimit: return "the limit of tasks is reached";
+        case Wait::kTooLate: return "the window has closed";
+    }
+    return "";
+}
+
+Intent decide_solver(const SolverView& view) {
+    if (view.task.solver != view.self) {
+        return Wait::kNothingDue;
+    }
+    switch (view.task.state) {
+        case TaskState::kDrawn: return decide_acceptance(view);
+        case TaskState::kTraining: return decide_training(view);
+        default: return Wait::kNothingDue;
+    }
+}
+
+Intent decide_challenge(const contracts::Challenge& challenge, const contracts::Task& task, const AccountId& self) {
+    if (task.solver != self || challenge.state != contracts::ChallengeState::kOpen) {
+        return Wait::kNothingDue;
+    }
+    return intent::ServeChunk{challenge.id};
+}
+
+}  // namespace assay::roles

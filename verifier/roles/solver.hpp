@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include <core/base/integers.hpp>
+#include <contracts/availability/challenge.hpp>
+#include <contracts/tasks/task.hpp>
+#include <verifier/roles/intent.hpp>
+
+namespace assay::roles {
+
+/// What a solver knows of one task: the chain's record and its own memory.
+struct SolverView {
+    AccountId self;
+    contracts::Task task;
+    std::uint32_t stored_checkpoints = 0;  ///< checkpoints 0 .. n-1 are computed and on our disk
+    Amount free_stake;                     ///< as solver
+    Amount solver_bond;                    ///< what accepting locks
+    bool is_breaker_open = false;
+    bool is_diverged = false;              ///< training gave a state that is not finite: there is no next checkpoint
+    std::uint32_t accepted_tasks = 0;
+    std::uint32_t tasks_max = 0;           ///< 0: no limit
+};
+
+/// The next thing to do for the task. Posts what is stored before it trains on; never posts what is not stored.
+Intent decide_solver(const SolverView& view);
+
+/// The answer to an open availability challenge against a task that `self` solved.
+Intent decide_challenge(const contracts::Challenge& challenge, const contracts::Task& task, const AccountId& self);
+
+}  // namespace assay::roles

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <verifier/roles/verifier.hpp>
+
+#include <algorithm>
+
+namespace assay::roles {
+namespace {
+
+using contracts::VerdictStatus;
+
+Intent decide_verdict(const VerifierView& view) {
+    const std::uint32_t segment = view.assignment.segment;
+    if (view.is_breaker_open) {
+        return Wait::kBreaker;
+    }
+    if (view.has_kept_verdict) {
+        return intent::Commit{view.task.id, segment};
+    }
+    const bool can_bond = view.free_stake >= view.challenger_bond;
+    switch (finding_of(view.replays, view.claimed)) {
+        case Finding::kUnknown:
+        case Finding::kDoubt:
+        case Finding::kMissing: return intent::Replay{view.task.id, segment};
+        case Finding::kAccept: return intent::Commit{view.task.id, segment};
+        case Finding::kReject:
+            if (!can_bond) {
+                return Wait::kNoStake;
+            }
+            return intent::Commit{view.task.id, segment};
+        case Finding::kUnable: return Wait::kUnable;
+        case Finding::kWithheld:
+            if (view.has_challenged) {
+                return intent::Replay{view.task.id, segment};
+            }
+            if (!can_bond) {
+                return Wait::kNoStake;
+            }
+            return intent::ChallengeAvailability{view.task.id, view.replays.missing_checkpoint.value_or(segment)};
+    }
+    return Wait::kNothingDue;
+}
+
+Intent decide_reveal(const VerifierView& view) {
+    const auto& all = view.task.assignments;
+    const bool commits_due = std::any_of(all.begin(), all.end(), [](const contracts::Assignment& assignment) {
+        return assignment.status == VerdictStatus::kDue;
+    });
+    if (commits_due) {
+        return Wait::kOtherParty;
+    }
+    if (!view.has_kept_verdict) {
+        return Wait::kUnable;
+    }
+    return intent::Reveal{view.task.id, view.assignment.segment};
+}
+
+}  // namespace
+
+Intent decide_verifier(const VerifierView& view) {
+    if (view.task.state != contracts::TaskState::kVerifying) {
+        return Wait::kNothingDue;
+    }
+    switch (view.assignment.status) {
+        case VerdictStatus::kDue: return decide_verdict(view);
+        case VerdictStatus::kCommitted: return decide_reveal(view);
+        default: return Wait::kNothingDue;
+    }
+}
+
+}  // namespace assay::roles

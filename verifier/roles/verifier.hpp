@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <core/base/integers.hpp>
+#include <contracts/tasks/task.hpp>
+#include <verifier/roles/finding.hpp>
+#include <verifier/roles/intent.hpp>
+
+namespace assay::roles {
+
+/// What a verifier knows of one of its assignments.
+struct VerifierView {
+    contracts::Task task;
+    contracts::Assignment assignment;
+    Hash256 claimed;           ///< the solver's state root after the segment
+    Replays replays;
+    bool has_kept_verdict = false;  ///< root and salt of our commitment are on our disk
+    bool has_challenged = false;    ///< the missing checkpoint's availability is challenged already
+    Amount free_stake;         ///< as verifier
+    Amount challenger_bond;    ///< what a rejection or a challenge locks
+    bool is_breaker_open = false;
+};
+
+/// Replays before it commits, twice before it rejects; commits only what it can back with a bond; reveals when every
+/// commitment of the task is in.
+Intent decide_verifier(const VerifierView& view);
+
+}  // namespace assay::roles
