@@ -121,7 +121,8 @@ enum class [[nodiscard]] MoveError : std::uint8_t {
 
 /// Where a dispute of `claim` starts.
 Position start_position(const Claim& claim) noexcept;
-/// How the position's level is to be revealed next. Not at kProof.
+/// How the position's level is to be revealed next. Nothing at kProof, or for a position that no moves lead to (the
+/// moves and the referee refuse such positions too).
 Split split(const Claim& claim, const Position& position) noexcept;
 /// The responder's move.
 Result<Position, MoveError> reveal(

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include <verifier/canonical/node.hpp>
+#include <verifier/canonical/partial.hpp>
+#include <verifier/trace/narrowing.hpp>
+
+/// What the narrowing, the referee and the parties share.
+namespace assay::trace {
+
+/// How many entries a step of the claim has: its graph's nodes, kCommit included.
+constexpr std::uint32_t entry_count(const Claim& claim) {
+    return claim.initialisation ? claim.program.init_nodes : claim.program.step_nodes;
+}
+
+/// What the disputed step's partials may depend on besides their inputs.
+inline canonical::StepContext context_of(const Claim& claim, const Position& position) {
+    return {
+        .seed = claim.seed,
+        .step = claim.initialisation ? 0 : position.first_step,
+        .dataset = claim.program.dataset,
+    };
+}
+
+/// DSP-8: whether `node` can stand at `index` of the claim's graph, as far as the node and the program's commitment
+/// tell: it is well-formed alone, it reads only what exists before it, it is kCommit exactly when it is the last, and
+/// a batch has the task's shape.
+bool fits_program(const Claim& claim, std::uint32_t index, const canonical::Node& node) noexcept;
+
+/// Whether `position` is one that the moves of a dispute of `claim` can lead to, as far as its sizes go. Everything
+/// below the moves requires it.
+bool is_possible(const Claim& claim, const Position& position) noexcept;
+
+}  // namespace assay::trace
