@@ -6,13 +6,13 @@
 
 namespace assay::solo {
 
-// BLK-1
+// BLK-10
 Hash256 block_hash(const BlockHeader& header) {
     static const crypto::TaggedHash kHash("assay/block");
     return kHash(codec::encode(header));
 }
 
-// BLK-2
+// BLK-11
 Hash256 txs_root(const std::vector<Bytes>& txs) {
     static const crypto::TaggedHash kHash("assay/txs");
     std::vector<Hash256> hashes;
@@ -36,7 +36,7 @@ Block sign_block(
     return block;
 }
 
-// BLK-3
+// BLK-12
 bool is_authentic(const Block& block) {
     return block.header.txs_root == txs_root(block.txs) &&
            crypto::verify_signature(block.header.proposer, block_hash(block.header).view(), block.signature);

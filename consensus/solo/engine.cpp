@@ -22,23 +22,23 @@ std::string find_fault(
     const LogRecord& record, const std::string& chain_id, const std::optional<BlockHeader>& parent, const Hash256& app_hash
 ) {
     const BlockHeader& header = record.block.header;
-    if (header.chain_id != chain_id) {  // BLK-4
+    if (header.chain_id != chain_id) {  // BLK-13
         return "is of chain " + header.chain_id + ", not of " + chain_id;
     }
     if (header.height.value != (parent ? parent->height.value : 0) + 1 ||
-        header.parent != (parent ? block_hash(*parent) : Hash256{})) {  // BLK-4
+        header.parent != (parent ? block_hash(*parent) : Hash256{})) {  // BLK-13
         return "does not follow its parent";
     }
-    if (parent && header.proposer != parent->proposer) {  // BLK-7
+    if (parent && header.proposer != parent->proposer) {  // BLK-16
         return "has another proposer than its parent";
     }
-    if (header.time_ms <= (parent ? parent->time_ms : 0)) {  // BLK-5
+    if (header.time_ms <= (parent ? parent->time_ms : 0)) {  // BLK-14
         return "is not later than its parent";
     }
-    if (header.app_hash != app_hash) {  // BLK-6
+    if (header.app_hash != app_hash) {  // BLK-15
         return "names another app hash than the state before it has";
     }
-    if (!is_authentic(record.block)) {  // BLK-3
+    if (!is_authentic(record.block)) {  // BLK-12
         return "is not signed by its proposer";
     }
     return {};

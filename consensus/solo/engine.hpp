@@ -52,7 +52,7 @@ struct EngineOptions {
     std::function<void(const std::string&)> on_failure;
 };
 
-/// Checks that `record` continues the chain whose last header is `parent` (nullopt: it is block 1): BLK-3 to BLK-7.
+/// Checks that `record` continues the chain whose last header is `parent` (nullopt: it is block 1): BLK-12 to BLK-16.
 /// Returns what is wrong, in words; empty when nothing is.
 std::string find_fault(
     const LogRecord& record, const std::string& chain_id, const std::optional<BlockHeader>& parent, const Hash256& app_hash

@@ -271,6 +271,7 @@ std::vector<Bytes> Application::prepare(std::vector<Bytes> candidates, std::uint
     return candidates;
 }
 
+// BLK-17
 bool Application::process(const consensus::FinalizeRequest& proposal) const {
     const auto state = committed();
     std::uint64_t bytes = 0;

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <random>
+#include <thread>
+
+#include <consensus/solo/mempool.hpp>
+#include <contracts/chain/tx_error.hpp>
+#include <tests/unit/consensus/toy_machine.hpp>
+
+using namespace assay;
+using namespace assay::solo;
+using namespace assay::solo::test;
+using contracts::TxError;
+
+namespace {
+
+/// nullopt when it was taken in.
+std::optional<Refusal> refusal(Mempool& pool, const Bytes& tx) {
+    const auto result = pool.add(tx);
+    return result ? std::nullopt : std::optional(result.error());
+}
+
+TxError rejected_with(Mempool& pool, const Bytes& tx) {
+    const auto why = refusal(pool, tx);
+    REQUIRE(why.has_value());
+    REQUIRE(why->reason == RefusalReason::kRejected);
+    return TxError{why->code};
+}
+
+void run_block(ToyMachine& machine, const std::vector<Bytes>& txs) {
+    consensus::FinalizeRequest block;
+    block.height = {machine.info().height.value + 1};
+    block.txs = txs;
+    machine.finalize(block);
+    machine.commit();
+}
+
+}  // namespace
+
+TEST_CASE("a sender's transactions enter in nonce order without gaps or replacements") {
+    ToyMachine machine;
+    Mempool pool(machine, {});
+    CHECK(rejected_with(pool, toy_tx(1, 1)) == TxError::kNonceTooHigh);
+    CHECK_FALSE(refusal(pool, toy_tx(1, 0)).has_value());
+    CHECK(rejected_with(pool, toy_tx(1, 2)) == TxError::kNonceTooHigh);
+    CHECK(rejected_with(pool, toy_tx(1, 0, 0, 9)) == TxError::kNonceTooLow);
+    CHECK_FALSE(refusal(pool, toy_tx(1, 1)).has_value());
+    CHECK_FALSE(refusal(pool, toy_tx(2, 0)).has_value());
+    CHECK(refusal(pool, toy_tx(1, 1))->reason == RefusalReason::kAlreadyKnown);
+    CHECK(pool.size().txs == 3);
+    CHECK(pool.size().bytes == 12);
+    CHECK(pool.next_nonce(toy_sender(1)) == 2);
+    CHECK_FALSE(pool.next_nonce(toy_sender(9)).has_value());
+    CHECK(pool.contains(contracts::tx_hash(toy_tx(1, 1))));
+    CHECK(pool.candidates(1'000) == std::vector<Bytes>{toy_tx(1, 0), toy_tx(1, 1), toy_tx(2, 0)});
+    CHECK(pool.candidates(11).size() == 2);
+    CHECK(rejected_with(pool, toy_tx(3, 0, 1)) == TxError::kUndecodable);
+}
+
+TEST_CASE("limits in transactions, bytes and per sender refuse and a block makes room") {
+    ToyMachine machine;
+    Mempool count(machine, {.txs_max = 2, .bytes_max = 1'000, .sender_txs_max = 10});
+    CHECK_FALSE(refusal(count, toy_tx(1, 0)).has_value());
+    CHECK_FALSE(refusal(count, toy_tx(2, 0)).has_value());
+    CHECK(refusal(count, toy_tx(3, 0))->reason == RefusalReason::kFull);
+    Mempool bytes(machine, {.txs_max = 10, .bytes_max = 7, .sender_txs_max = 10});
+    CHECK_FALSE(refusal(bytes, toy_tx(1, 0)).has_value());
+    CHECK(refusal(bytes, toy_tx(2, 0))->reason == RefusalReason::kFull);
+    Mempool sender(machine, {.txs_max = 10, .bytes_max = 1'000, .sender_txs_max = 1});
+    CHECK_FALSE(refusal(sender, toy_tx(1, 0)).has_value());
+    CHECK(refusal(sender, toy_tx(1, 1))->reason == RefusalReason::kFull);
+    CHECK_FALSE(refusal(sender, toy_tx(2, 0)).has_value());
+
+    run_block(machine, {toy_tx(1, 0)});
+    count.update({toy_tx(1, 0)});
+    CHECK(count.size().txs == 1);
+    CHECK_FALSE(refusal(count, toy_tx(3, 0)).has_value());
+}
+
+TEST_CASE("a recheck that refuses a transaction drops what followed it of that sender") {
+    ToyMachine machine;
+    Mempool pool(machine, {});
+    CHECK_FALSE(refusal(pool, toy_tx(1, 0)).has_value());
+    CHECK_FALSE(refusal(pool, toy_tx(1, 1, 2)).has_value());
+    CHECK_FALSE(refusal(pool, toy_tx(1, 2)).has_value());
+    CHECK_FALSE(refusal(pool, toy_tx(2, 0)).has_value());
+    run_block(machine, {toy_tx(1, 0)});
+    pool.update({toy_tx(1, 0)});
+    CHECK(pool.candidates(1'000) == std::vector<Bytes>{toy_tx(2, 0)});
+    CHECK_FALSE(pool.next_nonce(toy_sender(1)).has_value());
+    CHECK_FALSE(refusal(pool, toy_tx(1, 1)).has_value());
+}
+
+TEST_CASE("against random submissions and blocks the pool holds what a plain model holds") {
+    for (std::uint32_t seed = 1; seed <= 20; ++seed) {
+        CAPTURE(seed);
+        std::mt19937 random(seed);
+        const auto below = [&random](std::uint32_t n) { return static_cast<std::uint8_t>(random() % n); };
+        ToyMachine machine;
+        Mempool pool(machine, {.txs_max = 12, .bytes_max = 1'000, .sender_txs_max = 5});
+        std::vector<Bytes> model;
+        const auto expected_nonce = [&](std::uint8_t sender) {
+            std::uint64_t nonce = machine.nonce_of(sender);
+            for (const Bytes& tx : model) {
+                nonce = tx[0] == sender ? tx[1] + 1U : nonce;
+            }
+            return nonce;
+        };
+        for (int step = 0; step < 400; ++step) {
+            if (below(10) > 0) {
+                const std::uint8_t sender = below(4);
+                const auto base = static_cast<std::uint8_t>(expected_nonce(sender));
+                const Bytes tx = toy_tx(sender, static_cast<std::uint8_t>(base + below(2)), below(8) == 0 ? 2 : 0, below(3));
+                const auto of_sender =
+                    std::count_if(model.begin(), model.end(), [&](const Bytes& other) { return other[0] == sender; });
+                const bool fits = model.size() < 12 && of_sender < 5 && tx[1] == base;
+                REQUIRE(pool.add(tx).has_value() == fits);
+                if (fits) {
+                    model.push_back(tx);
+                }
+            } else {
+                std::vector<Bytes> block(model.begin(), model.begin() + below(static_cast<std::uint32_t>(model.size()) + 1));
+                run_block(machine, block);
+                pool.update(block);
+                std::vector<Bytes> kept;
+                std::map<std::uint8_t, bool> broken;
+                for (auto it = model.begin() + static_cast<std::ptrdiff_t>(block.size()); it != model.end(); ++it) {
+                    broken[(*it)[0]] = broken[(*it)[0]] || (*it)[2] == 2;
+                    if (!broken[(*it)[0]]) {
+                        kept.push_back(*it);
+                    }
+                }
+                model = std::move(kept);
+            }
+            REQUIRE(pool.candidates(10'000) == model);
+            REQUIRE(pool.size().txs == model.size());
+            REQUIRE(pool.size().bytes == model.size() * 4);
+        }
+    }
+}
+
+TEST_CASE("submissions on several threads while blocks commit leave no gap and no used nonce") {
+    ToyMachine machine;
+    Mempool pool(machine, {});
+    std::atomic<bool> stop = false;
+    std::vector<std::thread> submitters;
+    for (std::uint8_t sender = 0; sender < 3; ++sender) {
+        submitters.emplace_back([&pool, &stop, sender] {
+            for (unsigned nonce = 0; nonce < 250 && !stop;) {
+                nonce += pool.add(toy_tx(sender, static_cast<std::uint8_t>(nonce))).has_value() ? 1U : 0U;
+            }
+        });
+    }
+    std::vector<std::uint64_t> next(3, 0);
+    bool in_order = true;
+    for (int i = 0; i < 20'000 && (next[0] < 250 || next[1] < 250 || next[2] < 250); ++i) {
+        const auto txs = pool.candidates(40);
+        for (const Bytes& tx : txs) {
+            in_order = in_order && tx[1] == next[tx[0]];
+            ++next[tx[0]];
+        }
+        run_block(machine, txs);
+        pool.update(txs);
+    }
+    stop = true;
+    for (std::thread& submitter : submitters) {
+        submitter.join();
+    }
+    CHECK(in_order);
+    CHECK(next == std::vector<std::uint64_t>{250, 250, 250});
+}
