@@ -173,8 +173,7 @@ void Demo::submit(Fraud fraud, const std::string& solver) {
         << "[model]\nkind = \"char\"\ncontext = 16\nembedding = 32\nhidden = 128\nbatch_size = 64\n\n"
         << "[optimizer]\nkind = \"adam\"\nlearning_rate = 0.003\n\n"
         << "[data]\ntext = \"" << options_.text.string() << "\"\n";
-    const std::string location = "http://127.0.0.1:" + std::to_string(artifact_server_->port());
-    const contracts::TaskSpec spec = cli::pack_task(directory, store_, location);
+    const contracts::TaskSpec spec = cli::pack_task(directory, store_, artifact_server_->url());
     const crypto::SecretKey key = network_.key("submitter");
     const std::uint64_t nonce =
         network_.rpc().call("account_get", {{"account", to_hex(key.account().view())}}).at("next_nonce").get<std::uint64_t>();

@@ -116,14 +116,33 @@ void Network::start_worker(const std::string& name, const std::vector<std::strin
           std::string("--progress"), std::string("json")}) {
         command.push_back(option);
     }
+    commands_[name] = std::move(command);
+    launch(name);
+}
+
+void Network::launch(const std::string& name) {
     {
         const std::lock_guard lock(mutex_);
         ready_[name] = false;
     }
     workers_.push_back(std::make_unique<Process>(
-        name, command, home_ / "logs" / (name + ".log"), [this, name](const std::string& line) { on_line(name, line); }
+        name, commands_.at(name), home_ / "logs" / (name + ".log"), [this, name](const std::string& line) { on_line(name, line); }
     ));
 }
+
+void Network::kill_worker(const std::string& name) {
+    std::erase_if(workers_, [&](const std::unique_ptr<Process>& worker) {
+        if (worker->name() != name) {
+            return false;
+        }
+        worker->kill();
+        return true;
+    });
+    const std::lock_guard lock(mutex_);
+    ready_.erase(name);
+}
+
+void Network::restart_worker(const std::string& name) { launch(name); }
 
 void Network::on_line(const std::string& worker, const std::string& line) {
     const std::lock_guard lock(mutex_);

@@ -48,6 +48,9 @@ class Network {
     void start_node(const contracts::Params& params, std::uint32_t block_interval_ms);
     /// Starts an assay-worker for an actor: `arguments` begin with the role's subcommand.
     void start_worker(const std::string& name, const std::vector<std::string>& arguments);
+    /// kill -9, as a crash would end it; start it again with restart_worker.
+    void kill_worker(const std::string& name);
+    void restart_worker(const std::string& name);
     /// Waits until every worker started so far has printed its ready line.
     void await_workers(std::chrono::seconds timeout);
     /// Throws std::runtime_error naming the first process that ended, with the tail of its log.
@@ -59,6 +62,7 @@ class Network {
     void stop();
 
   private:
+    void launch(const std::string& name);
     void on_line(const std::string& worker, const std::string& line);
     [[noreturn]] void fail_with_log(const std::string& what, const std::filesystem::path& log);
 
@@ -73,6 +77,7 @@ class Network {
     std::deque<WorkerEvent> events_;
     std::map<std::string, bool> ready_;
     std::unique_ptr<Process> node_;
+    std::map<std::string, std::vector<std::string>> commands_;
     std::vector<std::unique_ptr<Process>> workers_;
 };
 

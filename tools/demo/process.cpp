@@ -120,4 +120,13 @@ int Process::stop(std::chrono::milliseconds grace) {
     return *status_;
 }
 
+void Process::kill() {
+    if (!exit_status()) {
+        ::kill(pid_, SIGKILL);
+        while (!exit_status()) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+    }
+}
+
 }  // namespace assay::demo

@@ -32,6 +32,8 @@ class Process {
     std::optional<int> exit_status();
     /// SIGTERM, then SIGKILL after `grace`. Returns the exit status.
     int stop(std::chrono::milliseconds grace = std::chrono::seconds(5));
+    /// SIGKILL at once.
+    void kill();
 
   private:
     std::string name_;

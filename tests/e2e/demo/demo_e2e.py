@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the demo as a user would and checks what it leaves behind.
+
+    demo_e2e.py BIN fraud KIND     one demo; its report; its block log replayed from genesis
+    demo_e2e.py BIN pair           the default demo, an honest task beside a fraud
+    demo_e2e.py BIN same-seed      two runs with one seed give the same training state roots
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+DISPUTE_FIELDS = {"id", "kind", "rounds", "onchain_bytes", "referee_us", "pinpoint", "verdict", "slashed", "paid", "burned"}
+TASK_FIELDS = {"id", "state", "solver", "reward", "checkpoints", "history"}
+# Where each fraud that can be pinpointed must be found: the primitive, where only one will do.
+EXPECTED_OP = {"data": "batch_rows", "init": "uniform"}
+
+
+def check(condition, complaint):
+    if not condition:
+        sys.exit(f"FAILED: {complaint}")
+
+
+def run_demo(binaries, home, *arguments):
+    report = home.with_suffix(".json")
+    command = [str(binaries / "assay"), "demo", "--home", str(home), "--report", str(report), *arguments]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=280)
+    print(result.stdout[-6000:])
+    check(result.returncode == 0, f"{' '.join(command)} exited with {result.returncode}:\n{result.stderr[-3000:]}")
+    return json.loads(report.read_text()), result.stdout
+
+
+def check_shape(report):
+    check({"tasks", "disputes", "supply", "audit", "wall_s"} <= report.keys(), "the report lacks a section")
+    for task in report["tasks"]:
+        check(TASK_FIELDS <= task.keys(), f"a task lacks {TASK_FIELDS - task.keys()}")
+        check(len(task["history"]) > 0, "a task without history")
+    for dispute in report["disputes"]:
+        check(DISPUTE_FIELDS <= dispute.keys(), f"a dispute lacks {DISPUTE_FIELDS - dispute.keys()}")
+        check(dispute["rounds"] <= 8 and dispute["onchain_bytes"] <= 65536, "a dispute beyond its limits")
+    check(report["audit"]["proof_verified"] is True, "the audit did not verify")
+    supply = report["supply"]
+    check(supply["before"] == supply["after"] + supply["burned"], "money was not conserved")
+
+
+def check_replay(binaries, home):
+    command = [str(binaries / "assayd"), "replay", "--home", str(home / "network" / "node"), "-o", "json"]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    check(result.returncode == 0, f"the block log's replay exited with {result.returncode}: {result.stdout} {result.stderr}")
+    print("replay:", result.stdout.strip()[-300:])
+
+
+def check_fraud(report, kind):
+    task = report["tasks"][-1]
+    verdicts = [d["verdict"] for d in report["disputes"] if d["task"] == task["id"]]
+    if kind == "none":
+        check(task["state"] == "settled" and not verdicts, "an honest task must settle undisputed")
+    elif kind == "false-accuser":
+        check(task["state"] == "settled" and "upheld" in verdicts, "the accuser must lose and the task settle")
+        accusation = next(d for d in report["disputes"] if d["verdict"] == "upheld")
+        check(accusation["slashed"] > 0 and accusation["slashed"] == accusation["paid"] + accusation["burned"], "the accuser's bond")
+    elif kind == "withhold":
+        check(task["state"] == "convicted" and "lapsed" in verdicts, "withholding must convict")
+    else:
+        check(task["state"] == "convicted" and verdicts.count("refuted") == 1, f"{kind} must convict, by one dispute")
+        dispute = next(d for d in report["disputes"] if d["verdict"] == "refuted")
+        at = dispute["pinpoint"]
+        check(at["op"] is not None and at["node"] is not None, "the fraud must be pinpointed to a node")
+        check(at["op"] == EXPECTED_OP.get(kind, at["op"]), f"{kind} was pinpointed at {at}")
+        check(0 < dispute["referee_us"] < 1000, f"the referee took {dispute['referee_us']} us")
+        check(dispute["slashed"] > 0 and dispute["slashed"] == dispute["paid"] + dispute["burned"], "the solver's bond")
+
+
+def main():
+    binaries, mode = pathlib.Path(sys.argv[1]), sys.argv[2]
+    with tempfile.TemporaryDirectory(prefix="assay-e2e-") as folder:
+        folder = pathlib.Path(folder)
+        if mode == "fraud":
+            kind = sys.argv[3]
+            report, story = run_demo(binaries, folder / "home", "--fraud", kind, "--seed", "7")
+            check_shape(report)
+            check_fraud(report, kind)
+            check_replay(binaries, folder / "home")
+            check("/8 " in story and "who was paid" in story, "the story was not told")
+        elif mode == "pair":
+            report, _ = run_demo(binaries, folder / "home")
+            check_shape(report)
+            check([t["state"] for t in report["tasks"]] == ["settled", "convicted"], "one settles, one is convicted")
+            check(report["wall_s"] < 120, f"the demo took {report['wall_s']} s")
+        elif mode == "same-seed":
+            first, _ = run_demo(binaries, folder / "a", "--fraud", "none", "--seed", "11")
+            second, _ = run_demo(binaries, folder / "b", "--fraud", "none", "--seed", "11")
+            other, _ = run_demo(binaries, folder / "c", "--fraud", "none", "--seed", "12")
+            roots = [[c["state_root"] for c in r["tasks"][0]["checkpoints"]] for r in (first, second, other)]
+            check(len(roots[0]) >= 9, "at least eight segments")
+            check(roots[0] == roots[1], "the same seed must give the same state roots")
+            check(roots[0][-1] != roots[2][-1], "another seed must give other state roots")
+        else:
+            sys.exit(__doc__)
+    print("ok")
+
+
+if __name__ == "__main__":
+    main()
