@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include <core/base/bytes.hpp>
@@ -21,8 +22,10 @@ struct AuditResult {
 };
 
 /// Fetches a task's whole history, rebuilds its history root, proves the task's record against the app hash, and checks
-/// the signature of the block that carries that app hash. Throws RpcError or NetError; what the node got wrong is a
-/// result, not an exception.
-AuditResult audit_task(net::RpcClient& rpc, const contracts::TaskId& task);
+/// the signature of the block that carries that app hash. `proposer` is whose signature counts; nullopt takes the node's
+/// word for it. Throws RpcError or NetError; what the node got wrong is a result, not an exception.
+AuditResult audit_task(
+    net::RpcClient& rpc, const contracts::TaskId& task, const std::optional<AccountId>& proposer = std::nullopt
+);
 
 }  // namespace assay::cli

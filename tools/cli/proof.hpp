@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <stdexcept>
+
+#include <nlohmann/json.hpp>
+
+#include <core/base/bytes.hpp>
+#include <core/base/integers.hpp>
+#include <net/rpc_client.hpp>
+
+/// What a node says about the state, held against the app hash that it says the state has.
+namespace assay::cli {
+
+/// What the node said does not verify; the message says which part.
+class Mismatch : public std::runtime_error {
+  public:
+    using std::runtime_error::runtime_error;
+};
+
+struct ProvenSlot {
+    std::optional<Bytes> value;  ///< nullopt: proven to be empty
+    Height height;
+    Hash256 app_hash;
+};
+
+/// Asks for the slot of `key` (at `height`, or the latest) and verifies the proof. Throws RpcError, NetError, Mismatch.
+ProvenSlot prove_slot(net::RpcClient& rpc, const Bytes& key, std::optional<Height> height = std::nullopt);
+
+/// The block after a state carries its app hash: fetches it, waiting up to ten seconds for it, and checks that the
+/// chain's proposer signed it and that it carries `slot`'s app hash. `proposer`: whose signature counts; nullopt takes
+/// the node's word. Throws RpcError, NetError, Mismatch.
+void check_signed(net::RpcClient& rpc, const ProvenSlot& slot, const std::optional<AccountId>& proposer);
+
+/// A text member that is hex of the right length. Throws Mismatch naming it.
+Bytes hex_member(const nlohmann::json& object, const char* name);
+Hash256 hash_member(const nlohmann::json& object, const char* name);
+
+}  // namespace assay::cli
