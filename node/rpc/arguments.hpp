@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <core/base/bytes.hpp>
+#include <core/base/integers.hpp>
+#include <contracts/chain/transaction.hpp>
+#include <node/rpc/jsonrpc.hpp>
+
+namespace assay::rpc {
+
+/// The parameters of one call. Reading what is missing or of the wrong kind throws the Fault that says which.
+class Arguments {
+  public:
+    /// Throws when `params` has a name that is not among `names`.
+    Arguments(const Json& params, std::initializer_list<std::string_view> names);
+
+    bool has(const char* name) const { return params_.contains(name); }
+    std::uint64_t number(const char* name, std::uint64_t max) const;
+    std::uint64_t number_or(const char* name, std::uint64_t otherwise, std::uint64_t max) const;
+    std::string text(const char* name) const;
+    Bytes bytes(const char* name, std::size_t size_max) const;
+    AccountId account(const char* name) const;
+    contracts::Role role(const char* name) const;
+    Json object(const char* name) const;
+    template <class Id>
+    Id id(const char* name) const {
+        const auto id = fixed_from_hex<Id>(text(name));
+        if (!id) {
+            fail(name, "must be " + std::to_string(2 * Id::kSizeBytes) + " hex digits");
+        }
+        return *id;
+    }
+
+    /// `limit`: 1..100, default 50.
+    std::uint32_t limit() const;
+    /// `cursor` of the listing `scope`; 0 when absent or null.
+    std::uint64_t from(std::string_view scope) const;
+
+  private:
+    const Json& required(const char* name) const;
+    [[noreturn]] static void fail(const char* name, const std::string& what);
+
+    const Json& params_;
+};
+
+inline constexpr std::uint32_t kPageMax = 100;
+
+}  // namespace assay::rpc

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+/// JSON-RPC 2.0 without a transport: texts in, texts out.
+namespace assay::rpc {
+
+using Json = nlohmann::json;
+
+// JSON-RPC's own codes, and ours (docs/rpc.md).
+inline constexpr int kParseError = -32700;
+inline constexpr int kInvalidRequest = -32600;
+inline constexpr int kMethodNotFound = -32601;
+inline constexpr int kInvalidParams = -32602;
+inline constexpr int kInternalError = -32603;
+inline constexpr int kNotFound = -32001;
+inline constexpr int kUnavailable = -32002;
+inline constexpr int kTxRejected = -32003;
+inline constexpr int kLimitExceeded = -32005;
+
+inline constexpr std::size_t kBatchMax = 20;
+inline constexpr std::size_t kDepthMax = 32;  ///< of nested arrays and objects in a request
+
+/// What a method throws to be answered as an error object. `data` gets the code's name.
+class Fault : public std::runtime_error {
+  public:
+    Fault(int fault_code, const std::string& message, Json fault_data = Json::object())
+        : std::runtime_error(message), code(fault_code), data(std::move(fault_data)) {}
+    int code;
+    Json data;
+};
+
+Fault invalid_params(const std::string& message);
+
+/// The error object of a response.
+Json render_error(int code, const std::string& message, Json data = Json::object());
+/// A whole response that reports an error of no particular request.
+std::string error_response(int code, const std::string& message);
+
+/// Methods by name; answers single calls, batches and notifications as the specification says.
+class Dispatcher {
+  public:
+    using Method = std::function<Json(const Json& params)>;  ///< params: always an object
+
+    /// `name` is not there yet.
+    void add(const std::string& name, Method method);
+    std::vector<std::string> names() const;
+    /// The response's text; empty when there is nothing to answer. A Fault becomes its error object, any other
+    /// exception internal_error.
+    std::string handle(std::string_view body) const;
+
+  private:
+    Json call(const Json& request) const;
+    Json run(const std::string& method, const Json& request) const;
+
+    std::map<std::string, Method> methods_;
+};
+
+}  // namespace assay::rpc

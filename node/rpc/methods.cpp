@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <node/rpc/methods.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+
+#include <core/codec/borsh.hpp>
+#include <contracts/chain/state.hpp>
+#include <contracts/chain/tx_error.hpp>
+#include <node/rpc/arguments.hpp>
+#include <node/rpc/cursor.hpp>
+#include <node/rpc/render.hpp>
+
+namespace assay::rpc {
+
+namespace {
+
+using node::NodeApi;
+namespace keys = contracts::keys;
+
+constexpr std::uint64_t kAny = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint32_t kScanMax = 1'000;  // records that one call of a filtered listing looks at
+constexpr std::size_t kTxBytesMax = 1U << 20U;
+constexpr std::chrono::milliseconds kWaitSlice{250};
+
+/// A slot decoded; nullopt when it is empty. What the node stored itself decodes.
+template <class T>
+std::optional<T> find(const NodeApi& api, const Bytes& key) {
+    const auto bytes = api.state(key);
+    if (!bytes) {
+        return std::nullopt;
+    }
+    auto value = codec::decode<T>(*bytes);
+    if (!value) {
+        throw std::runtime_error("a slot of the state does not decode");
+    }
+    return *std::move(value);
+}
+
+template <class T>
+T require(const NodeApi& api, const Bytes& key, const char* what) {
+    auto value = find<T>(api, key);
+    if (!value) {
+        throw Fault(kNotFound, std::string("no such ") + what);
+    }
+    return *std::move(value);
+}
+
+Json next_cursor(std::string_view scope, const std::optional<std::uint64_t>& next) {
+    return next ? Json(encode_cursor(scope, *next)) : Json();
+}
+
+Json node_status(const NodeApi& api, const Json& params) {
+    const Arguments arguments(params, {});
+    return render_status(api.status(), ASSAY_VERSION);
+}
+
+Json chain_params(const NodeApi& api, const Json& params) {
+    const Arguments arguments(params, {});
+    const contracts::Params values = api.params();
+    Json out = render(values);
+    out["raw"] = to_hex(codec::encode(values));
+    return out;
+}
+
+/// In slices, so that a stopping server need not wait for the timeout.
+Json chain_wait(NodeApi& api, const Json& params, const std::atomic<bool>& stopping) {
+    const Arguments arguments(params, {"after", "timeout_ms"});
+    const Height after{arguments.number("after", kAny)};
+    const auto deadline = std::chrono::steady_clock::now() +
+                          std::chrono::milliseconds(arguments.number_or("timeout_ms", 10'000, 30'000));
+    for (;;) {
+        const auto left =
+            std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+        const Height height = api.wait_for_block(after, std::clamp(left, std::chrono::milliseconds(0), kWaitSlice));
+        if (height > after || left <= kWaitSlice || stopping) {
+            return {{"height", height.value}};
+        }
+    }
+}
+
+Json chain_block(const NodeApi& api, const Json& params) {
+    const Arguments arguments(params, {"height"});
+    const Height height{arguments.number_or("height", api.status().height.value, kAny)};
+    const auto block = api.block(height);
+    if (!block) {
+        throw Fault(kNotFound, "no block of height " + std::to_string(height.value));
+    }
+    return render_block(*block);
+}
+
+Json tx_submit(NodeApi& api, const Json& params) {
+    const Arguments arguments(params, {"tx"});
+    const auto hash = api.submit(arguments.bytes("tx", kTxBytesMax));
+    if (hash) {
+        return {{"hash", render(*hash)}};
+    }
+    const node::SubmitError& error = hash.error();
+    if (error.code != 0) {
+        const char* reason = contracts::to_string(static_cast<contracts::TxError>(error.code));
+        throw Fault(kTxRejected, std::string("transaction rejected: ") + reason,
+                    {{"tx_error", error.code}, {"reason", reason}});
+    }
+    if (error.stopping) {
+        throw Fault(kUnavailable, "the node is stopping");
+    }
+    if (error.already_known) {
+        throw Fault(kTxRejected, "the transaction is known already", {{"tx_error", 0}, {"reason", "already_known"}});
+    }
+    throw Fault(kLimitExceeded, "the mempool is full");
+}
+
+Json tx_get(const NodeApi& api, const Json& params) {
+    const Arguments arguments(params, {"hash"});
+    const auto hash = arguments.id<Hash256>("hash");
+    // A block may take it between two questions: ask for the final answer last.
+    const bool is_pending = api.in_mempool(hash);
+    if (const auto tx = api.tx(hash)) {
+        return render_tx(*tx, true);
+    }
+    if (!is_pending) {
+        throw Fault(kNotFound, "no such transaction");
+    }
+    Json out{{"hash", render(hash)}, {"status", "pending"}};
+    for (const char* name : {"height", "index", "action", "sender", "nonce", "fee", "code", "error", "size_bytes",
+                             "body", "raw"}) {
+        out[name] = nullptr;
+    }
+    return out;
+}
+
+Json account_get(const NodeApi& api, const Json& params) {
+    const Arguments arguments(params, {"account"});
+    const AccountId id = arguments.account("account");
+    const auto account = find<contracts::Account>(api, keys::account(id)).value_or(contracts::Account{});
+    return {{"account", render(id)},
+            {"balance", render(account.balance)},
+            {"nonce", account.nonce},
+            {"next_nonce", api.next_nonce(id)}};
+}
+
+Json account_history(const NodeApi& api, const Json& params) {
+    const Arguments arguments(params, {"account", "limit", "cursor"});
+    const AccountId id = arguments.account("account");
+    const std::string scope = "account_history/" + to_hex(id.view());
+    const auto page = api.account_history(id, arguments.from(scope), arguments.limit());
+    Json txs = Json::array();
+    for (const auto& tx : page.items) {
+        txs.push_back(render_tx(tx, false));
+    }
+    return {{"txs", std::move(txs)}, {"next_cursor", next_cursor(scope, page.next)}};
+}
+
+Json stake_get(const NodeApi& api, const Json& params) {
+    const Arguments arguments(params, {"account"});
+    const AccountId id = arguments.account("account");
+    Json roles = Json::object();
+    for (const auto role : {contracts::Role::kSolver, contracts::Role::kVerifier, contracts::Role::kWhistleblower}) {
+        const auto stake = find<contracts::Stake>(api, keys::stake(role, id)).value_or(contracts::Stake{});
+        roles[contracts::to_string(role)] = render(stake);
+    }
+    return {{"account", render(id)}, {"roles", std::move(roles)}};
+}
+
+TaskDetails details_of(const NodeApi& api, const contracts::Task& task) {
+    TaskDetails details;
+    for (std::uint32_t i = 0; i < task.checkpoints; ++i) {
+        // The record may be of a later height than the task's: never the other way round.
+        if (auto checkpoint = find<contracts::Checkpoint>(api, keys::checkpoint(task.id, i))) {
+            details.checkpoints.push_back(*std::move(checkpoint));
+        }
+    }
+    std::optional<std::uint64_t> from = 0;
+    while (from) {
+        const auto page = api.disputes(task.id, *from, kPageMax);
+        details.disputes.insert(details.disputes.end(), page.items.begin(), page.items.end());
+        from = page.next;
+    }
+    for (const auto& id : api.challenges(task.id)) {
+        if (auto challenge = find<contracts::Challenge>(api, keys::challenge(id))) {
+            details.challenges.push_back(*std::move(challenge));
+        }
+    }
+    return details;
+}
+
+Json task_get(const NodeApi& api, const Json& params) {
+    const Arguments arguments(params, {"task"});
+    const auto task = require<contracts::Task>(api, keys::task(arguments.id<contracts::TaskId>("task")), "task");
+    return render_task(task, details_of(api, task));
+}
+
+template <class State>
+std::optional<State> state_argument(const Arguments& arguments, State last) {
+    if (!arguments.has("state")) {
+        return std::nullopt;
+    }
+    const std::string name = arguments.text("state");
+    for (std::uint8_t i = 1; i <= static_cast<std::uint8_t>(last); ++i) {
+        if (name == contracts::to_string(static_cast<State>(i))) {
+            return static_cast<State>(i);
+        }
+    }
+    throw Fault(kInvalidParams, "parameter \"state\" names no state", {{"parameter", "state"}});
+}
+
+/// Pages of ids, looked up and filtered, until the limit or kScanMax records: `list(from, count)` gives a page,
+/// `visit(id)` whether it was taken. Returns where to go on.
+template <class List, class Visit>
+std::optional<std::uint64_t> scan(std::uint64_t from, std::uint32_t limit, List list, Visit visit) {
+    std::uint32_t taken = 0;
+    std::uint32_t looked_at = 0;
+    std::optional<std::uint64_t> next = from;
+    while (next && taken < limit && looked_at < kScanMax) {
+        // Never more than are wanted: a page's end is the only place to go on from.
+        const auto page = list(*next, limit - taken);
+        for (const auto& id : page.items) {
+            taken += visit(id) ? 1U : 0U;
+            ++looked_at;
+        }
+        next = page.next;
+    }
+    return next;
+}
+
+Json task_list(const NodeApi& api, const Json& params) {
+    const Arguments arguments(params, {"state", "limit", "cursor"});
+    const auto state = state_argument(arguments, contracts::TaskState::kExpired);
+    const std::string scope = "task_list/" + std::string(state ? contracts::to_string(*state) : "");
+    Json tasks = Json::array();
+    const auto next = scan(
+        arguments.from(scope), arguments.limit(),
+        [&](std::uint64_t from, std::uint32_t count) { return api.tasks(from, count); },
+        [&](const contracts::TaskId& id) {
+            const auto task = find<contracts::Task>(api, keys::task(id));
+            if (!task || (state && task->state != *state)) {
+                return false;
+            }
+            tasks.push_back(render_task_summary(*task));
+            return true;
+        }
+    );
+    return {{"tasks", std::move(tasks)}, {"next_cursor", next_cursor(scope, next)}};
+}
+
+Json task_history(const NodeApi& api, const Json& params) {
+    const Arguments arguments(params, {"task", "limit", "cursor"});
+    const auto id = arguments.id<contracts::TaskId>("task");
+    require<contracts::Task>(api, keys::task(id), "task");
+    const std::string scope = "task_history/" + to_hex(id.view());
+    const auto page = api.task_history(id, arguments.from(scope), arguments.limit());
+    Json records = Json::array();
+    for (const auto& record : page.items) {
+        records.push_back(render(record));
+    }
+    return {{"task", render(id)}, {"records", std::move(records)}, {"next_cursor", next_cursor(scope, page.next)}};
+}
+
+Json checkpoint_get(const NodeApi& api, const Json& params) {
+    const Arguments arguments(params, {"task", "index"});
+    const auto task = arguments.id<contracts::TaskId>("task");
+    const auto index = static_cast<std::uint32_t>(arguments.number("index", contracts::kMaxSegments));
+    return render_checkpoint(
+        task, index, require<contracts::Checkpoint>(api, keys::checkpoint(task, index), "checkpoint")
+    );
+}
+
+Json dispute_get(const NodeApi& api, const Json& params) {
+    const Arguments arguments(params, {"dispute"});
+    const auto id = arguments.id<contracts::DisputeId>("dispute");
+    const auto dispute = require<contracts::Dispute>(api, keys::dispute(id), "dispute");
+    return render_dispute(dispute, api.referee_us(id), api.dispute_moves(id));
+}
+
+Json dispute_list(const NodeApi& api, const Json& params) {
+    const Arguments arguments(params, {"task", "state", "limit", "cursor"});
+    const auto state = state_argument(arguments, contracts::DisputeState::kMoot);
+    const auto task = arguments.has("task") ? std::optional(arguments.id<contracts::TaskId>("task")) : std::nullopt;
+    const std::string scope = "dispute_list/" + (task ? to_hex(task->view()) : std::string()) + "/" +
+                              std::string(state ? contracts::to_string(*state) : "");
+    Json disputes = Json::array();
+    const auto next = scan(
+        arguments.from(scope), arguments.limit(),
+        [&](std::uint64_t from, std::uint32_t count) { return api.disputes(task, from, count); },
+        [&](const contracts::DisputeId& id) {
+            const auto dispute = find<contracts::Dispute>(api, keys::dispute(id));
+            if (!dispute || (state && dispute->state != *state)) {
+                return false;
+            }
+            disputes.push_back(render_dispute_summary(*dispute, api.referee_us(id)));
+            return true;
+        }
+    );
+    return {{"disputes", std::move(disputes)}, {"next_cursor", next_cursor(scope, next)}};
+}
+
+Json challenge_get(const NodeApi& api, const Json& params) {
+    const Arguments arguments(params, {"challenge"});
+    const auto id = arguments.id<contracts::ChallengeId>("challenge");
+    return render(require<contracts::Challenge>(api, keys::challenge(id), "challenge"));
+}
+
+/// The slot that exactly one of the parameters names.
+Bytes key_argument(const Arguments& arguments) {
+    constexpr std::array<const char*, 7> kNames{"key",     "task",      "account", "dispute",
+                                                "challenge", "stake", "checkpoint"};
+    const auto given = std::count_if(kNames.begin(), kNames.end(), [&](const char* name) { return arguments.has(name); });
+    if (given != 1) {
+        throw invalid_params("exactly one of key, task, account, dispute, challenge, stake, checkpoint is needed");
+    }
+    if (arguments.has("task")) {
+        return keys::task(arguments.id<contracts::TaskId>("task"));
+    }
+    if (arguments.has("account")) {
+        return keys::account(arguments.account("account"));
+    }
+    if (arguments.has("dispute")) {
+        return keys::dispute(arguments.id<contracts::DisputeId>("dispute"));
+    }
+    if (arguments.has("challenge")) {
+        return keys::challenge(arguments.id<contracts::ChallengeId>("challenge"));
+    }
+    if (arguments.has("stake")) {
+        const Json value = arguments.object("stake");
+        const Arguments stake(value, {"account", "role"});
+        return keys::stake(stake.role("role"), stake.account("account"));
+    }
+    if (arguments.has("checkpoint")) {
+        const Json value = arguments.object("checkpoint");
+        const Arguments checkpoint(value, {"task", "index"});
+        return keys::checkpoint(
+            checkpoint.id<contracts::TaskId>("task"),
+            static_cast<std::uint32_t>(checkpoint.number("index", contracts::kMaxSegments))
+        );
+    }
+    return arguments.bytes("key", 256);
+}
+
+Json chain_proof(const NodeApi& api, const Json& params) {
+    const Arguments arguments(
+        params, {"key", "task", "account", "dispute", "challenge", "stake", "checkpoint", "height"}
+    );
+    const Bytes key = key_argument(arguments);
+    const auto height =
+        arguments.has("height") ? std::optional(Height{arguments.number("height", kAny)}) : std::nullopt;
+    const auto answer = api.prove(key, height);
+    if (!answer) {
+        throw Fault(kUnavailable, "the state of that height is not kept");
+    }
+    return {{"key", to_hex(key)},
+            {"value", answer->value ? Json(to_hex(*answer->value)) : Json()},
+            {"height", answer->height.value},
+            {"app_hash", render(answer->app_hash)},
+            {"proof", to_hex(answer->proof)}};
+}
+
+}  // namespace
+
+Dispatcher make_dispatcher(NodeApi& api, const std::atomic<bool>& stopping) {
+    Dispatcher out;
+    using Reader = Json (*)(const NodeApi&, const Json&);
+    const auto add = [&out, &api](const char* name, Reader method) {
+        out.add(name, [&api, method](const Json& params) { return method(api, params); });
+    };
+    add("node_status", node_status);
+    add("chain_params", chain_params);
+    add("chain_block", chain_block);
+    add("chain_proof", chain_proof);
+    add("tx_get", tx_get);
+    add("account_get", account_get);
+    add("account_history", account_history);
+    add("stake_get", stake_get);
+    add("task_get", task_get);
+    add("task_list", task_list);
+    add("task_history", task_history);
+    add("checkpoint_get", checkpoint_get);
+    add("dispute_get", dispute_get);
+    add("dispute_list", dispute_list);
+    add("challenge_get", challenge_get);
+    out.add("chain_wait", [&api, &stopping](const Json& params) { return chain_wait(api, params, stopping); });
+    out.add("tx_submit", [&api](const Json& params) { return tx_submit(api, params); });
+    auto names = out.names();
+    names.emplace_back("rpc.discover");
+    out.add("rpc.discover", [names](const Json& params) {
+        const Arguments arguments(params, {});
+        return Json{{"methods", names}};
+    });
+    return out;
+}
+
+}  // namespace assay::rpc

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <node/rpc/render.hpp>
+
+#include <core/codec/borsh.hpp>
+#include <core/crypto/address.hpp>
+#include <contracts/arbitration/arbitration.hpp>
+#include <verifier/trace/commitment.hpp>
+
+namespace assay::rpc {
+
+namespace {
+
+template <class T>
+Json raw(const T& record) {
+    return to_hex(codec::encode(record));
+}
+
+template <class T>
+Json or_null(const std::optional<T>& value) {
+    return value ? Json(*value) : Json();
+}
+
+/// Zero bytes stand for nothing and nobody.
+template <class Id>
+Json id_or_null(const Id& id) {
+    return id.is_zero() ? Json() : render(id);
+}
+
+Json to_move(const contracts::Dispute& dispute) {
+    if (dispute.state != contracts::DisputeState::kActive) {
+        return {};
+    }
+    return contracts::is_responders_turn(dispute) ? "responder" : "challenger";
+}
+
+Json render_pinpoint(const trace::Pinpoint& at) {
+    return {{"step", at.step},
+            {"node", or_null(at.node)},
+            {"op", at.op ? Json(canonical::to_string(*at.op)) : Json()},
+            {"tile", or_null(at.tile)},
+            {"partial", or_null(at.partial)}};
+}
+
+Json render_assignments(const std::vector<contracts::Assignment>& assignments) {
+    Json out = Json::array();
+    for (const contracts::Assignment& item : assignments) {
+        out.push_back({{"segment", item.segment},
+                       {"verifier", render(item.verifier)},
+                       {"status", contracts::to_string(item.status)},
+                       {"state_root", id_or_null(item.state_root)}});
+    }
+    return out;
+}
+
+/// The members that a task has in listings and by itself alike.
+Json render_task_head(const contracts::Task& task) {
+    return {{"id", render(task.id)},
+            {"title", task.spec.title},
+            {"state", contracts::to_string(task.state)},
+            {"submitter", render(task.submitter)},
+            {"solver", task.solver ? render(*task.solver) : Json()},
+            {"reward", render(task.spec.reward)},
+            {"segments", contracts::segment_count(task.spec)},
+            {"submitted_at", task.submitted_at.value}};
+}
+
+}  // namespace
+
+Json render(const AccountId& account) { return crypto::to_address(account); }
+Json render(Amount amount) { return std::to_string(amount.grains); }
+
+Json render(const contracts::ArtifactRef& artifact) {
+    return {{"sha256", render(artifact.sha256)}, {"size_bytes", artifact.size_bytes}, {"location", artifact.location}};
+}
+
+Json render(const contracts::Params& params) {
+    return {{"fee_base", render(params.fee_base)},
+            {"fee_per_byte", render(params.fee_per_byte)},
+            {"tx_size_max", params.tx_size_max},
+            {"block_size_max", params.block_size_max},
+            {"solver_bond", render(params.solver_bond)},
+            {"verifier_bond", render(params.verifier_bond)},
+            {"challenger_bond", render(params.challenger_bond)},
+            {"unbonding_blocks", params.unbonding_blocks},
+            {"verifiers_per_segment", params.verifiers_per_segment},
+            {"segments_checked", params.segments_checked},
+            {"accept_blocks", params.accept_blocks},
+            {"commit_blocks", params.commit_blocks},
+            {"reveal_blocks", params.reveal_blocks},
+            {"challenge_blocks", params.challenge_blocks},
+            {"dispute_clock_blocks", params.dispute_clock_blocks},
+            {"dispute_extension_blocks", params.dispute_extension_blocks},
+            {"availability_blocks", params.availability_blocks},
+            {"slash_to_winner_bps", params.slash_to_winner_bps}};
+}
+
+Json render(const contracts::Stake& stake) {
+    Json unbonding = Json::array();
+    for (const contracts::Unbonding& item : stake.unbonding) {
+        unbonding.push_back({{"amount", render(item.amount)}, {"release_at", item.release_at.value}});
+    }
+    return {{"free", render(stake.free)}, {"locked", render(stake.locked)}, {"unbonding", std::move(unbonding)}};
+}
+
+Json render(const contracts::Challenge& challenge) {
+    return {{"id", render(challenge.id)},
+            {"task", render(challenge.task)},
+            {"checkpoint", challenge.checkpoint},
+            {"tensor", challenge.tensor},
+            {"tile", challenge.tile},
+            {"challenger", render(challenge.challenger)},
+            {"state", contracts::to_string(challenge.state)},
+            {"deadline", challenge.deadline.value},
+            {"raw", raw(challenge)}};
+}
+
+Json render(const contracts::HistoryRecord& record) {
+    Json out = render(record.event);
+    out["index"] = record.index;
+    out["height"] = record.height.value;
+    out["tx"] = id_or_null(record.tx);
+    out["actor"] = id_or_null(record.actor);
+    out["event"] = contracts::event_name(record.event);
+    out["raw"] = raw(record);
+    return out;
+}
+
+Json render_checkpoint(const contracts::TaskId& task, std::uint32_t index, const contracts::Checkpoint& checkpoint) {
+    return {{"task", render(task)},
+            {"index", index},
+            {"state_root", render(checkpoint.state_root)},
+            {"artifact", render(checkpoint.artifact.sha256)},
+            {"size_bytes", checkpoint.artifact.size_bytes},
+            {"location", checkpoint.artifact.location},
+            {"height", checkpoint.height.value},
+            {"raw", raw(checkpoint)}};
+}
+
+Json render_task_summary(const contracts::Task& task) {
+    Json out = render_task_head(task);
+    out["checkpoints"] = task.checkpoints;
+    return out;
+}
+
+Json render_task(const contracts::Task& task, const TaskDetails& details) {
+    Json out = render_task_head(task);
+    Json checkpoints = Json::array();
+    for (std::uint32_t i = 0; i < details.checkpoints.size(); ++i) {
+        const contracts::Checkpoint& checkpoint = details.checkpoints[i];
+        checkpoints.push_back({{"index", i},
+                               {"state_root", render(checkpoint.state_root)},
+                               {"artifact", render(checkpoint.artifact.sha256)},
+                               {"location", checkpoint.artifact.location},
+                               {"height", checkpoint.height.value}});
+    }
+    Json disputes = Json::array();
+    for (const contracts::DisputeId& id : details.disputes) {
+        disputes.push_back(render(id));
+    }
+    Json challenges = Json::array();
+    for (const contracts::Challenge& challenge : details.challenges) {
+        Json item = render(challenge);
+        item.erase("task");
+        item.erase("raw");
+        challenges.push_back(std::move(item));
+    }
+    out["verification_fee"] = render(task.spec.verification_fee);
+    out["escrow"] = render(task.escrow);
+    out["solver_bond"] = render(task.solver_bond);
+    out["steps"] = task.spec.steps;
+    out["checkpoint_interval"] = task.spec.checkpoint_interval;
+    out["checkpoints"] = std::move(checkpoints);
+    out["assignments"] = render_assignments(task.assignments);
+    out["deadline"] = task.deadline.value;
+    out["open_disputes"] = task.open_disputes;
+    out["open_challenges"] = task.open_challenges;
+    out["history_count"] = task.history_count;
+    out["history_root"] = render(task.history_root);
+    out["disputes"] = std::move(disputes);
+    out["challenges"] = std::move(challenges);
+    out["program_id"] = render(trace::program_id(task.spec.program));
+    out["raw"] = raw(task);
+    return out;
+}
+
+Json render_dispute_summary(const contracts::Dispute& dispute, std::optional<double> referee_us) {
+    return {{"id", render(dispute.id)},
+            {"task", render(dispute.task)},
+            {"segment", dispute.segment},
+            {"responder", render(dispute.responder)},
+            {"challenger", render(dispute.challenger)},
+            {"state", contracts::to_string(dispute.state)},
+            {"reason", dispute.reason ? Json(contracts::to_string(*dispute.reason)) : Json()},
+            {"level", trace::to_string(dispute.position.level)},
+            {"rounds", dispute.position.rounds},
+            {"to_move", to_move(dispute)},
+            {"pinpoint", render_pinpoint(trace::pinpoint(dispute.position))},
+            {"responder_clock", dispute.responder_clock},
+            {"challenger_clock", dispute.challenger_clock},
+            {"deadline", dispute.deadline.value},
+            {"opened_at", dispute.opened_at.value},
+            {"ended_at", dispute.ended_at.value},
+            {"onchain_bytes", dispute.onchain_bytes},
+            {"referee_us", or_null(referee_us)},
+            {"slashed", render(dispute.slashed)},
+            {"paid", render(dispute.paid)},
+            {"burned", render(dispute.burned)}};
+}
+
+Json render_dispute(
+    const contracts::Dispute& dispute, std::optional<double> referee_us, const std::vector<node::DisputeMove>& moves
+) {
+    Json out = render_dispute_summary(dispute, referee_us);
+    out["moves"] = Json::array();
+    for (const node::DisputeMove& move : moves) {
+        out["moves"].push_back({{"tx", render(move.tx)},
+                                {"height", move.height.value},
+                                {"action", move.action},
+                                {"size_bytes", move.size_bytes}});
+    }
+    out["raw"] = raw(dispute);
+    return out;
+}
+
+}  // namespace assay::rpc

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <core/base/bytes.hpp>
+#include <contracts/chain/chain.hpp>
+#include <node/app/node_api.hpp>
+#include <node/rpc/jsonrpc.hpp>
+
+/// Records of the chain as JSON (docs/rpc.md). Amounts are decimal strings, accounts addresses, hashes hex; null
+/// stands for what a record leaves empty.
+namespace assay::rpc {
+
+template <class Tag, std::size_t kSize>
+Json render(const FixedBytes<Tag, kSize>& value) {
+    return to_hex(value.view());
+}
+Json render(const AccountId& account);
+Json render(Amount amount);
+
+Json render(const contracts::Params& params);  ///< without raw
+Json render(const contracts::Stake& stake);
+Json render(const contracts::ArtifactRef& artifact);
+Json render(const contracts::TaskSpec& spec);
+Json render(const contracts::Challenge& challenge);
+/// The members of an action, or of an event of a task's history, by name.
+Json render(const contracts::Action& action);
+Json render(const contracts::HistoryEvent& event);
+Json render(const contracts::HistoryRecord& record);
+
+Json render_status(const node::NodeStatus& status, const std::string& version);
+Json render_block(const node::StoredBlock& block);
+Json render_tx(const node::StoredTx& tx, bool whole);      ///< whole: with body and raw
+Json render_tx_bytes(ByteView bytes, bool whole);          ///< what the bytes alone say; null when they do not decode
+
+/// What task_get tells besides the task's own record.
+struct TaskDetails {
+    std::vector<contracts::Checkpoint> checkpoints;  ///< from index 0 on
+    std::vector<contracts::DisputeId> disputes;
+    std::vector<contracts::Challenge> challenges;
+};
+Json render_task(const contracts::Task& task, const TaskDetails& details);
+Json render_task_summary(const contracts::Task& task);
+Json render_checkpoint(const contracts::TaskId& task, std::uint32_t index, const contracts::Checkpoint& checkpoint);
+Json render_dispute(
+    const contracts::Dispute& dispute, std::optional<double> referee_us, const std::vector<node::DisputeMove>& moves
+);
+Json render_dispute_summary(const contracts::Dispute& dispute, std::optional<double> referee_us);
+
+}  // namespace assay::rpc

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <node/rpc/render.hpp>
+
+#include <variant>
+
+#include <core/codec/borsh.hpp>
+#include <verifier/trace/commitment.hpp>
+
+namespace assay::rpc {
+
+namespace {
+
+using namespace contracts;
+
+Json fields_of(const Transfer& a) { return {{"to", rpc::render(a.to)}, {"amount", rpc::render(a.amount)}}; }
+Json fields_of(const Bond& a) { return {{"role", to_string(a.role)}, {"amount", rpc::render(a.amount)}}; }
+Json fields_of(const Unbond& a) { return {{"role", to_string(a.role)}, {"amount", rpc::render(a.amount)}}; }
+Json fields_of(const SubmitTask& a) { return rpc::render(a.spec); }
+Json fields_of(const AcceptTask& a) { return {{"task", rpc::render(a.task)}}; }
+Json fields_of(const PostCheckpoint& a) {
+    return {{"task", rpc::render(a.task)},
+            {"index", a.index},
+            {"state_root", rpc::render(a.state_root)},
+            {"artifact", rpc::render(a.artifact)}};
+}
+Json fields_of(const CompleteTask& a) { return {{"task", rpc::render(a.task)}}; }
+Json fields_of(const CancelTask& a) { return {{"task", rpc::render(a.task)}}; }
+Json fields_of(const CommitVerdict& a) {
+    return {{"task", rpc::render(a.task)}, {"segment", a.segment}, {"commitment", rpc::render(a.commitment)}};
+}
+Json fields_of(const RevealVerdict& a) {
+    return {{"task", rpc::render(a.task)},
+            {"segment", a.segment},
+            {"state_root", rpc::render(a.state_root)},
+            {"salt", rpc::render(a.salt)}};
+}
+Json fields_of(const OpenDispute& a) {
+    return {{"task", rpc::render(a.task)}, {"segment", a.segment}, {"role", to_string(a.role)}};
+}
+Json fields_of(const RevealMove& a) {
+    return {{"dispute", rpc::render(a.dispute)}, {"round", a.round}, {"children", a.children.size()}};
+}
+Json fields_of(const SelectMove& a) {
+    return {{"dispute", rpc::render(a.dispute)},
+            {"round", a.round},
+            {"child", a.selection.child},
+            {"op", a.selection.node ? Json(canonical::to_string(a.selection.node->node.op)) : Json()}};
+}
+Json fields_of(const ProveMove& a) {
+    return {{"dispute", rpc::render(a.dispute)},
+            {"accumulator", a.proof.before.has_value()},
+            {"tiles", a.proof.tiles.size()},
+            {"row", a.proof.row.has_value()},
+            {"entries", a.proof.entries.size()}};
+}
+Json fields_of(const ChallengeAvailability& a) {
+    return {{"task", rpc::render(a.task)},
+            {"checkpoint", a.checkpoint},
+            {"tensor", a.tensor},
+            {"tile", a.tile},
+            {"role", to_string(a.role)}};
+}
+Json fields_of(const ServeChunk& a) {
+    return {{"challenge", rpc::render(a.challenge)}, {"rows", a.type.shape.rows}, {"cols", a.type.shape.cols}};
+}
+
+}  // namespace
+
+Json render(const contracts::Action& action) {
+    return std::visit([](const auto& fields) { return fields_of(fields); }, action);
+}
+
+Json render(const contracts::TaskSpec& spec) {
+    return {{"title", spec.title},
+            {"program_id", render(trace::program_id(spec.program))},
+            {"program_artifact", render(spec.program_artifact)},
+            {"dataset_root", render(spec.dataset_root)},
+            {"dataset_artifact", render(spec.dataset_artifact)},
+            {"seed", spec.seed},
+            {"steps", spec.steps},
+            {"checkpoint_interval", spec.checkpoint_interval},
+            {"reward", render(spec.reward)},
+            {"verification_fee", render(spec.verification_fee)},
+            {"training_blocks", spec.training_blocks}};
+}
+
+}  // namespace assay::rpc

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <node/rpc/render.hpp>
+
+#include <variant>
+
+namespace assay::rpc {
+
+namespace {
+
+using namespace contracts::history;
+
+Json fields_of(const Submitted& e) { return {{"escrow", rpc::render(e.escrow)}}; }
+Json fields_of(const SolverDrawn& e) { return {{"solver", rpc::render(e.solver)}}; }
+Json fields_of(const Accepted& e) { return {{"bond", rpc::render(e.bond)}}; }
+Json fields_of(const CheckpointPosted& e) {
+    return {{"checkpoint", e.index}, {"state_root", rpc::render(e.state_root)}, {"artifact", rpc::render(e.artifact)}};
+}
+Json fields_of(const Completed&) { return Json::object(); }
+Json fields_of(const VerifierDrawn& e) { return {{"segment", e.segment}, {"verifier", rpc::render(e.verifier)}}; }
+Json fields_of(const VerdictCommitted& e) { return {{"segment", e.segment}}; }
+Json fields_of(const VerdictRevealed& e) {
+    return {{"segment", e.segment}, {"state_root", rpc::render(e.state_root)}, {"accepts", e.accepts}};
+}
+Json fields_of(const DisputeOpened& e) { return {{"dispute", rpc::render(e.dispute)}, {"segment", e.segment}}; }
+Json fields_of(const DisputeMoved& e) {
+    return {{"dispute", rpc::render(e.dispute)},
+            {"round", e.round},
+            {"level", trace::to_string(e.level)},
+            {"by_responder", e.by_responder}};
+}
+Json fields_of(const DisputeEnded& e) {
+    return {{"dispute", rpc::render(e.dispute)},
+            {"claim_refuted", e.claim_refuted},
+            {"reason", contracts::to_string(e.reason)}};
+}
+Json fields_of(const AvailabilityChallenged& e) {
+    return {{"challenge", rpc::render(e.challenge)}, {"checkpoint", e.checkpoint}};
+}
+Json fields_of(const AvailabilityEnded& e) {
+    return {{"challenge", rpc::render(e.challenge)}, {"served", e.served}, {"moot", e.moot}};
+}
+Json fields_of(const Paid& e) {
+    return {{"to", rpc::render(e.to)},
+            {"amount", rpc::render(e.amount)},
+            {"reason", contracts::to_string(e.reason)}};
+}
+Json fields_of(const Slashed& e) {
+    return {{"from", rpc::render(e.from)},
+            {"amount", rpc::render(e.amount)},
+            {"burned", rpc::render(e.burned)},
+            {"reason", contracts::to_string(e.reason)}};
+}
+Json fields_of(const StateChanged& e) { return {{"state", contracts::to_string(e.state)}}; }
+
+}  // namespace
+
+Json render(const contracts::HistoryEvent& event) {
+    return std::visit([](const auto& fields) { return fields_of(fields); }, event);
+}
+
+}  // namespace assay::rpc
