@@ -143,7 +143,7 @@ Result<Changes, GenesisError> make_genesis(const Genesis& genesis) {
         return Unexpected{GenesisError::kParams};
     }
     const Nothing nothing;
-    Overlay state(nothing);
+    Overlay state = Overlay::over(nothing);
     Supply supply;
     for (const auto& [account, balance] : genesis.balances) {
         const auto sum = checked_add(supply.genesis, balance);
@@ -175,7 +175,7 @@ Result<void, TxError> check_tx(
     if (expected_nonce != get_account(view, tx.body.sender).nonce) {
         return {};  // what comes before it decides the rest
     }
-    Overlay state(view);
+    Overlay state = Overlay::over(view);
     charge(state, tx);
     TRY(check_action_stateful(state, params, tx.body.sender, tx.body.action));
     if (const auto* prove = std::get_if<ProveMove>(&tx.body.action)) {
@@ -190,7 +190,7 @@ BlockOutcome apply_block(
     // BLK-2
     BlockOutcome outcome;
     const Params params = get_params(view);
-    Overlay state(view);
+    Overlay state = Overlay::over(view);
     Run run{state, params, chain_id, context, outcome};
     for (const Bytes& tx : txs) {
         Receipt receipt;

@@ -14,8 +14,10 @@ namespace assay::contracts {
 /// over the committed state, a transaction's over the block's (STA-3).
 class Overlay final : public StateView {
   public:
-    /// `base` outlives the overlay.
-    explicit Overlay(const StateView& base) : base_(base) {}
+    /// An empty overlay on `base`, which outlives it. Not a constructor: on another overlay, that would be a copy.
+    static Overlay over(const StateView& base) { return Overlay(&base); }
+    Overlay(const Overlay&) = delete;
+    Overlay& operator=(const Overlay&) = delete;
 
     std::optional<Bytes> get(const Bytes& key) const override;
     void put(const Bytes& key, Bytes value);
@@ -29,6 +31,8 @@ class Overlay final : public StateView {
     Changes net_changes() const;
 
   private:
+    explicit Overlay(const StateView* base) : base_(*base) {}
+
     const StateView& base_;
     Changes changes_;
 };

@@ -58,7 +58,7 @@ Result<Traces, TxError> run_guarded(
     Overlay& state, const Params& params, const BlockContext& block, const Cause& cause,
     const std::function<Result<void, TxError>(Context&)>& effects
 ) {
-    Overlay above(state);
+    Overlay above = Overlay::over(state);
     Context context{
         .state = above,
         .params = params,

@@ -95,8 +95,10 @@ TEST_CASE("AVL-3: a challenge that nobody answers in time convicts the solver") 
 
 TEST_CASE("AVL-4: only the challenged tile of the challenged checkpoint answers") {
     const ToyRun run;
-    const ToyRun other(Tamper{true, 0, 0, 0});
-    Chain chain;
+    const ToyRun other(Tamper{false, 7, 4, 0});
+    Params params = quick_params();
+    params.availability_blocks = 50;
+    Chain chain(params);
     const TaskId task = complete_toy_task(chain, run);
     const ChallengeId id = challenge(chain, task, 2, 0, 1);
     const auto refuses = [&](const ServeChunk& chunk) { return chain.fail(chain.solver, chunk) == TxError::kChunkInvalid; };

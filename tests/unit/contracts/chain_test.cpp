@@ -134,9 +134,9 @@ TEST_CASE("STA-2: keys are a prefix byte and fixed-size parts, and no two kinds 
 
 TEST_CASE("STA-3: what a failed transaction wrote is gone, and equal values are no changes") {
     Chain chain;
-    Overlay lower(chain.view);
+    Overlay lower = Overlay::over(chain.view);
     lower.put(keys::waiting(), {1});
-    Overlay upper(lower);
+    Overlay upper = Overlay::over(lower);
     upper.put(keys::params(), {2});
     upper.erase(keys::waiting());
     CHECK_FALSE(upper.get(keys::waiting()).has_value());

@@ -15,7 +15,7 @@ namespace {
 /// What the invariants say of what `change` does to the chain's state.
 template <class F>
 std::optional<InvariantError> verdict_on(const Chain& chain, F change, std::vector<HistoryRecord> history = {}) {
-    Overlay state(chain.view);
+    Overlay state = Overlay::over(chain.view);
     change(state);
     const auto verdict = check_invariants(chain.view, state.net_changes(), history);
     return verdict ? std::nullopt : std::optional{verdict.error()};
@@ -149,7 +149,7 @@ TEST_CASE("INV-6: a task that is over does not change, and none ends with someth
 
 TEST_CASE("INV-7: effects that break an invariant are vetoed and leave no trace") {
     Chain chain;
-    Overlay state(chain.view);
+    Overlay state = Overlay::over(chain.view);
     const BlockContext block;
     const auto run = [&](Amount paid_out) {
         return run_guarded(state, chain.params, block, Cause{}, [&](Context& context) -> Result<void, TxError> {

@@ -22,7 +22,7 @@ class Crowd {
             std::vector<Bytes> txs;
             std::map<AccountId, std::uint64_t> used;
             for (std::uint64_t n = below(5); n > 0; --n) {
-                const Actor& actor = *pick(chain_.actors());
+                const Actor& actor = *choose_actor();
                 const std::uint64_t nonce = get_account(chain_.view, actor.id).nonce + used[actor.id];
                 ++used[actor.id];
                 Bytes tx = chain_.make_tx(actor, choose(actor), nonce, {800'000});
@@ -60,20 +60,37 @@ class Crowd {
         }
     }
 
-    Action choose(const Actor& actor) {
-        const TaskId id = pick(tasks_);
-        const auto task = find_task(chain_.view, id);
-        if (task && below(3) != 0) {
-            if (auto fitting = choose_fitting(*task, actor)) {
-                return *fitting;
+    /// Half of the time somebody of whom a task expects something.
+    const Actor* choose_actor() {
+        const auto task = find_task(chain_.view, pick(tasks_));
+        for (const Actor* actor : chain_.actors()) {
+            if (task && below(2) == 0 && choose_fitting(*task, *actor)) {
+                return actor;
             }
         }
+        return pick(chain_.actors());
+    }
+
+    Action choose(const Actor& actor) {
+        for (const TaskId& expecting : tasks_) {
+            const auto task = find_task(chain_.view, expecting);
+            if (below(3) != 0) {
+                if (auto fitting = choose_fitting(*task, actor)) {
+                    return *fitting;
+                }
+            }
+        }
+        const TaskId id = pick(tasks_);
         const auto segment = static_cast<std::uint32_t>(below(5));
         switch (below(14)) {
             case 0: return Transfer{pick(chain_.actors())->id, amount()};
             case 1: return Bond{role(), {below(40 * kCoin)}};
             case 2: return Unbond{role(), amount()};
-            case 3: return SubmitTask{run_.spec()};
+            case 3: {
+                TaskSpec spec = run_.spec();
+                spec.training_blocks = 60;
+                return SubmitTask{spec};
+            }
             case 4: return AcceptTask{id};
             case 5: return PostCheckpoint{id, segment, root(segment), {}};
             case 6: return CompleteTask{id};

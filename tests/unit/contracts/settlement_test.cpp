@@ -10,7 +10,7 @@ using namespace assay::contracts::test;
 
 namespace {
 
-const Tamper kTamper{false, 5, 2, 0};
+const Tamper kTamper{false, 5, 2, 2};
 
 }  // namespace
 
@@ -128,27 +128,28 @@ TEST_CASE("SET-5: of what is slashed the winner gets its share and the rest is b
 }
 
 TEST_CASE("SET-6: a verifier whose rejection was refuted earns no fee") {
-    Chain chain;
+    Params params = quick_params();
+    params.segments_checked = 4;
+    Chain chain(params);
     const TaskId id = chain.verifying_task();
-    const std::uint32_t first = chain.task(id).assignments[0].segment;
-    const std::uint32_t second = chain.task(id).assignments[1].segment;
-    CHECK(chain.commit(chain.verifier, id, first, hash_of("wrong")) == 0);
-    CHECK(chain.commit(chain.verifier, id, second, hash_of(std::to_string(second))) == 0);
-    CHECK(chain.reveal(chain.verifier, id, first, hash_of("wrong")) == 0);
-    CHECK(chain.reveal(chain.verifier, id, second, hash_of(std::to_string(second))) == 0);
-    const DisputeId dispute = dispute_id(id, first, chain.verifier.id);
-    // Whatever the solver reveals, the challenger falls silent.
+    for (std::uint32_t segment = 0; segment < 4; ++segment) {
+        const Hash256 root = segment == 1 ? hash_of("wrong") : hash_of(std::to_string(segment));
+        CHECK(chain.commit(chain.verifier, id, segment, root) == 0);
+    }
+    for (std::uint32_t segment = 0; segment < 4; ++segment) {
+        const Hash256 root = segment == 1 ? hash_of("wrong") : hash_of(std::to_string(segment));
+        CHECK(chain.reveal(chain.verifier, id, segment, root) == 0);
+    }
+    const DisputeId dispute = dispute_id(id, 1, chain.verifier.id);
+    // The solver reveals something, and the challenger falls silent.
     const Dispute open = find_dispute(chain.view, dispute).value();
+    REQUIRE(open.position.level == trace::Level::kSteps);
     std::vector<Hash256> children(trace::split(open.claim, open.position).count, hash_of("c"));
     children.back() = open.claim.after;
-    if (open.position.level == trace::Level::kSteps) {
-        CHECK(chain.run(chain.solver, RevealMove{dispute, 0, children}) == 0);
-        chain.skip(chain.params.dispute_clock_blocks + 1);
-        CHECK(find_dispute(chain.view, dispute)->state == DisputeState::kUpheld);
-        CHECK(chain.task(id).state == TaskState::kSettled);
-        CHECK(chain.paid(id, Reason::kVerificationFee) == std::vector<std::uint64_t>{3 * kCoin});
-        CHECK(chain.slashed(id, Reason::kDisputeTimeout) == std::vector{chain.params.challenger_bond.grains});
-    } else {
-        FAIL("the drawn segment has no steps level");
-    }
+    CHECK(chain.run(chain.solver, RevealMove{dispute, 0, children}) == 0);
+    chain.skip(params.dispute_clock_blocks + 1);
+    CHECK(find_dispute(chain.view, dispute)->state == DisputeState::kUpheld);
+    CHECK(chain.task(id).state == TaskState::kSettled);
+    CHECK(chain.paid(id, Reason::kVerificationFee) == std::vector<std::uint64_t>(3, kCoin));
+    CHECK(chain.slashed(id, Reason::kDisputeTimeout) == std::vector{params.challenger_bond.grains});
 }
