@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <core/codec/borsh.hpp>
+#include <core/crypto/hash.hpp>
+#include <core/merkle/jmt.hpp>
+#include <contracts/chain/slots.hpp>
+#include <contracts/chain/tx_error.hpp>
+#include <node/app/application.hpp>
+#include <tests/unit/consensus/toy_machine.hpp>
+#include <tests/unit/node/chain.hpp>
+
+using namespace assay;
+using namespace assay::node;
+using namespace assay::node::test;
+using assay::consensus::CheckKind;
+using assay::solo::test::TemporaryDirectory;
+using contracts::TxError;
+
+namespace {
+
+storage::StoreOptions in_memory() { return {.in_memory = true, .write_ahead_log = true, .fault = {}}; }
+
+/// An application over a store of its own.
+struct Fixture {
+    storage::Store store{"/memory", in_memory()};
+    Application app{store, [] { return std::uint64_t{0}; }};
+    Hash256 genesis_hash = app.init(make_genesis());
+
+    consensus::FinalizeResult run(std::vector<Bytes> txs) {
+        auto result = app.finalize(make_block(app.info().height.value + 1, std::move(txs)));
+        app.commit();
+        return result;
+    }
+    std::uint64_t balance(std::uint8_t seed) const {
+        return contracts::get_account(*app.committed(), key(seed).account()).balance.grains;
+    }
+    TxError check(const Bytes& tx, CheckKind kind = CheckKind::kNew) const { return TxError{app.check(tx, kind).code}; }
+};
+
+/// Blocks with transfers, good and bad, and empty ones.
+std::vector<std::vector<Bytes>> sample_blocks() {
+    const AccountId stranger = key(8).account();
+    return {
+        {transfer(key(1), 0, stranger, 10), transfer(key(2), 0, stranger, 20)},
+        {},
+        {transfer(key(1), 1, key(2).account(), 30), transfer(key(1), 3, stranger, 1), Bytes{1, 2, 3}},
+        {transfer(key(1), 2, stranger, kRich * 2)},
+        {make_tx(key(3), 0, contracts::Bond{.role = contracts::Role::kSolver, .amount = {1'000}})},
+    };
+}
+
+}  // namespace
+
+TEST_CASE("the genesis is written once, may be given again, and another one is refused") {
+    Fixture fixture;
+    CHECK(fixture.app.info().height.value == 0);
+    CHECK(fixture.app.info().app_hash == fixture.genesis_hash);
+    CHECK(fixture.app.init(make_genesis()) == fixture.genesis_hash);
+    fixture.run({});
+    CHECK(fixture.app.init(make_genesis()) == fixture.genesis_hash);
+    auto other = make_genesis();
+    other.balances.begin()->second.grains += 1;
+    CHECK_THROWS(fixture.app.init(other));
+    storage::Store store("/memory", in_memory());
+    Application app(store, [] { return std::uint64_t{0}; });
+    CHECK(app.info().height.value == 0);
+    other.chain_id = "Not A Chain";
+    CHECK_THROWS(app.init(other));
+}
+
+TEST_CASE("the same blocks give the same app hashes and only a commit changes the state") {
+    Fixture one;
+    Fixture two;
+    for (const auto& txs : sample_blocks()) {
+        const auto before = one.app.info();
+        const auto first = one.app.finalize(make_block(before.height.value + 1, txs));
+        CHECK(one.app.info().app_hash == before.app_hash);
+        CHECK(one.app.finalize(make_block(before.height.value + 1, txs)).app_hash == first.app_hash);
+        one.app.commit();
+        CHECK(one.app.info().height.value == before.height.value + 1);
+        CHECK(one.app.info().app_hash == first.app_hash);
+        CHECK(two.run(txs).app_hash == first.app_hash);
+    }
+    CHECK(one.balance(8) == 30);
+}
+
+TEST_CASE("an application continues from what the store holds") {
+    const TemporaryDirectory directory;
+    Fixture reference;
+    for (const auto& txs : sample_blocks()) {
+        storage::Store store(directory.path());
+        Application app(store, [] { return std::uint64_t{0}; });
+        app.init(make_genesis());
+        CHECK(app.info().app_hash == reference.app.info().app_hash);
+        app.finalize(make_block(app.info().height.value + 1, txs));
+        app.commit();
+        reference.run(txs);
+    }
+    const storage::Store store(directory.path());
+    CHECK(store.snapshot()->get(storage::Column::kMeta, as_bytes("meta")).has_value());
+}
+
+TEST_CASE("every slot at every height is proven against that height's app hash") {
+    Fixture fixture;
+    std::vector<Hash256> hashes{fixture.genesis_hash};
+    std::vector<std::vector<std::optional<Bytes>>> values;
+    const std::vector<Bytes> slots{
+        contracts::keys::account(key(1).account()), contracts::keys::account(key(8).account()),
+        contracts::keys::supply(), contracts::keys::params(),
+        contracts::keys::stake(contracts::Role::kSolver, key(3).account()), Bytes{1}};
+    const auto remember = [&] {
+        auto& now = values.emplace_back();
+        for (const Bytes& slot : slots) {
+            now.push_back(fixture.app.committed()->get(slot));
+        }
+    };
+    remember();
+    for (const auto& txs : sample_blocks()) {
+        hashes.push_back(fixture.run(txs).app_hash);
+        remember();
+    }
+    for (std::uint64_t height = 0; height < hashes.size(); ++height) {
+        for (std::size_t i = 0; i < slots.size(); ++i) {
+            CAPTURE(height);
+            CAPTURE(i);
+            const auto result = fixture.app.query({.key = slots[i], .height = Height{height}});
+            CHECK(result.height.value == height);
+            CHECK(result.app_hash == hashes[height]);
+            CHECK(result.value == values[height][i]);
+            const auto proof = codec::decode<merkle::JmtProof>(result.proof);
+            REQUIRE(proof.has_value());
+            CHECK(merkle::verify_proof(hashes[height], slots[i], result.value, *proof).has_value());
+            CHECK_FALSE(merkle::verify_proof(hashes[height], slots[i], Bytes{1, 2}, *proof).has_value());
+        }
+    }
+    CHECK(fixture.app.query({.key = slots[0], .height = std::nullopt}).height.value == hashes.size() - 1);
+    CHECK_THROWS_AS(
+        fixture.app.query({.key = slots[0], .height = Height{hashes.size()}}), std::out_of_range
+    );
+}
+
+TEST_CASE("a check refuses what the envelope forbids and leaves later nonces to the mempool") {
+    Fixture fixture;
+    const AccountId to = key(2).account();
+    const Bytes good = transfer(key(1), 0, to, 1);
+    CHECK(fixture.app.check(good, CheckKind::kNew).code == 0);
+    CHECK(fixture.app.check(good, CheckKind::kNew).sender == key(1).account());
+    CHECK(fixture.app.check(transfer(key(1), 7, to, 1), CheckKind::kNew).code == 0);
+    CHECK(fixture.app.check(transfer(key(1), 7, to, 1), CheckKind::kNew).nonce == 7);
+    Bytes cut = good;
+    cut.pop_back();
+    CHECK(fixture.check(cut) == TxError::kUndecodable);
+    CHECK(fixture.check(cut, CheckKind::kRecheck) == TxError::kUndecodable);
+    Bytes longer = good;
+    longer.push_back(0);
+    CHECK(fixture.check(longer) == TxError::kUndecodable);
+    Bytes forged = good;
+    forged.back() ^= 1U;
+    CHECK(fixture.check(forged) == TxError::kBadSignature);
+    CHECK(fixture.check(Bytes(70'000, 0)) == TxError::kTooLarge);
+    CHECK(fixture.check(make_tx(key(1), 0, contracts::Transfer{.to = to, .amount = {1}}, {1})) == TxError::kFeeTooLow);
+    CHECK(fixture.check(transfer(key(7), 0, to, 1)) == TxError::kCannotPayFee);
+    fixture.run({good});
+    CHECK(fixture.check(good) == TxError::kNonceTooLow);
+    CHECK(fixture.check(good, CheckKind::kRecheck) == TxError::kNonceTooLow);
+    CHECK(fixture.app.check(transfer(key(1), 1, to, 1), CheckKind::kRecheck).state_nonce == 1);
+}
+
+TEST_CASE("BLK-17: a block of more bytes than the parameters allow is neither proposed nor accepted") {
+    storage::Store store("/memory", in_memory());
+    Application app(store, [] { return std::uint64_t{0}; });
+    auto genesis = make_genesis();
+    genesis.params.block_size_max = genesis.params.tx_size_max;
+    app.init(genesis);
+    const std::vector<Bytes> txs{Bytes(genesis.params.block_size_max - 10), Bytes(10), Bytes(1)};
+    CHECK(app.process(make_block(1, {txs[0], txs[1]})));
+    CHECK_FALSE(app.process(make_block(1, txs)));
+    CHECK_FALSE(app.process(make_block(2, {})));
+    CHECK(app.prepare(txs, 1U << 30U).size() == 2);
+    CHECK(app.prepare(txs, 5).empty());
+    CHECK(app.prepare({}, 5).empty());
+}
+
+TEST_CASE("whichever write to the device fails the application is at a whole height and replays to the same hash") {
+    const auto blocks = sample_blocks();
+    Fixture reference;
+    std::vector<Hash256> hashes{reference.genesis_hash};
+    for (const auto& txs : blocks) {
+        hashes.push_back(reference.run(txs).app_hash);
+    }
+    bool fired = true;
+    for (std::uint64_t n = 0; fired; n += 2) {
+        CAPTURE(n);
+        const TemporaryDirectory directory;
+        fired = false;
+        std::uint64_t committed = 0;
+        try {
+            storage::Store store(
+                directory.path(), {.in_memory = false, .write_ahead_log = true, .fault = [&fired, n](std::uint64_t count) {
+                                       fired = fired || count == n;
+                                       return count == n ? storage::Fault::kTear : storage::Fault::kNone;
+                                   }}
+            );
+            Application app(store, [] { return std::uint64_t{0}; });
+            app.init(make_genesis());
+            for (const auto& txs : blocks) {
+                app.finalize(make_block(committed + 1, txs));
+                app.commit();
+                ++committed;
+            }
+        } catch (const storage::StorageError&) {
+            REQUIRE(fired);
+        }
+        storage::Store store(directory.path());
+        Application app(store, [] { return std::uint64_t{0}; });
+        app.init(make_genesis());
+        const std::uint64_t found = app.info().height.value;
+        REQUIRE(found >= committed);
+        REQUIRE(found <= committed + 1);
+        REQUIRE(app.info().app_hash == hashes[found]);
+        for (std::uint64_t height = found; height < blocks.size(); ++height) {
+            REQUIRE(app.finalize(make_block(height + 1, blocks[height])).app_hash == hashes[height + 1]);
+            app.commit();
+        }
+    }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <map>
+
+#include <node/app/config.hpp>
+
+using namespace assay;
+using namespace assay::node;
+
+namespace {
+
+std::string error_of(const std::string& text) {
+    try {
+        Config config;
+        apply_toml(config, text, "config.toml");
+        return {};
+    } catch (const ConfigError& error) {
+        return error.what();
+    }
+}
+
+Environment from(std::map<std::string, std::string> variables) {
+    return [variables = std::move(variables)](const std::string& name) {
+        const auto it = variables.find(name);
+        return it == variables.end() ? std::nullopt : std::optional(it->second);
+    };
+}
+
+}  // namespace
+
+TEST_CASE("the default file names every setting and changes none") {
+    Config config;
+    apply_toml(config, default_config_toml(), "config.toml");
+    CHECK(config.rpc_port == Config{}.rpc_port);
+    std::string uncommented = default_config_toml();
+    for (std::size_t at = 0; (at = uncommented.find("\n# ", at)) != std::string::npos;) {
+        const std::size_t end = uncommented.find('\n', at + 1);
+        if (uncommented.substr(at, end - at).find(" = ") != std::string::npos) {
+            uncommented.erase(at + 1, 2);
+        }
+        at += 1;
+    }
+    Config all;
+    apply_toml(all, uncommented, "config.toml");
+    CHECK(all.rpc_address == Config{}.rpc_address);
+    CHECK(all.block_interval_ms == Config{}.block_interval_ms);
+}
+
+TEST_CASE("the environment wins over the file") {
+    Config config;
+    apply_toml(config, "[rpc]\nport = 1\naddress = \"::1\"\n[engine]\ncreate_empty_blocks = false\n", "config.toml");
+    CHECK(config.rpc_port == 1);
+    CHECK(config.rpc_address == "::1");
+    CHECK_FALSE(config.create_empty_blocks);
+    apply_environment(config, from({{"ASSAY_RPC_PORT", "2"}, {"ASSAY_ENGINE_BLOCK_INTERVAL_MS", "70"}}));
+    CHECK(config.rpc_port == 2);
+    CHECK(config.block_interval_ms == 70);
+    CHECK(config.rpc_address == "::1");
+}
+
+TEST_CASE("an unknown or impossible setting is an error that names line and nearest key") {
+    CHECK(error_of("[rpc]\nprot = 1\n") == "config.toml:2: unknown setting rpc.prot; nearest: rpc.port");
+    CHECK(error_of("[mempol]\ntxs_max = 1\n").find("nearest: mempool.txs_max") != std::string::npos);
+    CHECK(error_of("port = 1\n").find("must be in a section") != std::string::npos);
+    CHECK(error_of("[rpc]\nport = \"1\"\n").find("must be a whole number") != std::string::npos);
+    CHECK(error_of("[rpc]\nport = 65536\n").find("is not a value for rpc.port") != std::string::npos);
+    CHECK(error_of("[rpc]\nport = -1\n").find("is not a value for rpc.port") != std::string::npos);
+    CHECK(error_of("[engine]\nblock_interval_ms = 0\n").find("is not a value") != std::string::npos);
+    CHECK(error_of("[engine]\ncreate_empty_blocks = 1\n").find("true or false") != std::string::npos);
+    CHECK(error_of("[rpc\n").find("config.toml:1") != std::string::npos);
+    Config config;
+    CHECK_THROWS_AS(apply_environment(config, from({{"ASSAY_RPC_PORT", "many"}})), ConfigError);
+    CHECK_THROWS_AS(read_config("/nonexistent/config.toml", from({})), ConfigError);
+}
