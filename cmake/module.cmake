@@ -10,6 +10,13 @@ target_compile_options(assay_options INTERFACE
   $<$<CXX_COMPILER_ID:GNU>:-Wduplicated-cond -Wlogical-op>
   # NUM-2: never contract a*b+c into a fused multiply-add.
   -ffp-contract=off)
+if(ASSAY_FUZZ)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    message(FATAL_ERROR "ASSAY_FUZZ needs clang: cmake --preset fuzz")
+  endif()
+  set(ASSAY_SANITIZE address,undefined)
+  target_compile_options(assay_options INTERFACE -fsanitize=fuzzer-no-link)
+endif()
 if(ASSAY_SANITIZE)
   target_compile_options(assay_options INTERFACE -fsanitize=${ASSAY_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(assay_options INTERFACE -fsanitize=${ASSAY_SANITIZE})

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include <core/merkle/tree.hpp>
+#include <tests/fuzz/dispute_shapes.hpp>
+#include <tests/fuzz/fuzz.hpp>
+#include <verifier/canonical/tile.hpp>
+
+/// Whole disputes about programs of any nodes, with any selections, and stray moves at every position.
+namespace assay::fuzz {
+namespace {
+
+using trace::Level;
+using trace::Position;
+
+// Tiles and partials of a node can be more than TASK-2 allows a task, so a script may take more than kMaxRounds.
+constexpr std::uint32_t kRoundsMax = 20;
+
+Hash256 fold(std::vector<Hash256> level, std::uint32_t height, std::uint32_t top) {
+    for (; height < top; ++height) {
+        if (level.size() % 2 != 0) {
+            level.push_back(merkle::empty_root(height));
+        }
+        for (std::size_t i = 0; i < level.size() / 2; ++i) {
+            level[i] = merkle::hash_children(level[2 * i], level[2 * i + 1]);
+        }
+        level.resize(level.size() / 2);
+    }
+    return level.front();
+}
+
+class Game {
+  public:
+    explicit Game(const DisputeScript& script) : script_(script), claim_(script.claim) {
+        std::vector<Hash256> leaves;
+        for (const canonical::Node& node : script.graph) {
+            leaves.push_back(trace::node_hash(node));
+        }
+        nodes_.emplace(std::move(leaves));
+        claim_.program.init_nodes = claim_.program.step_nodes = static_cast<std::uint32_t>(script.graph.size());
+        claim_.program.init_root = claim_.program.step_root = nodes_->root();
+        claim_.step_count = std::max(claim_.step_count, 1U);
+    }
+
+    void play() {
+        Position p = trace::start_position(claim_);
+        for (std::uint32_t round = 0; p.level != Level::kProof && round < script_.children.size(); ++round) {
+            ASSERT(round < kRoundsMax && p.rounds == round && p.pending.empty());
+            const auto revealed = make_reveal(p, round);
+            if (!revealed) {
+                return;
+            }
+            stray_moves(*revealed);
+            const auto selected = trace::select(claim_, *revealed, make_selection(*revealed, round));
+            if (!selected) {
+                return;  // the script's node is not one that anybody can execute
+            }
+            p = *selected;
+            stray_moves(p);
+            ASSERT(codec::decode<Position>(codec::encode(p)).has_value());
+        }
+        if (p.level == Level::kProof) {
+            ASSERT(p.node.has_value());
+            (void)trace::judge(claim_, p, trace::Proof{}).has_value();
+        }
+    }
+
+  private:
+    std::vector<Hash256> make_children(const Position& p, const trace::Split& split, std::uint32_t round) const {
+        std::vector<Hash256> children(split.count);
+        for (std::size_t i = 0; i < children.size(); ++i) {
+            children[i].data[0] = static_cast<std::uint8_t>(i);
+            children[i].data[1] = round < script_.noise.size() ? script_.noise[round] : std::uint8_t{0};
+        }
+        if (p.level == Level::kSteps) {
+            children.back() = p.state_after;
+        } else if (p.level == Level::kPartials) {
+            children.back() = p.accumulator_after;
+        } else if (p.level == Level::kNodes && split.child_height == 0) {
+            children.back() = p.state_after;
+        }
+        return children;
+    }
+
+    /// Reveals children that the position accepts, having changed what was claimed before to what they hash to.
+    std::optional<Position> make_reveal(Position& p, std::uint32_t round) const {
+        const trace::Split split = trace::split(claim_, p);
+        ASSERT(split.count >= 1 && split.count <= trace::kMaxChildren);
+        const auto children = make_children(p, split, round);
+        if (p.level == Level::kNodes) {
+            p.node_claim = fold(children, split.child_height, p.node_height);
+        } else if (p.level == Level::kTiles) {
+            p.tile_claim = fold(children, split.child_height, p.tile_height);
+            if (p.tile_height == merkle::tree_depth(canonical::tile_count(p.node->shape))) {
+                p.node_claim = trace::tensor_commitment({p.node->dtype, p.node->shape}, p.tile_claim);
+            }
+        }
+        const auto revealed = trace::reveal(claim_, p, children);
+        ASSERT(revealed.has_value() && revealed->pending == children);
+        return *revealed;
+    }
+
+    trace::Selection make_selection(const Position& p, std::uint32_t round) const {
+        const auto count = static_cast<std::uint32_t>(p.pending.size());
+        trace::Selection selection{.child = script_.children[round] % count, .node = {}};
+        if (p.level == Level::kNodes && trace::split(claim_, p).child_height == 0) {
+            const std::uint32_t index = p.first_node + selection.child;
+            selection.node = trace::NodeOpening{.node = script_.graph[index], .path = nodes_->path(index)};
+        }
+        return selection;
+    }
+
+    /// Moves that are not this position's are refused and do no harm.
+    void stray_moves(const Position& p) const {
+        ASSERT(!trace::select(claim_, p, {.child = ~0U, .node = {}}));
+        ASSERT(!trace::reveal(claim_, p, {}));
+        if (p.level != Level::kProof) {
+            ASSERT(trace::judge(claim_, p, trace::Proof{}).error() == trace::ProofError::kNotAtProof);
+        }
+        (void)trace::pinpoint(p);
+    }
+
+    const DisputeScript& script_;
+    trace::Claim claim_;
+    std::optional<merkle::Tree> nodes_;
+};
+
+}  // namespace
+
+void run(ByteView input) {
+    const auto script = round_trip<DisputeScript>(input);
+    if (script && !script->graph.empty() && script->graph.size() <= canonical::kMaxNodes) {
+        Game(*script).play();
+    }
+}
+
+}  // namespace assay::fuzz

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <tuple>
+#include <vector>
+
+#include <core/base/bytes.hpp>
+#include <verifier/trace/narrowing.hpp>
+#include <verifier/trace/referee.hpp>
+
+namespace assay::fuzz {
+
+/// A dispute that has come to its proof.
+struct JudgeCase {
+    trace::Claim claim;
+    trace::Position position;
+    trace::Proof proof;
+    static constexpr auto fields() { return std::tuple{&JudgeCase::claim, &JudgeCase::position, &JudgeCase::proof}; }
+};
+
+/// A claim about a program of any nodes, and the moves of both parties: for each round a child to select and a byte
+/// that the revealed hashes are made of.
+struct DisputeScript {
+    trace::Claim claim;  ///< its program's roots and counts are those of `graph`
+    canonical::Graph graph;
+    std::vector<std::uint32_t> children;
+    Bytes noise;
+    static constexpr auto fields() {
+        return std::tuple{&DisputeScript::claim, &DisputeScript::graph, &DisputeScript::children,
+                          &DisputeScript::noise};
+    }
+};
+
+}  // namespace assay::fuzz

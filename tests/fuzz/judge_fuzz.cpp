@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tests/fuzz/dispute_shapes.hpp>
+#include <tests/fuzz/fuzz.hpp>
+#include <verifier/canonical/tile.hpp>
+
+/// Any proof, at any place of any node that a dispute can have come to.
+namespace assay::fuzz {
+namespace {
+
+/// What select() has made sure of when a position is at kProof.
+bool is_reachable(const trace::Claim& claim, const trace::Position& p) {
+    if (p.level != trace::Level::kProof || !p.node || !canonical::check_node(*p.node)) {
+        return false;
+    }
+    const std::uint32_t entries = claim.initialisation ? claim.program.init_nodes : claim.program.step_nodes;
+    if (p.first_node >= entries || entries > canonical::kMaxNodes) {
+        return false;
+    }
+    if (p.node->op == canonical::Op::kCommit) {
+        return true;
+    }
+    return p.first_tile < canonical::tile_count(p.node->shape) &&
+           p.first_partial < canonical::partial_count(*p.node, p.first_tile);
+}
+
+}  // namespace
+
+void run(ByteView input) {
+    const auto c = round_trip<JudgeCase>(input);
+    if (!c) {
+        return;
+    }
+    (void)trace::pinpoint(c->position);
+    const auto start = trace::start_position(c->claim);
+    ASSERT(trace::judge(c->claim, start, c->proof).error() == trace::ProofError::kNotAtProof);
+    if (is_reachable(c->claim, c->position)) {
+        const auto ruling = trace::judge(c->claim, c->position, c->proof);
+        const auto again = trace::judge(c->claim, c->position, c->proof);
+        ASSERT(ruling.has_value() == again.has_value() && (!ruling || *ruling == *again));
+    } else if (c->position.level != trace::Level::kProof) {
+        ASSERT(!trace::judge(c->claim, c->position, c->proof));
+    }
+}
+
+}  // namespace assay::fuzz

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include <consensus/solo/block_log.hpp>
+#include <contracts/chain/chain.hpp>
+#include <contracts/chain/state.hpp>
+#include <core/codec/borsh.hpp>
+#include <tests/fuzz/seeds.hpp>
+
+namespace assay::fuzz {
+namespace {
+
+using namespace contracts;
+
+crypto::SecretKey key() {
+    Bytes secret(32);
+    secret.back() = 3;
+    return crypto::SecretKey::from_bytes(secret).value();
+}
+
+TaskSpec make_spec() {
+    TaskSpec spec;
+    spec.title = "a task";
+    spec.program = {.state_tensors = 3, .init_nodes = 4, .step_nodes = 50, .init_root = {}, .step_root = {},
+                    .batch_size = 4, .dataset = {.rows = 100, .width = 3}};
+    spec.program_artifact = {.sha256 = {}, .size_bytes = 1000, .location = "http://127.0.0.1:4000"};
+    spec.dataset_artifact = spec.program_artifact;
+    spec.steps = 10;
+    spec.checkpoint_interval = 4;
+    spec.reward = Amount{5'000'000'000};
+    spec.verification_fee = Amount{1'000'000'000};
+    spec.training_blocks = 100;
+    return spec;
+}
+
+/// One action of every kind.
+std::vector<Action> all_actions() {
+    const canonical::Node node{.op = canonical::Op::kFill, .dtype = canonical::DType::kF32, .shape = {1, 1}};
+    const trace::TileOpening opening{.tile = {.dtype = canonical::DType::kF32, .data = Bytes(16)},
+                                     .tile_path = std::vector<Hash256>(2), .source_path = std::vector<Hash256>(1)};
+    trace::Proof proof;
+    proof.before = canonical::Accumulator{Bytes(8)};
+    proof.tiles = {opening};
+    proof.row = trace::RowOpening{.row = Bytes(12), .path = std::vector<Hash256>(3)};
+    proof.entries = {trace::EntryOpening{.commitment = {}, .path = std::vector<Hash256>(1)}};
+    const trace::Selection selection{.child = 1, .node = trace::NodeOpening{.node = node, .path = {Hash256{}}}};
+    return {
+        Transfer{.to = key().account(), .amount = Amount{7}},
+        Bond{.role = Role::kVerifier, .amount = Amount{9}},
+        Unbond{.role = Role::kSolver, .amount = Amount{9}},
+        SubmitTask{.spec = make_spec()},
+        AcceptTask{},
+        PostCheckpoint{.task = {}, .index = 1, .state_root = {}, .artifact = make_spec().program_artifact},
+        CompleteTask{},
+        CancelTask{},
+        CommitVerdict{.task = {}, .segment = 2, .commitment = {}},
+        RevealVerdict{.task = {}, .segment = 2, .state_root = {}, .salt = {}},
+        OpenDispute{.task = {}, .segment = 1, .role = Role::kWhistleblower},
+        RevealMove{.dispute = {}, .round = 1, .children = std::vector<Hash256>(4)},
+        SelectMove{.dispute = {}, .round = 1, .selection = selection},
+        ProveMove{.dispute = {}, .proof = proof},
+        ChallengeAvailability{.task = {}, .checkpoint = 1, .tensor = 2, .tile = 3, .role = Role::kVerifier},
+        ServeChunk{.challenge = {}, .type = {.dtype = canonical::DType::kF32, .shape = {4, 1}}, .opening = opening},
+    };
+}
+
+Tx sign(std::uint64_t nonce, Action action) {
+    return sign_tx(
+        {.chain_id = "assay-fuzz", .sender = key().account(), .nonce = nonce, .fee = Amount{1'000'000},
+         .action = std::move(action)},
+        key()
+    );
+}
+
+std::vector<Bytes> write_txs(const CorpusWriter& out) {
+    std::vector<Bytes> txs;
+    for (const Action& action : all_actions()) {
+        txs.push_back(codec::encode(sign(txs.size(), action)));
+        out.write("tx", action_name(action), txs.back());
+    }
+    return txs;
+}
+
+template <class T>
+void write_record(const CorpusWriter& out, std::uint8_t choice, const std::string& name, const T& value) {
+    Bytes bytes{choice};
+    codec::encode_to(bytes, value);
+    out.write("records", name, bytes);
+}
+
+void write_records(const CorpusWriter& out) {
+    Task task;
+    task.spec = make_spec();
+    task.solver = key().account();
+    task.assignments.resize(2);
+    write_record(out, 0, "task", task);
+    write_record(out, 1, "checkpoint", Checkpoint{.state_root = {}, .artifact = task.spec.program_artifact, .height = {}});
+    write_record(out, 2, "dispute", Dispute{});
+    write_record(out, 3, "challenge", Challenge{});
+    write_record(out, 4, "account", Account{});
+    write_record(out, 5, "stake", Stake{});
+    write_record(out, 6, "params", Params{});
+    write_record(out, 7, "history", HistoryRecord{});
+    write_record(out, 8, "genesis", Genesis{.chain_id = "a", .params = {}, .balances = {{key().account(), Amount{1}}}});
+    write_record(out, 9, "receipt", Receipt{.tx = {}, .code = 4, .action = "transfer", .sender = {}, .task = TaskId{}});
+    write_record(out, 10, "claim", trace::Claim{});
+}
+
+Bytes read(const std::filesystem::path& file) {
+    std::ifstream in(file, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+void write_blocks(const CorpusWriter& out, const std::vector<Bytes>& txs) {
+    const std::filesystem::path folder = std::filesystem::temp_directory_path() / "assay-make-corpus";
+    std::filesystem::remove_all(folder);
+    std::filesystem::create_directories(folder);
+    {
+        solo::BlockLog log(folder / "blocks.log");
+        out.write("block_log", "empty", read(folder / "blocks.log"));
+        Hash256 parent;
+        for (std::uint64_t height = 1; height <= 3; ++height) {
+            solo::BlockHeader header{.chain_id = "assay-fuzz", .height = Height{height}, .time_ms = 1000 * height,
+                                     .parent = parent, .txs_root = {}, .app_hash = {}, .proposer = {}};
+            const auto count = static_cast<std::ptrdiff_t>(height) - 1;
+            const solo::Block block = solo::sign_block(header, {txs.begin(), txs.begin() + count}, key());
+            parent = solo::block_hash(block.header);
+            out.write("block", "height_" + std::to_string(height), codec::encode(block));
+            log.append({.block = block, .app_hash = {}});
+        }
+    }
+    Bytes whole = read(folder / "blocks.log");
+    out.write("block_log", "three", whole);
+    whole[whole.size() / 2] ^= 1U;
+    out.write("block_log", "damaged", whole);
+    whole[whole.size() / 2] ^= 1U;
+    whole.resize(whole.size() - 10);
+    out.write("block_log", "torn", whole);
+    std::filesystem::remove_all(folder);
+}
+
+}  // namespace
+
+void write_chain_seeds(const CorpusWriter& out) {
+    const std::vector<Bytes> txs = write_txs(out);
+    write_records(out);
+    write_blocks(out, txs);
+}
+
+}  // namespace assay::fuzz
