@@ -70,6 +70,7 @@ Result<void, MoveError> check_nodes_reveal(
         return Unexpected{MoveError::kWrongResult};
     }
     const Hash256 root = fold(children, s.child_height, p.node_height);
+    // DSP-13: the second reveal of nodes is bound to the first.
     const bool first_reveal = p.node_height == merkle::tree_depth(entries);
     if (first_reveal) {
         p.trace_root = root;
@@ -91,6 +92,7 @@ Result<void, MoveError> check_tiles_reveal(const Position& p, const Split& s, st
     return {};
 }
 
+/// DSP-14: only the place of a root counts, so one that repeats is narrowed like any other.
 void select_steps(const Claim& claim, Position& p, std::uint32_t child, const Split& s) {
     if (child > 0) {
         p.state_before = p.pending[child - 1];
@@ -138,6 +140,7 @@ Result<void, MoveError> select_node(
     return {};
 }
 
+/// DSP-12: a tile of one partial needs no further narrowing.
 void select_tile(Position& p, std::uint32_t child, const Split& s) {
     p.tile_claim = p.pending[child];
     p.first_tile += std::uint64_t{child} << s.child_height;
@@ -183,6 +186,7 @@ const char* to_string(Level level) noexcept {
     return "unknown";
 }
 
+// DSP-1, DSP-11
 Position start_position(const Claim& claim) noexcept {
     Position p;
     p.first_step = claim.first_step;
@@ -214,6 +218,7 @@ Split split(const Claim& claim, const Position& p) noexcept {
     return {};
 }
 
+// DSP-9: no move changes the position that it is made in.
 Result<Position, MoveError> reveal(
     const Claim& claim, const Position& position, std::span<const Hash256> children
 ) noexcept {

@@ -62,7 +62,8 @@ enum class Ruling : std::uint8_t {
 };
 constexpr bool is_valid(Ruling r) { return r == Ruling::kClaimHolds || r == Ruling::kClaimRefuted; }
 
-/// Executes the one disputed partial on the opened inputs. Total on any input; well under a millisecond.
+/// Executes the one disputed partial on the opened inputs (DSP-26): refuted exactly when the output is not what was
+/// claimed (DSP-10). A proof that it refuses rules nothing (DSP-25). Total on any input; well under a millisecond.
 Result<Ruling, ProofError> judge(const Claim& claim, const Position& position, const Proof& proof) noexcept;
 
 }  // namespace assay::trace
