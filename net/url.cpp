@@ -49,7 +49,8 @@ std::optional<Url> decode_url(std::string_view text) {
     if (colon != std::string_view::npos) {
         port = authority.substr(colon + 1);
     }
-    if (url.host.empty() || !is_port(port)) {
+    const bool stray_bracket = url.host.find_first_of("[]") != std::string::npos;
+    if (url.host.empty() || stray_bracket || !is_port(port)) {
         return std::nullopt;
     }
     url.port = port;
