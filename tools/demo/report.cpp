@@ -214,9 +214,9 @@ void Judge::judge_act(std::size_t index, const Act& act) {
             continue;
         }
         const std::string verdict = dispute.at("verdict");
-        refuted += verdict == "refuted" ? 1 : 0;
-        upheld += verdict == "upheld" ? 1 : 0;
-        lapsed += verdict == "lapsed" ? 1 : 0;
+        refuted += verdict == "refuted" ? 1U : 0U;
+        upheld += verdict == "upheld" ? 1U : 0U;
+        lapsed += verdict == "lapsed" ? 1U : 0U;
         if (verdict == "refuted") {
             judge_pinpoint(act, dispute);
         }

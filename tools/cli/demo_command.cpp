@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tools/cli/commands.hpp>
+
+#include <memory>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include <tools/demo/demo.hpp>
+
+namespace assay::cli {
+
+void add_demo_command(CLI::App& app, Session& session) {
+    struct Arguments {
+        demo::DemoOptions options;
+        std::string fraud;
+        std::string report;
+        std::string text;
+        std::string home;
+    };
+    auto a = std::make_shared<Arguments>();
+    a->text = a->options.text.string();
+    CLI::App* command = app.add_subcommand("demo", "A whole network on this machine, from submission to settlement");
+    command->add_option("--fraud", a->fraud, "One task with this fraud; without it, an honest task and a tile fraud")
+        ->check(CLI::IsMember(demo::fraud_names()));
+    command->add_option("--report", a->report, "Write the report as JSON");
+    command->add_option("--seed", a->options.seed, "Keys, initial parameters and batch order follow from it")
+        ->capture_default_str();
+    command->add_flag("--keep-running", a->options.keep_running, "Leave the network up after the end, until Ctrl-C");
+    command->add_option("--steps", a->options.steps, "Training steps")->check(CLI::PositiveNumber)->capture_default_str();
+    command->add_option("--text", a->text, "The text to train on")->capture_default_str();
+    command->add_option("--home", a->home, "An empty directory to use and keep; default: a temporary one");
+    command->callback([a, &session] {
+        session.command = [a, &session] {
+            if (!a->fraud.empty()) {
+                a->options.fraud = demo::decode_fraud(a->fraud);
+            }
+            if (!a->report.empty()) {
+                a->options.report = a->report;
+            }
+            if (!a->home.empty()) {
+                a->options.home = a->home;
+            }
+            a->options.text = a->text;
+            a->options.json = session.json();
+            return demo::run_demo(a->options);
+        };
+    });
+}
+
+}  // namespace assay::cli

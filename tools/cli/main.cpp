@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <csignal>
+#include <string>
+#include <string_view>
+
+#include <CLI/CLI.hpp>
+
+#include <tools/cli/commands.hpp>
+
+namespace assay::cli {
+namespace {
+
+/// Whether errors are to be JSON, known even when the arguments are wrong.
+bool wants_json(int argc, char** argv) {
+    for (int i = 1; i < argc; ++i) {
+        const std::string_view argument(argv[i]);
+        const bool named = argument == "-o" || argument == "--output";
+        if (argument == "-ojson" || argument == "-o=json" || argument == "--output=json" ||
+            (named && i + 1 < argc && std::string_view(argv[i + 1]) == "json")) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void add_global_options(CLI::App& app, Session& session) {
+    app.add_option("--node", session.node, "The node's JSON-RPC")->envname("ASSAY_NODE")->capture_default_str();
+    app.add_option("--home", session.home, "Where the keys are; default: $ASSAY_HOME or ~/.assay");
+    app.add_option("-o,--output", session.output, "text or json; json answers errors too, on stdout")
+        ->check(CLI::IsMember({"text", "json"}))
+        ->capture_default_str();
+    app.require_subcommand(1);
+    app.fallthrough();  // global options may stand after the command
+}
+
+int run(int argc, char** argv) {
+    Session session;
+    session.home = default_home();
+    CLI::App app("assay: tasks, stakes, disputes and audits on an Assay chain", "assay");
+    add_global_options(app, session);
+    add_demo_command(app, session);
+    const bool json = wants_json(argc, argv);
+    try {
+        app.parse(argc, argv);
+        return session.command();
+    } catch (const CLI::ParseError& error) {
+        if (error.get_exit_code() == 0) {
+            return app.exit(error);  // --help
+        }
+        return report(Failure(kExitUsage, "usage", error.what(), {{"hint", "--help lists what there is"}}), json);
+    } catch (const std::exception& error) {
+        return report(to_failure(error), json);
+    }
+}
+
+}  // namespace
+}  // namespace assay::cli
+
+int main(int argc, char** argv) {
+    std::signal(SIGPIPE, SIG_IGN);
+    return assay::cli::run(argc, argv);
+}
