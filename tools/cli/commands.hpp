@@ -11,6 +11,7 @@ class App;
 /// returns the exit code or throws what to_failure() understands. `session` outlives `app`.
 namespace assay::cli {
 
+void add_keys_command(CLI::App& app, Session& session);
 void add_demo_command(CLI::App& app, Session& session);
 
 }  // namespace assay::cli

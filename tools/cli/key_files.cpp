@@ -11,10 +11,12 @@
 #include <unistd.h>
 
 #include <core/crypto/address.hpp>
-#include <tools/cli/context.hpp>
+#include <tools/cli/session.hpp>
 
 namespace assay::cli {
 namespace {
+
+using Json = nlohmann::json;
 
 constexpr int kFormat = 1;
 constexpr std::size_t kSealedBytes = 48;
@@ -29,8 +31,8 @@ bool read_hex(const Json& object, const char* name, std::array<std::uint8_t, kSi
     return true;
 }
 
-CliError io_error(const std::filesystem::path& file, const char* what) {
-    return CliError(Exit::kGeneric, "io_error", std::string("cannot ") + what + " " + file.string() + ": " + std::strerror(errno));
+Failure io_error(const std::filesystem::path& file, const char* what) {
+    return Failure(kExitFailure, "io_error", std::string("cannot ") + what + " " + file.string() + ": " + std::strerror(errno));
 }
 
 /// Creates `file` for its owner only and syncs it.
@@ -96,7 +98,7 @@ bool is_key_name(std::string_view name) {
 
 std::filesystem::path KeyDirectory::path(const std::string& name) const {
     if (!is_key_name(name)) {
-        throw CliError(Exit::kUsage, "usage", "a key's name is 1 to 32 of a-z, 0-9, - and _, not \"" + name + "\"");
+        throw Failure(kExitUsage, "usage", "a key's name is 1 to 32 of a-z, 0-9, - and _, not \"" + name + "\"");
     }
     return directory_ / (name + ".json");
 }
@@ -120,12 +122,12 @@ crypto::SealedKey KeyDirectory::load(const std::string& name) const {
     const auto file = path(name);
     std::ifstream in(file, std::ios::binary);
     if (!in.is_open()) {
-        throw CliError(Exit::kNotFound, "key_not_found", "no key \"" + name + "\" in " + directory_.string());
+        throw Failure(kExitNotFound, "key_not_found", "no key \"" + name + "\" in " + directory_.string());
     }
     const std::string text(std::istreambuf_iterator<char>(in), {});
     auto key = decode_sealed_key(Json::parse(text, nullptr, false));
     if (!key) {
-        throw CliError(Exit::kConfig, "key_malformed", file.string() + " is not a key file");
+        throw Failure(kExitConfig, "key_malformed", file.string() + " is not a key file");
     }
     return *std::move(key);
 }
@@ -133,7 +135,7 @@ crypto::SealedKey KeyDirectory::load(const std::string& name) const {
 void KeyDirectory::save(const std::string& name, const crypto::SealedKey& key, bool replace) const {
     const auto file = path(name);
     if (!replace && std::filesystem::exists(file)) {
-        throw CliError(Exit::kUsage, "key_exists", "there is a key \"" + name + "\" already");
+        throw Failure(kExitUsage, "key_exists", "there is a key \"" + name + "\" already");
     }
     std::error_code error;
     std::filesystem::create_directories(directory_, error);
@@ -141,20 +143,20 @@ void KeyDirectory::save(const std::string& name, const crypto::SealedKey& key, b
         std::filesystem::permissions(directory_, std::filesystem::perms::owner_all, error);
     }
     if (error) {
-        throw CliError(Exit::kGeneric, "io_error", "cannot create " + directory_.string() + ": " + error.message());
+        throw Failure(kExitFailure, "io_error", "cannot create " + directory_.string() + ": " + error.message());
     }
     const auto temporary = directory_ / ("." + name + ".tmp");
     write_private(temporary, cli::to_json(key).dump(2) + "\n");
     std::filesystem::rename(temporary, file, error);
     if (error) {
-        throw CliError(Exit::kGeneric, "io_error", "cannot write " + file.string() + ": " + error.message());
+        throw Failure(kExitFailure, "io_error", "cannot write " + file.string() + ": " + error.message());
     }
 }
 
 void KeyDirectory::remove(const std::string& name) const {
     std::error_code error;
     if (!std::filesystem::remove(path(name), error)) {
-        throw CliError(Exit::kNotFound, "key_not_found", "no key \"" + name + "\" in " + directory_.string());
+        throw Failure(kExitNotFound, "key_not_found", "no key \"" + name + "\" in " + directory_.string());
     }
 }
 

@@ -26,7 +26,7 @@ struct NamedKey {
     crypto::SealedKey key;
 };
 
-/// A directory of keys. What fails throws CliError naming the file.
+/// A directory of keys. What fails throws Failure naming the file.
 class KeyDirectory {
   public:
     explicit KeyDirectory(std::filesystem::path directory) : directory_(std::move(directory)) {}

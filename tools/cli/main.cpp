@@ -38,6 +38,7 @@ int run(int argc, char** argv) {
     session.home = default_home();
     CLI::App app("assay: tasks, stakes, disputes and audits on an Assay chain", "assay");
     add_global_options(app, session);
+    add_keys_command(app, session);
     add_demo_command(app, session);
     const bool json = wants_json(argc, argv);
     try {
