@@ -19,6 +19,7 @@ constexpr int kNotFound = -32001;
 constexpr int kTxRejected = -32003;
 constexpr int kNonceAttempts = 8;
 constexpr milliseconds kPollMax{5'000};  // stays below the timeout of a call
+constexpr milliseconds kMissingPoll{500};
 
 /// What a node said that no node of ours would say.
 RpcError bad_answer(const std::string& method, const std::string& what) {
@@ -298,7 +299,7 @@ std::optional<TxResult> await(
         if (left.count() <= 0) {
             throw NetTimeout("transaction " + to_hex(sending.hash.view()) + " was submitted and is not in a block yet");
         }
-        height = client.wait_for_block(height, std::min(left, kPollMax));
+        height = client.wait_for_block(height, std::min(left, tx ? kPollMax : kMissingPoll));
     }
 }
 

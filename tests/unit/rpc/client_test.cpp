@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <string>
+#include <thread>
+
+#include <core/codec/borsh.hpp>
+#include <contracts/chain/tx_error.hpp>
+#include <net/rpc_client.hpp>
+#include <node/rpc/server.hpp>
+#include <tests/unit/rpc/fake_node.hpp>
+
+using namespace assay;
+using namespace assay::contracts;
+using assay::net::RpcClient;
+using assay::rpc::test::FakeNode;
+using assay::rpc::test::id;
+using assay::rpc::test::key;
+using nlohmann::json;
+
+namespace {
+
+struct Running {
+    FakeNode node;
+    rpc::RpcServer server{rpc::RpcOptions{}, node};
+    std::string url = "http://127.0.0.1:" + std::to_string(server.port()) + "/";
+    RpcClient client{url};
+};
+
+const Action kTransfer = Transfer{key(2).account(), Amount{7}};
+constexpr auto kSoon = std::chrono::milliseconds(400);
+
+}  // namespace
+
+TEST_CASE("the server answers JSON-RPC, plain text and health") {
+    Running running;
+    CHECK(net::http_get(running.url).content_type == "text/plain");
+    CHECK(net::http_get(running.url + "livez").status == 200);
+    CHECK(json::parse(net::http_get(running.url + "readyz").body).at("ready") == true);
+    CHECK(net::http_get(running.url + "nothing").status == 404);
+    CHECK(net::http_post(running.url + "nothing", "{}").status == 404);
+    const auto notified = net::http_post(running.url, R"({"jsonrpc":"2.0","method":"node_status"})");
+    CHECK(notified.status == 204);
+    CHECK(notified.body.empty());
+    const auto answered = net::http_post(running.url, R"({"jsonrpc":"2.0","id":1,"method":"node_status"})");
+    CHECK(answered.status == 200);
+    CHECK(answered.content_type == "application/json");
+    const auto large = net::http_post(running.url, std::string((1U << 20U) + 1, ' '));
+    CHECK(large.status == 413);
+    CHECK(json::parse(large.body).at("error").at("data").at("name") == "limit_exceeded");
+}
+
+TEST_CASE("a stopping server lets go of whoever waits") {
+    Running running;
+    std::thread waiter([&] {
+        try {
+            running.client.wait_for_block(Height{7}, std::chrono::seconds(30));
+        } catch (const std::exception&) {
+        }
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    const auto start = std::chrono::steady_clock::now();
+    running.server.stop();
+    CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(3));
+    waiter.join();
+    CHECK_THROWS_AS(running.client.height(), net::NetError);
+}
+
+TEST_CASE("typed reads decode what the node has") {
+    Running running;
+    CHECK(running.client.height() == Height{7});
+    CHECK(running.client.chain_id() == "fake-1");
+    CHECK(running.client.params() == Params{});
+    CHECK_FALSE(running.client.task(id<TaskId>(1)));
+    CHECK_FALSE(running.client.checkpoint(id<TaskId>(1), 0));
+    CHECK_FALSE(running.client.dispute(id<DisputeId>(1)));
+    CHECK_FALSE(running.client.challenge(id<ChallengeId>(1)));
+    for (std::uint8_t i = 1; i <= 150; ++i) {
+        Task task;
+        task.id = id<TaskId>(i);
+        task.spec.steps = 1;
+        task.spec.checkpoint_interval = 1;
+        task.spec.title = std::to_string(i);
+        running.node.put(keys::task(task.id), codec::encode(task));
+        running.node.task_ids.push_back(task.id);
+    }
+    CHECK(running.client.tasks() == running.node.task_ids);
+    CHECK(running.client.task(id<TaskId>(7))->spec.title == "7");
+    running.node.put(keys::checkpoint(id<TaskId>(1), 0), codec::encode(Checkpoint{id<Hash256>(1), {}, Height{2}}));
+    CHECK(running.client.checkpoint(id<TaskId>(1), 0)->height == Height{2});
+    Dispute dispute;
+    dispute.id = id<DisputeId>(1);
+    dispute.segment = 3;
+    running.node.put(keys::dispute(dispute.id), codec::encode(dispute));
+    running.node.dispute_ids.push_back(dispute.id);
+    CHECK(running.client.dispute(dispute.id)->segment == 3);
+    CHECK(running.client.disputes(id<TaskId>(1)) == running.node.dispute_ids);
+    Challenge challenge;
+    challenge.id = id<ChallengeId>(1);
+    challenge.tensor = 4;
+    running.node.put(keys::challenge(challenge.id), codec::encode(challenge));
+    running.node.challenge_ids.push_back(challenge.id);
+    CHECK(running.client.challenge(challenge.id)->tensor == 4);
+    CHECK(running.client.challenges(id<TaskId>(1)) == running.node.challenge_ids);
+}
+
+TEST_CASE("an error of the node keeps its code, name and data") {
+    Running running;
+    try {
+        running.client.call("task_get", {{"task", "short"}});
+        FAIL("answered");
+    } catch (const net::RpcError& error) {
+        CHECK(error.code == -32602);
+        CHECK(error.name == "invalid_params");
+        CHECK(error.data.contains("hint"));
+    }
+}
+
+TEST_CASE("sending signs with the next nonce and the least fee and waits for the block") {
+    Running running;
+    for (std::uint64_t nonce = 0; nonce < 3; ++nonce) {
+        const net::TxResult result = running.client.send(key(1), kTransfer);
+        CHECK(result.code == 0);
+        CHECK(result.error.empty());
+        CHECK(result.height == Height{8 + nonce});
+        const auto tx = running.node.tx(result.hash);
+        REQUIRE(tx);
+        const auto decoded = codec::decode<Tx>(tx->bytes);
+        CHECK(decoded->body.nonce == nonce);
+        CHECK(decoded->body.fee.grains == 1'000 + 10 * tx->bytes.size());
+        CHECK(check_stateless(tx->bytes, "fake-1", Params{}).has_value());
+    }
+    running.node.dispute_ids.push_back(id<DisputeId>(1));
+}
+
+TEST_CASE("a transaction that fails in its block is a result with a code") {
+    Running running;
+    running.node.receipt_code = static_cast<std::uint8_t>(TxError::kInsufficientBalance);
+    const net::TxResult result = running.client.send(key(1), kTransfer);
+    CHECK(result.code == running.node.receipt_code);
+    CHECK(result.error == "insufficient_balance");
+}
+
+TEST_CASE("a transaction that the mempool refuses is an error") {
+    Running running;
+    running.node.refuse = [](const Bytes&) {
+        return std::optional(node::SubmitError{.code = static_cast<std::uint8_t>(TxError::kCannotPayFee)});
+    };
+    try {
+        running.client.send(key(1), kTransfer);
+        FAIL("accepted");
+    } catch (const net::RpcError& error) {
+        CHECK(error.name == "tx_rejected");
+        CHECK(error.data.at("reason") == "cannot_pay_fee");
+    }
+}
+
+TEST_CASE("a nonce that somebody else takes is tried again") {
+    Running running;
+    int races = 3;
+    running.node.refuse = [&](const Bytes&) {
+        if (races > 0) {
+            --races;
+            running.node.take_nonce(key(1).account());
+        }
+        return std::optional<node::SubmitError>();
+    };
+    const net::TxResult result = running.client.send(key(1), kTransfer);
+    CHECK(result.code == 0);
+    CHECK(codec::decode<Tx>(running.node.tx(result.hash)->bytes)->body.nonce == 3);
+}
+
+TEST_CASE("a transaction that the node has already is waited for") {
+    Running running;
+    running.node.refuse = [&](const Bytes& tx) {
+        running.node.refuse = nullptr;
+        CHECK(running.node.submit(tx).has_value());
+        return std::optional(node::SubmitError{.already_known = true});
+    };
+    CHECK(running.client.send(key(1), kTransfer).code == 0);
+}
+
+TEST_CASE("a transaction that leaves the mempool for another of its nonce is sent again") {
+    Running running;
+    int drops = 1;
+    running.node.before_block = [&] {
+        if (drops > 0) {
+            --drops;
+            running.node.drop_mempool();
+            running.node.take_nonce(key(1).account());
+        }
+    };
+    const net::TxResult result = running.client.send(key(1), kTransfer);
+    CHECK(codec::decode<Tx>(running.node.tx(result.hash)->bytes)->body.nonce == 1);
+}
+
+TEST_CASE("no block in time is a timeout that names the transaction") {
+    Running running;
+    running.node.makes_blocks = false;
+    try {
+        running.client.send(key(1), kTransfer, kSoon);
+        FAIL("no block was made");
+    } catch (const net::NetTimeout& error) {
+        CHECK(std::string(error.what()).find("not in a block") != std::string::npos);
+    }
+    CHECK(running.node.next_nonce(key(1).account()) == 1);
+}
+
+TEST_CASE("nobody there is a NetError, something else there too") {
+    RpcClient nobody("http://127.0.0.1:1/");
+    CHECK_THROWS_AS(nobody.height(), net::NetError);
+    net::HttpServer web({}, [](const net::HttpRequest&) {
+        net::HttpResponse response;
+        response.body = "<html>";
+        return response;
+    });
+    RpcClient other("http://127.0.0.1:" + std::to_string(web.port()) + "/");
+    CHECK_THROWS_AS(other.height(), net::NetError);
+}

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tests/unit/rpc/fake_node.hpp>
+
+#include <algorithm>
+#include <thread>
+
+#include <core/codec/borsh.hpp>
+#include <contracts/chain/tx_error.hpp>
+
+namespace assay::rpc::test {
+
+namespace {
+
+template <class T>
+node::Page<T> page_of(const std::vector<T>& all, std::uint64_t from, std::uint32_t limit) {
+    node::Page<T> page{{}, std::nullopt};
+    std::uint64_t at = from;
+    for (; at < all.size() && page.items.size() < limit; ++at) {
+        page.items.push_back(all[at]);
+    }
+    if (at < all.size()) {
+        page.next = at;
+    }
+    return page;
+}
+
+std::uint8_t code_of(contracts::TxError error) { return static_cast<std::uint8_t>(error); }
+
+}  // namespace
+
+crypto::SecretKey key(std::uint8_t seed) {
+    Bytes bytes(32, 0);
+    bytes.back() = seed;
+    return *crypto::SecretKey::from_bytes(bytes);
+}
+
+FakeNode::FakeNode() = default;
+
+node::NodeStatus FakeNode::status() const {
+    const std::lock_guard lock(mutex_);
+    node::NodeStatus out;
+    out.chain_id = "fake-1";
+    out.engine = "solo";
+    out.height = Height{height_};
+    out.app_hash = id<Hash256>(9);
+    out.time_ms = 1'234;
+    out.proposer = key(1).account();
+    out.mempool_txs = waiting_.size();
+    out.block_interval_ms = 500;
+    out.last_stop = node::LastStop::kUnclean;
+    out.uptime_s = 3;
+    return out;
+}
+
+Result<Hash256, node::SubmitError> FakeNode::submit(Bytes tx) {
+    if (refuse) {
+        if (const auto error = refuse(tx)) {
+            return Unexpected{*error};
+        }
+    }
+    const auto decoded = codec::decode<contracts::Tx>(tx);
+    if (!decoded) {
+        return Unexpected{node::SubmitError{.code = code_of(contracts::TxError::kUndecodable)}};
+    }
+    const std::uint64_t expected = next_nonce(decoded->body.sender);
+    const std::lock_guard lock(mutex_);
+    if (decoded->body.nonce != expected) {
+        const auto error = decoded->body.nonce < expected ? contracts::TxError::kNonceTooLow : contracts::TxError::kNonceTooHigh;
+        return Unexpected{node::SubmitError{.code = code_of(error)}};
+    }
+    waiting_.push_back(tx);
+    return contracts::tx_hash(tx);
+}
+
+void FakeNode::make_block() {
+    ++height_;
+    std::uint32_t index = 0;
+    for (const Bytes& tx : waiting_) {
+        const auto decoded = codec::decode<contracts::Tx>(tx);
+        node::StoredTx stored;
+        stored.bytes = tx;
+        stored.height = Height{height_};
+        stored.index = index++;
+        stored.receipt.tx = contracts::tx_hash(tx);
+        stored.receipt.code = receipt_code;
+        stored.receipt.action = contracts::action_name(decoded->body.action);
+        stored.receipt.sender = decoded->body.sender;
+        executed_.push_back(stored);
+        ++nonces_[decoded->body.sender];
+    }
+    waiting_.clear();
+}
+
+Height FakeNode::wait_for_block(Height after, std::chrono::milliseconds timeout) {
+    if (before_block) {
+        before_block();
+    }
+    {
+        const std::lock_guard lock(mutex_);
+        if (height_ > after.value) {
+            return Height{height_};
+        }
+        if (makes_blocks && !waiting_.empty()) {
+            make_block();
+            return Height{height_};
+        }
+    }
+    std::this_thread::sleep_for(std::min(timeout, std::chrono::milliseconds(20)));
+    const std::lock_guard lock(mutex_);
+    return Height{height_};
+}
+
+std::optional<node::StoredBlock> FakeNode::block(Height height) const {
+    const std::lock_guard lock(mutex_);
+    if (height.value == 0 || height.value > height_) {
+        return std::nullopt;
+    }
+    solo::BlockHeader header;
+    header.chain_id = "fake-1";
+    header.height = height;
+    header.time_ms = 1'000 + height.value;
+    header.parent = id<Hash256>(3);
+    header.app_hash = id<Hash256>(4);
+    std::vector<Bytes> txs;
+    node::StoredBlock out;
+    for (const node::StoredTx& tx : executed_) {
+        if (tx.height == height) {
+            txs.push_back(tx.bytes);
+            out.receipts.push_back(tx.receipt);
+        }
+    }
+    out.block = solo::sign_block(header, std::move(txs), key(1));
+    out.hash = solo::block_hash(out.block.header);
+    out.app_hash = id<Hash256>(5);
+    return out;
+}
+
+std::optional<node::StoredTx> FakeNode::tx(const Hash256& hash) const {
+    const std::lock_guard lock(mutex_);
+    for (const node::StoredTx& tx : executed_) {
+        if (tx.receipt.tx == hash) {
+            return tx;
+        }
+    }
+    return std::nullopt;
+}
+
+bool FakeNode::in_mempool(const Hash256& tx) const {
+    const std::lock_guard lock(mutex_);
+    return std::any_of(waiting_.begin(), waiting_.end(), [&](const Bytes& bytes) {
+        return contracts::tx_hash(bytes) == tx;
+    });
+}
+
+std::optional<Bytes> FakeNode::state(const Bytes& slot) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = state_.find(slot);
+    return found == state_.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::optional<consensus::QueryResult> FakeNode::prove(const Bytes& slot, std::optional<Height> height) const {
+    if (height && height->value < oldest_height) {
+        return std::nullopt;
+    }
+    consensus::QueryResult out;
+    out.height = height.value_or(status().height);
+    out.app_hash = id<Hash256>(9);
+    out.value = state(slot);
+    out.proof = Bytes{1, 2, 3};
+    return out;
+}
+
+std::uint64_t FakeNode::next_nonce(const AccountId& account) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = nonces_.find(account);
+    std::uint64_t nonce = found == nonces_.end() ? 0 : found->second;
+    for (const Bytes& tx : waiting_) {
+        nonce += codec::decode<contracts::Tx>(tx)->body.sender == account ? 1U : 0U;
+    }
+    return nonce;
+}
+
+node::Page<contracts::HistoryRecord> FakeNode::task_history(
+    const contracts::TaskId&, std::uint64_t from, std::uint32_t limit
+) const {
+    return page_of(history, from, limit);
+}
+
+node::Page<contracts::TaskId> FakeNode::tasks(std::uint64_t from, std::uint32_t limit) const {
+    return page_of(task_ids, from, limit);
+}
+
+node::Page<node::StoredTx> FakeNode::account_history(
+    const AccountId& account, std::uint64_t from, std::uint32_t limit
+) const {
+    const std::lock_guard lock(mutex_);
+    std::vector<node::StoredTx> own;
+    for (const node::StoredTx& tx : executed_) {
+        if (tx.receipt.sender == account) {
+            own.push_back(tx);
+        }
+    }
+    return page_of(own, from, limit);
+}
+
+node::Page<contracts::DisputeId> FakeNode::disputes(
+    const std::optional<contracts::TaskId>&, std::uint64_t from, std::uint32_t limit
+) const {
+    return page_of(dispute_ids, from, limit);
+}
+
+std::vector<node::DisputeMove> FakeNode::dispute_moves(const contracts::DisputeId&) const { return moves; }
+
+std::optional<double> FakeNode::referee_us(const contracts::DisputeId&) const { return 12.5; }
+
+std::vector<contracts::ChallengeId> FakeNode::challenges(const contracts::TaskId&) const { return challenge_ids; }
+
+void FakeNode::put(const Bytes& slot, Bytes value) {
+    const std::lock_guard lock(mutex_);
+    state_[slot] = std::move(value);
+}
+
+void FakeNode::take_nonce(const AccountId& sender) {
+    const std::lock_guard lock(mutex_);
+    ++nonces_[sender];
+    const contracts::Account account{Amount{1}, nonces_[sender]};
+    state_[contracts::keys::account(sender)] = codec::encode(account);
+}
+
+void FakeNode::drop_mempool() {
+    const std::lock_guard lock(mutex_);
+    waiting_.clear();
+}
+
+}  // namespace assay::rpc::test

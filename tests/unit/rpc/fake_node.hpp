@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <core/crypto/keys.hpp>
+#include <node/app/node_api.hpp>
+
+/// A node whose state is whatever a test puts there, and whose blocks execute every transaction that waits.
+namespace assay::rpc::test {
+
+crypto::SecretKey key(std::uint8_t seed);
+/// 32 bytes that say nothing but `seed`.
+template <class Id>
+Id id(std::uint8_t seed) {
+    Id out;
+    out.data.fill(seed);
+    return out;
+}
+
+class FakeNode final : public node::NodeApi {
+  public:
+    FakeNode();
+
+    node::NodeStatus status() const override;
+    contracts::Params params() const override { return params_; }
+    Result<Hash256, node::SubmitError> submit(Bytes tx) override;
+    /// Makes a block of what waits when there is anything and `makes_blocks`.
+    Height wait_for_block(Height after, std::chrono::milliseconds timeout) override;
+    std::optional<node::StoredBlock> block(Height height) const override;
+    std::optional<node::StoredTx> tx(const Hash256& hash) const override;
+    bool in_mempool(const Hash256& tx) const override;
+    std::optional<Bytes> state(const Bytes& key) const override;
+    std::optional<consensus::QueryResult> prove(const Bytes& key, std::optional<Height> height) const override;
+    std::uint64_t next_nonce(const AccountId& account) const override;
+    node::Page<contracts::HistoryRecord> task_history(
+        const contracts::TaskId& task, std::uint64_t from, std::uint32_t limit
+    ) const override;
+    node::Page<contracts::TaskId> tasks(std::uint64_t from, std::uint32_t limit) const override;
+    node::Page<node::StoredTx> account_history(
+        const AccountId& account, std::uint64_t from, std::uint32_t limit
+    ) const override;
+    node::Page<contracts::DisputeId> disputes(
+        const std::optional<contracts::TaskId>& task, std::uint64_t from, std::uint32_t limit
+    ) const override;
+    std::vector<node::DisputeMove> dispute_moves(const contracts::DisputeId& dispute) const override;
+    std::optional<double> referee_us(const contracts::DisputeId& dispute) const override;
+    std::vector<contracts::ChallengeId> challenges(const contracts::TaskId& task) const override;
+
+    void put(const Bytes& slot, Bytes value);
+    /// Executes a transaction of `sender` that did not come through this test's client.
+    void take_nonce(const AccountId& sender);
+    /// Leaves everything that waits out of all blocks.
+    void drop_mempool();
+
+    // Set before the server runs.
+    std::function<std::optional<node::SubmitError>(const Bytes& tx)> refuse;
+    std::function<void()> before_block;
+    std::uint8_t receipt_code = 0;
+    bool makes_blocks = true;
+    std::vector<contracts::HistoryRecord> history;
+    std::vector<contracts::TaskId> task_ids;
+    std::vector<contracts::DisputeId> dispute_ids;
+    std::vector<contracts::ChallengeId> challenge_ids;
+    std::vector<node::DisputeMove> moves;
+    std::uint64_t oldest_height = 0;
+
+  private:
+    void make_block();
+
+    contracts::Params params_;
+    mutable std::mutex mutex_;
+    std::uint64_t height_ = 7;
+    std::map<Bytes, Bytes> state_;
+    std::map<AccountId, std::uint64_t> nonces_;
+    std::vector<Bytes> waiting_;
+    std::vector<node::StoredTx> executed_;
+};
+
+}  // namespace assay::rpc::test

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <string>
+#include <thread>
+
+#include <core/codec/borsh.hpp>
+#include <core/crypto/address.hpp>
+#include <contracts/chain/tx_error.hpp>
+#include <node/rpc/methods.hpp>
+#include <tests/unit/rpc/fake_node.hpp>
+
+using namespace assay;
+using namespace assay::contracts;
+using assay::rpc::Json;
+using assay::rpc::test::FakeNode;
+using assay::rpc::test::id;
+using assay::rpc::test::key;
+
+namespace {
+
+struct Server {
+    FakeNode node;
+    std::atomic<bool> stopping = false;
+    rpc::Dispatcher dispatcher = rpc::make_dispatcher(node, stopping);
+
+    Json call(const std::string& method, const Json& params = Json::object()) const {
+        const Json request{{"jsonrpc", "2.0"}, {"id", 1}, {"method", method}, {"params", params}};
+        return Json::parse(dispatcher.handle(request.dump()));
+    }
+    Json result(const std::string& method, const Json& params = Json::object()) const {
+        const Json answer = call(method, params);
+        INFO(answer.dump());
+        REQUIRE(answer.contains("result"));
+        return answer.at("result");
+    }
+    int code(const std::string& method, const Json& params = Json::object()) const {
+        const Json answer = call(method, params);
+        return answer.contains("error") ? answer.at("error").at("code").get<int>() : 0;
+    }
+    Task put_task(std::uint8_t seed, TaskState state) {
+        Task task;
+        task.id = id<TaskId>(seed);
+        task.state = state;
+        task.spec.steps = 1;
+        task.spec.checkpoint_interval = 1;
+        node.put(keys::task(task.id), codec::encode(task));
+        node.task_ids.push_back(task.id);
+        return task;
+    }
+};
+
+template <class Id>
+std::string hex(const Id& value) {
+    return to_hex(value.view());
+}
+
+Bytes transfer(std::uint64_t nonce) {
+    return codec::encode(sign_tx(TxBody{"fake-1", key(1).account(), nonce, Amount{5}, Transfer{key(2).account(), Amount{7}}}, key(1)));
+}
+
+}  // namespace
+
+TEST_CASE("every documented method is there") {
+    const Server server;
+    for (const char* method :
+         {"node_status", "chain_params", "chain_wait", "chain_block", "tx_submit", "tx_get", "account_get",
+          "account_history", "stake_get", "task_get", "task_list", "task_history", "checkpoint_get", "dispute_get",
+          "dispute_list", "challenge_get", "chain_proof", "rpc.discover"}) {
+        CAPTURE(method);
+        const int code = server.code(method, {{"no_such_parameter", 1}});
+        CHECK(code == rpc::kInvalidParams);
+        const std::string message = server.call(method, {{"no_such_parameter", 1}}).at("error").at("message");
+        CHECK(message.find("no_such_parameter") != std::string::npos);
+    }
+}
+
+TEST_CASE("parameters of the wrong kind are refused") {
+    Server server;
+    const std::string hash(64, 'a');
+    const std::vector<std::pair<const char*, Json>> table{
+        {"chain_wait", Json::object()},
+        {"chain_wait", {{"after", -1}}},
+        {"chain_wait", {{"after", "1"}}},
+        {"chain_wait", {{"after", 1.5}}},
+        {"chain_wait", {{"after", 0}, {"timeout_ms", 30'001}}},
+        {"tx_submit", Json::object()},
+        {"tx_submit", {{"tx", "abc"}}},
+        {"tx_submit", {{"tx", "zz"}}},
+        {"tx_submit", {{"tx", 5}}},
+        {"tx_get", {{"hash", hash + "aa"}}},
+        {"tx_get", {{"hash", "aa"}}},
+        {"tx_get", {{"hash", nullptr}}},
+        {"account_get", {{"account", "assay1nothing"}}},
+        {"account_get", {{"account", Json::array()}}},
+        {"account_history", {{"account", hash}, {"limit", 0}}},
+        {"account_history", {{"account", hash}, {"limit", 101}}},
+        {"account_history", {{"account", hash}, {"cursor", "00"}}},
+        {"account_history", {{"account", hash}, {"cursor", 5}}},
+        {"task_list", {{"state", "closed"}}},
+        {"task_list", {{"state", 1}}},
+        {"dispute_list", {{"state", "open"}}},
+        {"checkpoint_get", {{"task", hash}}},
+        {"checkpoint_get", {{"task", hash}, {"index", 4'294'967'296U}}},
+        {"chain_proof", Json::object()},
+        {"chain_proof", {{"task", hash}, {"account", hash}}},
+        {"chain_proof", {{"key", "0g"}}},
+        {"chain_proof", {{"stake", {{"account", hash}}}}},
+        {"chain_proof", {{"stake", {{"account", hash}, {"role", "king"}}}}},
+        {"chain_proof", {{"stake", {{"account", hash}, {"role", "solver"}, {"more", 1}}}}},
+        {"chain_proof", {{"stake", hash}}},
+    };
+    for (const auto& [method, params] : table) {
+        CAPTURE(method);
+        CAPTURE(params.dump());
+        CHECK(server.code(method, params) == rpc::kInvalidParams);
+    }
+}
+
+TEST_CASE("what is not there is not_found") {
+    Server server;
+    const std::string hash(64, 'a');
+    const std::vector<std::pair<const char*, Json>> table{
+        {"chain_block", {{"height", 0}}},        {"chain_block", {{"height", 1'000}}},
+        {"tx_get", {{"hash", hash}}},            {"task_get", {{"task", hash}}},
+        {"task_history", {{"task", hash}}},      {"checkpoint_get", {{"task", hash}, {"index", 0}}},
+        {"dispute_get", {{"dispute", hash}}},    {"challenge_get", {{"challenge", hash}}},
+    };
+    for (const auto& [method, params] : table) {
+        CAPTURE(method);
+        CHECK(server.code(method, params) == rpc::kNotFound);
+    }
+}
+
+TEST_CASE("status, parameters and blocks are as documented") {
+    Server server;
+    const Json status = server.result("node_status");
+    CHECK(status.at("chain_id") == "fake-1");
+    CHECK(status.at("height") == 7);
+    CHECK(status.at("last_stop") == "unclean");
+    CHECK(status.at("mempool") == Json{{"txs", 0}, {"bytes", 0}});
+    CHECK(status.size() == 11);
+    const Json params = server.result("chain_params");
+    CHECK(params.at("raw") == to_hex(codec::encode(Params{})));
+    CHECK(params.at("fee_base") == "1000");
+    const Json block = server.result("chain_block", {{"height", 7}});
+    CHECK(block.at("height") == 7);
+    CHECK(block.at("parent_app_hash") == hex(id<Hash256>(4)));
+    CHECK(block.at("app_hash") == hex(id<Hash256>(5)));
+    CHECK(block.at("txs") == Json::array());
+    const auto bytes = from_hex(block.at("raw").get<std::string>());
+    const auto decoded = codec::decode<solo::Block>(*bytes);
+    REQUIRE(decoded);
+    CHECK(solo::is_authentic(*decoded));
+    CHECK(server.result("chain_block").at("height") == 7);
+}
+
+TEST_CASE("a transaction is pending, then executed, and in its sender's history") {
+    Server server;
+    const Bytes tx = transfer(0);
+    const std::string hash = hex(tx_hash(tx));
+    CHECK(server.result("tx_submit", {{"tx", to_hex(tx)}}).at("hash") == hash);
+    const Json pending = server.result("tx_get", {{"hash", hash}});
+    CHECK(pending.at("status") == "pending");
+    CHECK(pending.at("height").is_null());
+    CHECK(server.result("account_get", {{"account", hex(key(1).account())}}).at("next_nonce") == 1);
+    CHECK(server.result("chain_wait", {{"after", 7}}).at("height") == 8);
+    const Json executed = server.result("tx_get", {{"hash", hash}});
+    CHECK(executed.at("status") == "executed");
+    CHECK(executed.at("height") == 8);
+    CHECK(executed.at("index") == 0);
+    CHECK(executed.at("action") == "transfer");
+    CHECK(executed.at("sender") == crypto::to_address(key(1).account()));
+    CHECK(executed.at("nonce") == 0);
+    CHECK(executed.at("fee") == "5");
+    CHECK(executed.at("code") == 0);
+    CHECK(executed.at("error").is_null());
+    CHECK(executed.at("size_bytes") == tx.size());
+    CHECK(executed.at("body") == Json{{"to", crypto::to_address(key(2).account())}, {"amount", "7"}});
+    CHECK(executed.at("raw") == to_hex(tx));
+    const Json block = server.result("chain_block", {{"height", 8}});
+    CHECK(block.at("txs")[0].at("hash") == hash);
+    CHECK(block.at("txs")[0].at("action") == "transfer");
+    const Json history = server.result("account_history", {{"account", crypto::to_address(key(1).account())}});
+    REQUIRE(history.at("txs").size() == 1);
+    CHECK(history.at("txs")[0].at("hash") == hash);
+    CHECK_FALSE(history.at("txs")[0].contains("body"));
+    CHECK(history.at("next_cursor").is_null());
+}
+
+TEST_CASE("a refused transaction says why") {
+    Server server;
+    const auto refuse_with = [&](node::SubmitError error) {
+        server.node.refuse = [error](const Bytes&) { return std::optional(error); };
+        return server.call("tx_submit", {{"tx", "00"}}).at("error");
+    };
+    const auto code = static_cast<std::uint8_t>(TxError::kFeeTooLow);
+    const Json rejected = refuse_with({.code = code});
+    CHECK(rejected.at("code") == rpc::kTxRejected);
+    CHECK(rejected.at("data").at("tx_error") == code);
+    CHECK(rejected.at("data").at("reason") == "fee_too_low");
+    CHECK(refuse_with({.already_known = true}).at("data").at("reason") == "already_known");
+    CHECK(refuse_with({.mempool_full = true}).at("code") == rpc::kLimitExceeded);
+    CHECK(refuse_with({.stopping = true}).at("code") == rpc::kUnavailable);
+}
+
+TEST_CASE("accounts and stakes never seen are zeros") {
+    const Server server;
+    const std::string account = crypto::to_address(key(9).account());
+    CHECK(server.result("account_get", {{"account", account}}) ==
+          Json{{"account", account}, {"balance", "0"}, {"nonce", 0}, {"next_nonce", 0}});
+    const Json none{{"free", "0"}, {"locked", "0"}, {"unbonding", Json::array()}};
+    CHECK(server.result("stake_get", {{"account", hex(key(9).account())}}) ==
+          Json{{"account", account}, {"roles", {{"solver", none}, {"verifier", none}, {"whistleblower", none}}}});
+}
+
+TEST_CASE("a listing is read page by page, filtered, with cursors of its own") {
+    Server server;
+    for (std::uint8_t i = 1; i <= 7; ++i) {
+        server.put_task(i, i % 2 == 0 ? TaskState::kSettled : TaskState::kOpen);
+    }
+    std::vector<Json> ids;
+    Json params{{"state", "open"}, {"limit", 3}};
+    for (int pages = 0; pages < 10; ++pages) {
+        const Json page = server.result("task_list", params);
+        for (const Json& task : page.at("tasks")) {
+            CHECK(task.at("state") == "open");
+            ids.push_back(task.at("id"));
+        }
+        if (page.at("next_cursor").is_null()) {
+            break;
+        }
+        params["cursor"] = page.at("next_cursor");
+    }
+    CHECK(ids == std::vector<Json>{hex(id<TaskId>(1)), hex(id<TaskId>(3)), hex(id<TaskId>(5)), hex(id<TaskId>(7))});
+    const Json cursor = server.result("task_list", {{"limit", 2}}).at("next_cursor");
+    REQUIRE(cursor.is_string());
+    CHECK(server.result("task_list", {{"cursor", cursor}}).at("tasks").size() == 5);
+    CHECK(server.code("task_list", {{"cursor", cursor}, {"state", "open"}}) == rpc::kInvalidParams);
+    CHECK(server.code("dispute_list", {{"cursor", cursor}}) == rpc::kInvalidParams);
+    CHECK(server.code("task_history", {{"task", hex(id<TaskId>(1))}, {"cursor", cursor}}) == rpc::kInvalidParams);
+}
+
+TEST_CASE("a task, its history, checkpoints, disputes and challenges are found") {
+    Server server;
+    Task task = server.put_task(1, TaskState::kChallenge);
+    task.checkpoints = 1;
+    server.node.put(keys::task(task.id), codec::encode(task));
+    server.node.put(keys::checkpoint(task.id, 0), codec::encode(Checkpoint{}));
+    Dispute dispute;
+    dispute.id = id<DisputeId>(2);
+    dispute.task = task.id;
+    server.node.put(keys::dispute(dispute.id), codec::encode(dispute));
+    server.node.dispute_ids.push_back(dispute.id);
+    server.node.moves.push_back({id<Hash256>(1), Height{3}, "open_dispute", 99});
+    Challenge challenge;
+    challenge.id = id<ChallengeId>(3);
+    server.node.put(keys::challenge(challenge.id), codec::encode(challenge));
+    server.node.challenge_ids.push_back(challenge.id);
+    for (std::uint32_t i = 0; i < 3; ++i) {
+        server.node.history.push_back({task.id, i, Height{i}, {}, {}, history::Completed{}});
+    }
+    const Json got = server.result("task_get", {{"task", hex(task.id)}});
+    CHECK(got.at("checkpoints").size() == 1);
+    CHECK(got.at("disputes") == Json::array({hex(dispute.id)}));
+    CHECK(got.at("challenges")[0].at("id") == hex(challenge.id));
+    CHECK(got.at("raw") == to_hex(codec::encode(task)));
+    const Json history = server.result("task_history", {{"task", hex(task.id)}, {"limit", 2}});
+    CHECK(history.at("records").size() == 2);
+    CHECK(history.at("records")[1].at("raw") == to_hex(codec::encode(server.node.history[1])));
+    CHECK(server.result("task_history", {{"task", hex(task.id)}, {"cursor", history.at("next_cursor")}})
+              .at("records")[0]
+              .at("index") == 2);
+    CHECK(server.result("checkpoint_get", {{"task", hex(task.id)}, {"index", 0}}).at("raw") ==
+          to_hex(codec::encode(Checkpoint{})));
+    const Json shown = server.result("dispute_get", {{"dispute", hex(dispute.id)}});
+    CHECK(shown.at("moves")[0].at("size_bytes") == 99);
+    CHECK(shown.at("referee_us") == 12.5);
+    const Json listed = server.result("dispute_list", {{"task", hex(task.id)}, {"state", "active"}});
+    REQUIRE(listed.at("disputes").size() == 1);
+    CHECK_FALSE(listed.at("disputes")[0].contains("raw"));
+    CHECK(server.result("dispute_list", {{"state", "moot"}}).at("disputes").empty());
+    CHECK(server.result("challenge_get", {{"challenge", hex(challenge.id)}}).at("state") == "open");
+}
+
+TEST_CASE("a proof names its slot, whichever way it was asked for") {
+    Server server;
+    const Task task = server.put_task(1, TaskState::kOpen);
+    const std::string account = hex(key(1).account());
+    const std::vector<std::pair<Json, Bytes>> table{
+        {{{"task", hex(task.id)}}, keys::task(task.id)},
+        {{{"account", account}}, keys::account(key(1).account())},
+        {{{"dispute", hex(id<DisputeId>(2))}}, keys::dispute(id<DisputeId>(2))},
+        {{{"stake", {{"account", account}, {"role", "verifier"}}}}, keys::stake(Role::kVerifier, key(1).account())},
+        {{{"key", to_hex(keys::params())}}, keys::params()},
+    };
+    for (const auto& [params, slot] : table) {
+        CAPTURE(params.dump());
+        const Json got = server.result("chain_proof", params);
+        CHECK(got.at("key") == to_hex(slot));
+        CHECK(got.at("height") == 7);
+        CHECK(got.at("proof") == "010203");
+    }
+    CHECK(server.result("chain_proof", {{"task", hex(task.id)}}).at("value") == to_hex(codec::encode(task)));
+    CHECK(server.result("chain_proof", {{"account", account}}).at("value").is_null());
+    server.node.oldest_height = 5;
+    CHECK(server.result("chain_proof", {{"account", account}, {"height", 6}}).at("height") == 6);
+    CHECK(server.code("chain_proof", {{"account", account}, {"height", 4}}) == rpc::kUnavailable);
+}
+
+TEST_CASE("waiting ends at its timeout and with the server") {
+    Server server;
+    const auto start = std::chrono::steady_clock::now();
+    CHECK(server.result("chain_wait", {{"after", 7}, {"timeout_ms", 100}}).at("height") == 7);
+    CHECK(server.result("chain_wait", {{"after", 3}, {"timeout_ms", 30'000}}).at("height") == 7);
+    std::thread stopper([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        server.stopping = true;
+    });
+    server.call("chain_wait", {{"after", 7}, {"timeout_ms", 30'000}});
+    stopper.join();
+    CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(3));
+}

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <core/codec/borsh.hpp>
+#include <core/crypto/address.hpp>
+#include <node/rpc/render.hpp>
+#include <tests/unit/rpc/fake_node.hpp>
+
+using namespace assay;
+using namespace assay::contracts;
+using assay::rpc::Json;
+using assay::rpc::test::id;
+using assay::rpc::test::key;
+
+namespace {
+
+std::set<std::string> names_of(const Json& object) {
+    std::set<std::string> out;
+    for (const auto& [name, value] : object.items()) {
+        out.insert(name);
+    }
+    return out;
+}
+
+std::string address(std::uint8_t seed) { return crypto::to_address(key(seed).account()); }
+
+template <class T>
+bool raw_is(const Json& object, const T& record) {
+    return object.at("raw") == to_hex(codec::encode(record));
+}
+
+Task make_task() {
+    Task task;
+    task.id = id<TaskId>(1);
+    task.submitter = key(1).account();
+    task.spec.title = "toy";
+    task.spec.steps = 100;
+    task.spec.checkpoint_interval = 10;
+    task.spec.reward = Amount{18'000'000'000'000'000'000U};
+    task.spec.verification_fee = Amount{5};
+    task.state = TaskState::kTraining;
+    task.submitted_at = Height{3};
+    task.deadline = Height{30};
+    task.solver = key(2).account();
+    task.checkpoints = 1;
+    task.history_count = 4;
+    task.assignments.push_back(Assignment{2, key(3).account(), VerdictStatus::kCommitted, id<Hash256>(6), {}, Amount{1}});
+    return task;
+}
+
+Dispute make_dispute() {
+    Dispute dispute;
+    dispute.id = id<DisputeId>(2);
+    dispute.task = id<TaskId>(1);
+    dispute.segment = 4;
+    dispute.responder = key(2).account();
+    dispute.challenger = key(3).account();
+    dispute.position.level = trace::Level::kSteps;
+    dispute.position.first_step = 30;
+    dispute.position.step_count = 10;
+    dispute.responder_clock = 400;
+    dispute.onchain_bytes = 321;
+    dispute.deadline = Height{77};
+    return dispute;
+}
+
+}  // namespace
+
+TEST_CASE("amounts are decimal strings and accounts addresses") {
+    CHECK(rpc::render(Amount{18'446'744'073'709'551'615U}) == "18446744073709551615");
+    CHECK(rpc::render(key(1).account()) == address(1));
+    CHECK(rpc::render(id<Hash256>(0xab)) == std::string(64, 'a').replace(0, 64, to_hex(id<Hash256>(0xab).view())));
+}
+
+TEST_CASE("every parameter has its name") {
+    Params params;
+    params.fee_base = Amount{12};
+    params.slash_to_winner_bps = 33;
+    const Json got = rpc::render(params);
+    CHECK(got.size() == std::tuple_size_v<decltype(Params::fields())>);
+    CHECK(got.at("fee_base") == "12");
+    CHECK(got.at("slash_to_winner_bps") == 33);
+}
+
+TEST_CASE("a task tells what its record says") {
+    const Task task = make_task();
+    rpc::TaskDetails details;
+    Checkpoint checkpoint;
+    checkpoint.state_root = id<Hash256>(8);
+    checkpoint.artifact = ArtifactRef{id<Hash256>(7), 99, "http://127.0.0.1:1"};
+    checkpoint.height = Height{9};
+    details.checkpoints.push_back(checkpoint);
+    details.disputes.push_back(id<DisputeId>(2));
+    Challenge challenge;
+    challenge.id = id<ChallengeId>(3);
+    details.challenges.push_back(challenge);
+    const Json got = rpc::render_task(task, details);
+    CHECK(names_of(got) == std::set<std::string>{
+        "id", "title", "state", "submitter", "solver", "reward", "verification_fee", "escrow", "solver_bond", "steps",
+        "checkpoint_interval", "segments", "checkpoints", "assignments", "deadline", "submitted_at", "open_disputes",
+        "open_challenges", "history_count", "history_root", "disputes", "challenges", "program_id", "raw"});
+    CHECK(got.at("state") == "training");
+    CHECK(got.at("reward") == "18000000000000000000");
+    CHECK(got.at("solver") == address(2));
+    CHECK(got.at("segments") == 10);
+    CHECK(got.at("checkpoints") == Json::array({{{"index", 0},
+                                                 {"state_root", rpc::render(checkpoint.state_root)},
+                                                 {"artifact", rpc::render(checkpoint.artifact.sha256)},
+                                                 {"location", "http://127.0.0.1:1"},
+                                                 {"height", 9}}}));
+    CHECK(got.at("assignments")[0].at("status") == "committed");
+    CHECK(got.at("assignments")[0].at("state_root").is_null());
+    CHECK(got.at("disputes") == Json::array({rpc::render(id<DisputeId>(2))}));
+    CHECK(names_of(got.at("challenges")[0]) ==
+          std::set<std::string>{"id", "checkpoint", "tensor", "tile", "challenger", "state", "deadline"});
+    CHECK(raw_is(got, task));
+    Task fresh = make_task();
+    fresh.solver.reset();
+    const Json summary = rpc::render_task_summary(fresh);
+    CHECK(names_of(summary) == std::set<std::string>{"id", "title", "state", "submitter", "solver", "reward",
+                                                     "checkpoints", "segments", "submitted_at"});
+    CHECK(summary.at("solver").is_null());
+    CHECK(summary.at("checkpoints") == 1);
+}
+
+TEST_CASE("a dispute tells where it stands and who is to move") {
+    Dispute dispute = make_dispute();
+    node::DisputeMove move;
+    move.tx = id<Hash256>(1);
+    move.height = Height{5};
+    move.action = "open_dispute";
+    move.size_bytes = 222;
+    const Json got = rpc::render_dispute(dispute, 3.5, {move});
+    CHECK(names_of(got) == std::set<std::string>{
+        "id", "task", "segment", "responder", "challenger", "state", "reason", "level", "rounds", "to_move",
+        "pinpoint", "responder_clock", "challenger_clock", "deadline", "opened_at", "ended_at", "onchain_bytes",
+        "referee_us", "slashed", "paid", "burned", "moves", "raw"});
+    CHECK(got.at("state") == "active");
+    CHECK(got.at("reason").is_null());
+    CHECK(got.at("level") == trace::to_string(trace::Level::kSteps));
+    CHECK(got.at("to_move") == "responder");
+    CHECK(names_of(got.at("pinpoint")) == std::set<std::string>{"step", "node", "op", "tile", "partial"});
+    CHECK(got.at("pinpoint").at("node").is_null());
+    CHECK(got.at("referee_us") == 3.5);
+    CHECK(got.at("moves")[0] == Json{{"tx", rpc::render(move.tx)}, {"height", 5}, {"action", "open_dispute"}, {"size_bytes", 222}});
+    CHECK(raw_is(got, dispute));
+    dispute.position.pending.push_back(id<Hash256>(1));
+    CHECK(rpc::render_dispute_summary(dispute, std::nullopt).at("to_move") == "challenger");
+    dispute.state = DisputeState::kRefuted;
+    dispute.reason = Reason::kLostDispute;
+    dispute.slashed = Amount{10};
+    const Json ended = rpc::render_dispute_summary(dispute, std::nullopt);
+    CHECK(ended.at("state") == "refuted");
+    CHECK(ended.at("reason") == "lost_dispute");
+    CHECK(ended.at("to_move").is_null());
+    CHECK(ended.at("referee_us").is_null());
+    CHECK(ended.at("slashed") == "10");
+    CHECK_FALSE(ended.contains("raw"));
+    CHECK_FALSE(ended.contains("moves"));
+}
+
+TEST_CASE("stakes, checkpoints and challenges carry their members") {
+    Stake stake{Amount{1}, Amount{2}, {Unbonding{Amount{3}, Height{4}}}};
+    CHECK(rpc::render(stake) ==
+          Json{{"free", "1"}, {"locked", "2"}, {"unbonding", Json::array({{{"amount", "3"}, {"release_at", 4}}})}});
+    Checkpoint checkpoint;
+    checkpoint.artifact.size_bytes = 5;
+    const Json got = rpc::render_checkpoint(id<TaskId>(1), 2, checkpoint);
+    CHECK(names_of(got) == std::set<std::string>{"task", "index", "state_root", "artifact", "size_bytes", "location",
+                                                 "height", "raw"});
+    CHECK(raw_is(got, checkpoint));
+    Challenge challenge;
+    challenge.challenger = key(1).account();
+    challenge.state = ChallengeState::kLapsed;
+    const Json shown = rpc::render(challenge);
+    CHECK(names_of(shown) == std::set<std::string>{"id", "task", "checkpoint", "tensor", "tile", "challenger", "state",
+                                                   "deadline", "raw"});
+    CHECK(shown.at("state") == "lapsed");
+    CHECK(raw_is(shown, challenge));
+}
+
+TEST_CASE("each event of a history has its name and its members beside the record's") {
+    using namespace contracts::history;
+    const AccountId who = key(4).account();
+    const std::vector<std::pair<HistoryEvent, Json>> table{
+        {Submitted{Amount{9}}, {{"escrow", "9"}}},
+        {SolverDrawn{who}, {{"solver", address(4)}}},
+        {Accepted{Amount{8}}, {{"bond", "8"}}},
+        {CheckpointPosted{3, id<Hash256>(1), id<Hash256>(2)},
+         {{"checkpoint", 3}, {"state_root", to_hex(id<Hash256>(1).view())}, {"artifact", to_hex(id<Hash256>(2).view())}}},
+        {Completed{}, Json::object()},
+        {VerifierDrawn{2, who}, {{"segment", 2}, {"verifier", address(4)}}},
+        {VerdictCommitted{2}, {{"segment", 2}}},
+        {VerdictRevealed{2, id<Hash256>(1), true},
+         {{"segment", 2}, {"state_root", to_hex(id<Hash256>(1).view())}, {"accepts", true}}},
+        {DisputeOpened{id<DisputeId>(5), 2}, {{"dispute", to_hex(id<DisputeId>(5).view())}, {"segment", 2}}},
+        {DisputeMoved{id<DisputeId>(5), 1, trace::Level::kTiles, true},
+         {{"dispute", to_hex(id<DisputeId>(5).view())},
+          {"round", 1},
+          {"level", trace::to_string(trace::Level::kTiles)},
+          {"by_responder", true}}},
+        {DisputeEnded{id<DisputeId>(5), true, Reason::kLostDispute},
+         {{"dispute", to_hex(id<DisputeId>(5).view())}, {"claim_refuted", true}, {"reason", "lost_dispute"}}},
+        {AvailabilityChallenged{id<ChallengeId>(6), 1},
+         {{"challenge", to_hex(id<ChallengeId>(6).view())}, {"checkpoint", 1}}},
+        {AvailabilityEnded{id<ChallengeId>(6), true, false},
+         {{"challenge", to_hex(id<ChallengeId>(6).view())}, {"served", true}, {"moot", false}}},
+        {Paid{who, Amount{7}, Reason::kReward}, {{"to", address(4)}, {"amount", "7"}, {"reason", "reward"}}},
+        {Slashed{who, Amount{7}, Amount{4}, Reason::kUnavailable},
+         {{"from", address(4)}, {"amount", "7"}, {"burned", "4"}, {"reason", "unavailable"}}},
+        {StateChanged{TaskState::kConvicted}, {{"state", "convicted"}}},
+    };
+    REQUIRE(table.size() == std::variant_size_v<HistoryEvent>);
+    for (const auto& [event, members] : table) {
+        HistoryRecord record{id<TaskId>(1), 12, Height{34}, id<Hash256>(5), who, event};
+        Json expected = members;
+        CAPTURE(event_name(event));
+        expected["index"] = 12;
+        expected["height"] = 34;
+        expected["tx"] = to_hex(id<Hash256>(5).view());
+        expected["actor"] = address(4);
+        expected["event"] = event_name(event);
+        expected["raw"] = to_hex(codec::encode(record));
+        CHECK(rpc::render(record) == expected);
+    }
+    const Json by_deadline = rpc::render(HistoryRecord{id<TaskId>(1), 0, Height{1}, {}, {}, Completed{}});
+    CHECK(by_deadline.at("tx").is_null());
+    CHECK(by_deadline.at("actor").is_null());
+}
+
+TEST_CASE("each action shows its members") {
+    const std::vector<Action> actions{
+        Transfer{key(1).account(), Amount{5}}, Bond{}, Unbond{}, SubmitTask{}, AcceptTask{}, PostCheckpoint{},
+        CompleteTask{}, CancelTask{}, CommitVerdict{}, RevealVerdict{}, OpenDispute{}, RevealMove{}, SelectMove{},
+        ProveMove{}, ChallengeAvailability{}, ServeChunk{}};
+    REQUIRE(actions.size() == std::variant_size_v<Action>);
+    for (std::size_t i = 0; i < actions.size(); ++i) {
+        REQUIRE(actions[i].index() == i);
+        const Json got = rpc::render(actions[i]);
+        CAPTURE(action_name(actions[i]));
+        CHECK(got.is_object());
+        CHECK_FALSE(got.empty());
+    }
+    CHECK(rpc::render(actions[0]) == Json{{"to", address(1)}, {"amount", "5"}});
+    CHECK(rpc::render(actions[1]) == Json{{"role", "solver"}, {"amount", "0"}});
+}
+
+TEST_CASE("bytes in a block that are no transaction have no body") {
+    node::StoredTx tx;
+    tx.bytes = Bytes{1, 2, 3};
+    tx.height = Height{4};
+    tx.receipt.tx = id<Hash256>(1);
+    tx.receipt.code = 1;
+    const Json got = rpc::render_tx(tx, true);
+    CHECK(got.at("status") == "failed");
+    CHECK(got.at("error") == "undecodable");
+    CHECK(got.at("body").is_null());
+    CHECK(got.at("nonce").is_null());
+    CHECK(got.at("raw") == "010203");
+}
