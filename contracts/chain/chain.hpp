@@ -38,7 +38,8 @@ struct BlockContext {
 
 struct Receipt {
     Hash256 tx;
-    std::uint8_t code = 0;  ///< 0: executed; else a TxError: nothing changed, except, where the sender could pay, fee and nonce
+    /// 0: executed; else a TxError: nothing changed, except, where the sender could pay, fee and nonce.
+    std::uint8_t code = 0;
     std::string action;     ///< action_name, empty when the bytes did not decode
     AccountId sender;
     std::optional<TaskId> task;  ///< the task that it is about, when there is one

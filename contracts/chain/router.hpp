@@ -36,8 +36,8 @@ struct Traces {
     std::vector<HistoryRecord> history;
     std::uint64_t referee_partials = 0;
 };
-/// INV-7: runs `effects` on an overlay of `state`. Its changes reach `state` when it succeeds and they keep every invariant,
-/// else nothing of it remains: its own error, or kInvariantBroken.
+/// INV-7: runs `effects` on an overlay of `state`. Its changes reach `state` when it succeeds and they keep every
+/// invariant, else nothing of it remains: its own error, or kInvariantBroken.
 Result<Traces, TxError> run_guarded(
     Overlay& state, const Params& params, const BlockContext& block, const Cause& cause,
     const std::function<Result<void, TxError>(Context&)>& effects

@@ -124,19 +124,25 @@ struct OpenDispute {  // arbitration; anyone with free verifier or whistleblower
     TaskId task;
     std::uint32_t segment = 0;
     Role role = Role::kWhistleblower;  ///< whose stake the challenger's bond is locked in
-    static constexpr auto fields() { return std::tuple{&OpenDispute::task, &OpenDispute::segment, &OpenDispute::role}; }
+    static constexpr auto fields() {
+        return std::tuple{&OpenDispute::task, &OpenDispute::segment, &OpenDispute::role};
+    }
 };
 struct RevealMove {
     DisputeId dispute;
     std::uint32_t round = 0;  ///< position.rounds; a move made for another round is refused
     std::vector<Hash256> children;
-    static constexpr auto fields() { return std::tuple{&RevealMove::dispute, &RevealMove::round, &RevealMove::children}; }
+    static constexpr auto fields() {
+        return std::tuple{&RevealMove::dispute, &RevealMove::round, &RevealMove::children};
+    }
 };
 struct SelectMove {
     DisputeId dispute;
     std::uint32_t round = 0;
     trace::Selection selection;
-    static constexpr auto fields() { return std::tuple{&SelectMove::dispute, &SelectMove::round, &SelectMove::selection}; }
+    static constexpr auto fields() {
+        return std::tuple{&SelectMove::dispute, &SelectMove::round, &SelectMove::selection};
+    }
 };
 struct ProveMove {
     DisputeId dispute;
@@ -159,7 +165,9 @@ struct ServeChunk {  // the answer: the tile, with its path to the checkpoint's 
     ChallengeId challenge;
     canonical::TensorType type;
     trace::TileOpening opening;
-    static constexpr auto fields() { return std::tuple{&ServeChunk::challenge, &ServeChunk::type, &ServeChunk::opening}; }
+    static constexpr auto fields() {
+        return std::tuple{&ServeChunk::challenge, &ServeChunk::type, &ServeChunk::opening};
+    }
 };
 
 using Action = std::variant<

@@ -28,14 +28,16 @@ ServeChunk make_chunk(
     return chunk;
 }
 
-ChallengeId challenge(Chain& chain, const TaskId& task, std::uint32_t checkpoint, std::uint32_t tensor, std::uint64_t tile) {
+ChallengeId challenge(
+    Chain& chain, const TaskId& task, std::uint32_t checkpoint, std::uint32_t tensor, std::uint64_t tile
+) {
     const auto nonce = get_account(chain.view, chain.whistleblower.id).nonce;
     REQUIRE(chain.run(chain.whistleblower,
                       ChallengeAvailability{task, checkpoint, tensor, tile, Role::kWhistleblower}) == 0);
     return challenge_id(chain.whistleblower.id, nonce);
 }
 
-const Stake whistle(const Chain& chain) { return chain.stake(Role::kWhistleblower, chain.whistleblower); }
+Stake whistle(const Chain& chain) { return chain.stake(Role::kWhistleblower, chain.whistleblower); }
 
 }  // namespace
 
@@ -101,7 +103,9 @@ TEST_CASE("AVL-4: only the challenged tile of the challenged checkpoint answers"
     Chain chain(params);
     const TaskId task = complete_toy_task(chain, run);
     const ChallengeId id = challenge(chain, task, 2, 0, 1);
-    const auto refuses = [&](const ServeChunk& chunk) { return chain.fail(chain.solver, chunk) == TxError::kChunkInvalid; };
+    const auto refuses = [&](const ServeChunk& chunk) {
+        return chain.fail(chain.solver, chunk) == TxError::kChunkInvalid;
+    };
     CHECK(refuses(make_chunk(run, id, 2, 0, 0)));
     CHECK(refuses(make_chunk(run, id, 1, 0, 1)));
     CHECK(refuses(make_chunk(run, id, 2, 1, 1)));

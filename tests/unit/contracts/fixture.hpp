@@ -73,7 +73,7 @@ class Chain {
     TaskId complete_task();
     /// As complete_task, and until verifiers are drawn.
     TaskId verifying_task();
-    /// As verifying_task, and every verdict in: accepted, but those of `missing`, who never commits.
+    /// As verifying_task, and every verdict in: accepted.
     TaskId challenge_task();
     void commit_all(const TaskId& id);
     void reveal_all(const TaskId& id);
@@ -100,7 +100,8 @@ class Chain {
     void check_everything() const;
 };
 
-/// What the state as a whole must satisfy: LED-1, STK-3, STA-4, and the history roots. Empty when it does, else what is wrong.
+/// What the state as a whole must satisfy: LED-1, STK-3, STA-4, and the history roots. Empty when it does, else what
+/// is wrong.
 std::string find_fault(const MapView& view, Height height, const std::vector<HistoryRecord>& history);
 
 }  // namespace assay::contracts::test

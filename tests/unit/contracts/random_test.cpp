@@ -46,7 +46,9 @@ class Crowd {
     }
     Role role() { return static_cast<Role>(1 + below(3)); }
     Amount amount() { return {below(4) == 0 ? random_() : below(20 * kCoin)}; }
-    Hash256 root(std::uint32_t index) { return below(5) == 0 ? hash_of("wrong") : run_.checkpoint_root(std::min(index, 3U)); }
+    Hash256 root(std::uint32_t index) {
+        return below(5) == 0 ? hash_of("wrong") : run_.checkpoint_root(std::min(index, 3U));
+    }
 
     void remember() {
         for (const HistoryRecord& entry : chain_.last.history) {

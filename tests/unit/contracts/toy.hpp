@@ -90,7 +90,7 @@ class ToyReplay final : public trace::Replay {
     std::map<std::uint64_t, ToyRun::Step> steps_;
 };
 
-/// Plays `id` to its end, the proof made by `prover`. `responder` and `challenger` say what each believes.
+/// Plays `id` to its end, the proof made by the challenger. `responder` and `challenger` say what each believes.
 /// Returns how many transactions that took.
 std::uint32_t play_dispute(
     Chain& chain, const DisputeId& id, const ToyRun& responder, const ToyRun& challenger, const Actor& challenging
@@ -101,8 +101,7 @@ std::uint32_t play_until(
     std::optional<trace::Level> level
 );
 
-/// A toy task whose solver computed `run`, until `state` is reached with every verdict accepting (as far as any are
-/// needed).
+/// A toy task whose solver computed `run`, completed in the last block.
 TaskId complete_toy_task(Chain& chain, const ToyRun& run);
 
 }  // namespace assay::contracts::test
