@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <verifier/worker/chain.hpp>
+
+#include <charconv>
+#include <string>
+#include <utility>
+
+#include <core/codec/borsh.hpp>
+#include <core/crypto/hash.hpp>
+
+namespace assay::worker {
+namespace {
+
+constexpr std::chrono::seconds kSendTimeout{15};
+constexpr std::uint32_t kFailuresBeforePause = 3;
+constexpr std::uint64_t kPauseBlocks = 25;
+
+net::RpcError bad_answer(const std::string& method) {
+    return net::RpcError(-32603, "bad_answer", "the node's answer to " + method + " cannot be understood", {});
+}
+
+std::uint64_t grains_of(const nlohmann::json& value) {
+    std::uint64_t grains = 0;
+    const std::string text = value.get<std::string>();
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), grains);
+    if (error != std::errc{} || end != text.data() + text.size()) {
+        throw bad_answer("stake_get");
+    }
+    return grains;
+}
+
+}  // namespace
+
+Chain::Chain(const std::string& url, crypto::SecretKey key, Reporter& reporter)
+    : rpc_(url), key_(std::move(key)), self_(key_.account()), reporter_(reporter) {}
+
+const contracts::Params& Chain::params() {
+    if (!params_) {
+        params_ = rpc_.params();
+    }
+    return *params_;
+}
+
+void Chain::refresh() {
+    ended_.clear();
+    height_ = rpc_.height().value;
+    for (const contracts::TaskId& id : rpc_.tasks()) {
+        if (over_.contains(id)) {
+            continue;
+        }
+        auto task = rpc_.task(id);
+        if (!task) {
+            continue;
+        }
+        if (contracts::is_terminal(task->state)) {
+            over_.insert(id);
+            tasks_.erase(id);
+            ended_.push_back(*std::move(task));
+        } else {
+            tasks_.insert_or_assign(id, *std::move(task));
+        }
+    }
+}
+
+Amount Chain::free_stake(contracts::Role role) {
+    try {
+        const auto answer = rpc_.call("stake_get", {{"account", to_hex(self_.view())}});
+        return Amount{grains_of(answer.at("roles").at(contracts::to_string(role)).at("free"))};
+    } catch (const nlohmann::json::exception&) {
+        throw bad_answer("stake_get");
+    }
+}
+
+std::uint64_t Chain::total_stake() {
+    try {
+        const auto answer = rpc_.call("stake_get", {{"account", to_hex(self_.view())}});
+        std::uint64_t total = 0;
+        for (const auto& stake : answer.at("roles")) {
+            total += grains_of(stake.at("free")) + grains_of(stake.at("locked"));
+            for (const auto& unbonding : stake.at("unbonding")) {
+                total += grains_of(unbonding.at("amount"));
+            }
+        }
+        return total;
+    } catch (const nlohmann::json::exception&) {
+        throw bad_answer("stake_get");
+    }
+}
+
+const contracts::Checkpoint& Chain::checkpoint(const contracts::TaskId& task, std::uint32_t index) {
+    const auto place = std::pair(task, index);
+    if (const auto found = checkpoints_.find(place); found != checkpoints_.end()) {
+        return found->second;
+    }
+    auto checkpoint = rpc_.checkpoint(task, index);
+    if (!checkpoint) {
+        throw bad_answer("checkpoint_get");
+    }
+    return checkpoints_.emplace(place, *std::move(checkpoint)).first->second;
+}
+
+std::vector<contracts::HistoryRecord> Chain::history(const contracts::TaskId& task) {
+    std::vector<contracts::HistoryRecord> out;
+    nlohmann::json params = {{"task", to_hex(task.view())}, {"limit", 100}};
+    try {
+        for (;;) {
+            const auto page = rpc_.call("task_history", params);
+            for (const auto& item : page.at("records")) {
+                const auto raw = from_hex(item.at("raw").get<std::string>());
+                auto record = codec::decode<contracts::HistoryRecord>(raw.value_or(Bytes{}));
+                if (!record) {
+                    throw bad_answer("task_history");
+                }
+                out.push_back(*std::move(record));
+            }
+            if (page.at("next_cursor").is_null()) {
+                return out;
+            }
+            params["cursor"] = page.at("next_cursor");
+        }
+    } catch (const nlohmann::json::exception&) {
+        throw bad_answer("task_history");
+    }
+}
+
+bool Chain::note_failure(Failures& failures, const contracts::Action& action, const std::string& why) {
+    ++failures.count;
+    if (failures.count >= kFailuresBeforePause) {
+        failures.retry_at = height_ + kPauseBlocks;
+    }
+    reporter_.event(
+        {{"event", "refused"}, {"action", contracts::action_name(action)}, {"reason", why}, {"times", failures.count}}
+    );
+    return false;
+}
+
+bool Chain::send(const contracts::Action& action) {
+    const Hash256 name = crypto::sha256(codec::encode(action));
+    Failures& failures = failures_[name];
+    if (failures.retry_at > height_) {
+        return false;
+    }
+    try {
+        const net::TxResult result = rpc_.send(key_, action, kSendTimeout);
+        if (result.code != 0) {
+            return note_failure(failures, action, result.error);
+        }
+    } catch (const net::RpcError& error) {
+        if (error.name != "tx_rejected") {
+            throw;
+        }
+        const auto reason = error.data.is_object() ? error.data.value("reason", nlohmann::json()) : nlohmann::json();
+        return note_failure(failures, action, reason.is_string() ? reason.get<std::string>() : error.what());
+    }
+    failures_.erase(name);
+    return true;
+}
+
+}  // namespace assay::worker

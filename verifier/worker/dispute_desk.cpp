@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <verifier/worker/dispute_desk.hpp>
+
+#include <utility>
+#include <variant>
+
+#include <verifier/roles/dispute.hpp>
+
+namespace assay::worker {
+
+std::vector<trace::NodeReveal> node_reveals(const trace::Claim& claim, const std::vector<contracts::Tx>& moves) {
+    std::vector<trace::NodeReveal> reveals;
+    trace::Position position = trace::start_position(claim);
+    for (const contracts::Tx& tx : moves) {
+        auto next = Result<trace::Position, trace::MoveError>(position);
+        if (const auto* move = std::get_if<contracts::RevealMove>(&tx.body.action)) {
+            const bool of_nodes = position.level == trace::Level::kNodes;
+            trace::NodeReveal reveal{
+                .first_node = position.first_node,
+                .child_height = of_nodes ? trace::split(claim, position).child_height : 0,
+                .children = move->children};
+            next = trace::reveal(claim, position, move->children);
+            if (next && of_nodes) {
+                reveals.push_back(std::move(reveal));
+            }
+        } else if (const auto* selection = std::get_if<contracts::SelectMove>(&tx.body.action)) {
+            next = trace::select(claim, position, selection->selection);
+        }
+        // A move that failed on the chain changed nothing there either.
+        if (next) {
+            position = *std::move(next);
+        }
+    }
+    return reveals;
+}
+
+bool DisputeDesk::attend(const contracts::Task& task) {
+    if (task.open_disputes == 0) {
+        return false;
+    }
+    bool moved = false;
+    for (const contracts::DisputeId& id : at_.chain.rpc().disputes(task.id)) {
+        if (over_.contains(id)) {
+            continue;
+        }
+        const auto dispute = at_.chain.rpc().dispute(id);
+        if (!dispute) {
+            continue;
+        }
+        if (dispute->state != contracts::DisputeState::kActive) {
+            over_.insert(id);
+            replays_.erase(id);
+            continue;
+        }
+        const roles::Intent intent = roles::decide_dispute(*dispute, at_.chain.self());
+        if (!std::holds_alternative<roles::Wait>(intent)) {
+            moved = move(task, *dispute, intent) || moved;
+        }
+    }
+    return moved;
+}
+
+EngineReplay* DisputeDesk::replay_of(const contracts::Task& task, const contracts::Dispute& dispute) {
+    if (const auto found = replays_.find(dispute.id); found != replays_.end()) {
+        return found->second.get();
+    }
+    const auto material = at_.material(task);
+    if (!material) {
+        return nullptr;
+    }
+    std::vector<canonical::Tensor> before;
+    if (!dispute.claim.initialisation) {
+        auto state = load_state(*material, at_.chain.checkpoint(task.id, dispute.segment - 1), at_.store);
+        if (!state) {
+            at_.reporter.trouble("dispute " + to_hex(dispute.id.view()) + ": " + state.error().reason);
+            return nullptr;
+        }
+        before = *std::move(state);
+    }
+    auto replay = std::make_unique<EngineReplay>(
+        material, dispute.claim, std::move(before), at_.options.engine, at_.fraud(material)
+    );
+    return replays_.emplace(dispute.id, std::move(replay)).first->second.get();
+}
+
+bool DisputeDesk::prove(const contracts::Dispute& dispute, EngineReplay& replay) {
+    if (lost_.contains(dispute.id)) {
+        return false;
+    }
+    const auto reveals = node_reveals(dispute.claim, at_.chain.rpc().dispute_moves(dispute.id));
+    const trace::Proof proof = trace::make_proof(dispute.claim, dispute.position, replay, reveals);
+    const auto ruling = trace::judge(dispute.claim, dispute.position, proof);
+    const bool is_responder = dispute.responder == at_.chain.self();
+    const auto in_our_favour = is_responder ? trace::Ruling::kClaimHolds : trace::Ruling::kClaimRefuted;
+    if (!ruling || *ruling != in_our_favour) {
+        lost_.insert(dispute.id);
+        at_.reporter.trouble(
+            "dispute " + to_hex(dispute.id.view()) +
+            (ruling ? ": our own proof would rule against us, so none is sent" : ": no valid proof could be made")
+        );
+        return false;
+    }
+    return at_.chain.send(contracts::ProveMove{.dispute = dispute.id, .proof = proof});
+}
+
+bool DisputeDesk::move(
+    const contracts::Task& task, const contracts::Dispute& dispute, const roles::Intent& intent
+) {
+    try {
+        EngineReplay* replay = replay_of(task, dispute);
+        if (replay == nullptr) {
+            return false;
+        }
+        const trace::Position& position = dispute.position;
+        const char* kind = "prove";
+        bool moved = false;
+        if (std::holds_alternative<roles::intent::MoveReveal>(intent)) {
+            kind = "reveal";
+            moved = at_.chain.send(contracts::RevealMove{
+                .dispute = dispute.id,
+                .round = position.rounds,
+                .children = trace::make_reveal(dispute.claim, position, *replay)});
+        } else if (std::holds_alternative<roles::intent::MoveSelect>(intent)) {
+            kind = "select";
+            moved = at_.chain.send(contracts::SelectMove{
+                .dispute = dispute.id,
+                .round = position.rounds,
+                .selection = trace::make_selection(dispute.claim, position, *replay)});
+        } else {
+            moved = prove(dispute, *replay);
+        }
+        if (moved) {
+            at_.reporter.event(
+                {{"event", "dispute"},
+                 {"id", to_hex(dispute.id.view())},
+                 {"task", to_hex(task.id.view())},
+                 {"segment", dispute.segment},
+                 {"round", position.rounds},
+                 {"level", trace::to_string(position.level)},
+                 {"move", kind}}
+            );
+        }
+        return moved;
+    } catch (const net::NetError&) {
+        throw;
+    } catch (const net::RpcError&) {
+        throw;
+    } catch (const JournalError&) {
+        throw;
+    } catch (const std::exception& error) {
+        at_.reporter.trouble("dispute " + to_hex(dispute.id.view()) + ": unable to move: " + error.what());
+        replays_.erase(dispute.id);
+        return false;
+    }
+}
+
+}  // namespace assay::worker

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <vector>
+
+#include <contracts/arbitration/dispute.hpp>
+#include <verifier/worker/replay.hpp>
+#include <verifier/worker/workplace.hpp>
+
+namespace assay::worker {
+
+/// The kNodes reveals among a dispute's moves, in order: paths of proofs need them.
+std::vector<trace::NodeReveal> node_reveals(const trace::Claim& claim, const std::vector<contracts::Tx>& moves);
+
+/// Plays this worker's side of its disputes, as responder or challenger. A dishonest worker plays on with what it
+/// really computed; since nobody sends a proof that the referee would rule against, its opponent has to.
+class DisputeDesk {
+  public:
+    explicit DisputeDesk(Workplace& workplace) : at_(workplace) {}
+    /// Makes the moves that are due in `task`'s disputes; whether any was made.
+    bool attend(const contracts::Task& task);
+
+  private:
+    bool move(const contracts::Task& task, const contracts::Dispute& dispute, const roles::Intent& intent);
+    bool prove(const contracts::Dispute& dispute, EngineReplay& replay);
+    EngineReplay* replay_of(const contracts::Task& task, const contracts::Dispute& dispute);
+
+    Workplace& at_;
+    std::map<contracts::DisputeId, std::unique_ptr<EngineReplay>> replays_;
+    std::set<contracts::DisputeId> lost_;  ///< where a proof would rule against us
+    std::set<contracts::DisputeId> over_;
+};
+
+}  // namespace assay::worker

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <verifier/worker/fraud.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <verifier/canonical/executor.hpp>
+
+namespace assay::worker {
+namespace {
+
+using canonical::DType;
+using canonical::Graph;
+using canonical::Op;
+using canonical::Source;
+using canonical::Tensor;
+
+/// The node nearest to the middle of the graph that `fits`.
+template <class Fits>
+std::optional<std::uint32_t> middle_node(const Graph& graph, Fits fits) {
+    const std::size_t middle = graph.size() / 2;
+    std::optional<std::uint32_t> best;
+    for (std::uint32_t i = 0; i + 1 < graph.size(); ++i) {
+        const auto distance = [middle](std::size_t at) { return at > middle ? at - middle : middle - at; };
+        if (fits(graph[i]) && (!best || distance(i) < distance(*best))) {
+            best = i;
+        }
+    }
+    return best;
+}
+
+std::optional<std::uint32_t> first_node(const Graph& graph, Op op) {
+    const auto found = std::find_if(graph.begin(), graph.end(), [op](const auto& node) { return node.op == op; });
+    return found == graph.end() ? std::nullopt : std::optional(static_cast<std::uint32_t>(found - graph.begin()));
+}
+
+/// What is subtracted from the first parameter: the second input of the kSub that makes its next value.
+std::optional<std::uint32_t> update_node(const Graph& graph) {
+    for (const auto& next : graph.back().inputs) {
+        if (next.source != Source::kNode) {
+            continue;
+        }
+        const auto& node = graph[next.index];
+        if (node.op == Op::kSub && node.inputs[1].source == Source::kNode) {
+            return node.inputs[1].index;
+        }
+    }
+    return std::nullopt;
+}
+
+float load_f32(const Tensor& tensor, std::size_t index) {
+    float value = 0;
+    std::memcpy(&value, tensor.data.data() + index * sizeof value, sizeof value);
+    return value;
+}
+
+void store_f32(Tensor& tensor, std::size_t index, float value) {
+    value += 0.0F;  // no negative zero, as every canonical result
+    std::memcpy(tensor.data.data() + index * sizeof value, &value, sizeof value);
+}
+
+}  // namespace
+
+Fraud::Fraud(
+    Dishonesty kind, std::shared_ptr<const Material> material, std::optional<std::uint64_t> step,
+    std::optional<std::uint32_t> node
+)
+    : kind_(kind), material_(std::move(material)), node_(node) {
+    const contracts::TaskSpec& spec = material_->spec;
+    const Graph& graph = material_->program.step;
+    first_ = std::min(step.value_or(spec.steps / 2), spec.steps - 1);
+    last_ = first_;
+    segment_ = static_cast<std::uint32_t>(first_ / spec.checkpoint_interval) + 1;
+    switch (kind_) {
+        case Dishonesty::kTile:
+        case Dishonesty::kFalseAccuser:
+            if (!node_) {
+                node_ = middle_node(graph, [](const auto& n) { return n.op == Op::kContract; });
+            }
+            if (!node_) {
+                node_ = middle_node(graph, [](const auto& n) { return n.dtype == DType::kF32; });
+            }
+            break;
+        case Dishonesty::kSkip:
+            first_ = material_->first_step(segment_);
+            last_ = first_ + material_->step_count(segment_) - 1;
+            node_.reset();
+            break;
+        case Dishonesty::kData: node_ = first_node(graph, Op::kBatchRows); break;
+        case Dishonesty::kInit:
+            first_ = last_ = 0;
+            segment_ = 0;
+            node_ = first_node(material_->program.init, Op::kUniform);
+            break;
+        case Dishonesty::kOptimizer:
+            last_ = spec.steps - 1;
+            node_ = update_node(graph);
+            break;
+        case Dishonesty::kWithhold:
+        case Dishonesty::kNone: node_.reset(); return;
+    }
+    if (kind_ != Dishonesty::kSkip && (!node_ || *node_ + 1 >= (kind_ == Dishonesty::kInit ? material_->program.init : graph).size())) {
+        throw std::runtime_error(std::string("this program has no node for the fraud ") + to_string(kind_));
+    }
+    if (kind_ == Dishonesty::kTile || kind_ == Dishonesty::kFalseAccuser) {
+        tile_ = canonical::tile_count(graph[*node_].shape) / 2;
+    }
+}
+
+bool Fraud::touches(bool initialisation, std::uint64_t step) const {
+    if (kind_ == Dishonesty::kNone || kind_ == Dishonesty::kWithhold) {
+        return false;
+    }
+    return initialisation == (kind_ == Dishonesty::kInit) && step >= first_ && step <= last_;
+}
+
+/// The first element of the tile, moved far enough to matter.
+void Fraud::alter(Tensor& output) const {
+    const std::uint64_t columns = canonical::tile_cols(output.shape);
+    const std::uint64_t row = *tile_ / columns * canonical::kTileDim;
+    const std::uint64_t col = *tile_ % columns * canonical::kTileDim;
+    const std::size_t index = row * output.shape.cols + col;
+    if (output.dtype == DType::kF32) {
+        const float value = load_f32(output, index);
+        store_f32(output, index, value + 1.0F != value ? value + 1.0F : value * 2.0F);
+    } else {
+        output.data[index * canonical::size_of(output.dtype)] ^= 1U;
+    }
+}
+
+engine::Tamper Fraud::tamper(bool initialisation, std::uint64_t step, std::span<const Tensor> before) const {
+    if (!touches(initialisation, step)) {
+        return {};
+    }
+    canonical::StepContext context{
+        .seed = material_->spec.seed, .step = step, .dataset = material_->program.dataset};
+    switch (kind_) {
+        case Dishonesty::kTile:
+        case Dishonesty::kFalseAccuser:
+            return [this](std::uint64_t, std::uint32_t node, Tensor& output) {
+                if (node == node_) {
+                    alter(output);
+                }
+            };
+        case Dishonesty::kSkip:
+            return [this, state = std::vector<Tensor>(before.begin(), before.end())](
+                       std::uint64_t, std::uint32_t node, Tensor& output
+                   ) {
+                const auto& next = material_->program.step.back().inputs;
+                for (std::size_t i = 0; i < next.size(); ++i) {
+                    if (next[i].source == Source::kNode && next[i].index == node) {
+                        output = state[i];
+                    }
+                }
+            };
+        case Dishonesty::kData:
+            ++context.step;
+            return [this, context](std::uint64_t, std::uint32_t node, Tensor& output) {
+                if (node == node_) {
+                    output = canonical::execute_node(material_->program.step[node], context, *material_->dataset, {});
+                }
+            };
+        case Dishonesty::kInit:
+            ++context.seed;
+            return [this, context](std::uint64_t, std::uint32_t node, Tensor& output) {
+                if (material_->program.init[node].op == Op::kUniform) {
+                    output = canonical::execute_node(material_->program.init[node], context, *material_->dataset, {});
+                }
+            };
+        case Dishonesty::kOptimizer:
+            return [this](std::uint64_t, std::uint32_t node, Tensor& output) {
+                for (std::size_t i = 0; node == node_ && i < output.shape.element_count(); ++i) {
+                    store_f32(output, i, load_f32(output, i) * 2.0F);
+                }
+            };
+        default: return {};
+    }
+}
+
+}  // namespace assay::worker

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <core/base/bytes.hpp>
+#include <contracts/chain/transaction.hpp>
+#include <verifier/roles/finding.hpp>
+
+namespace assay::worker {
+
+/// The journal cannot be read or written. Nothing that the worker promised may then be acted on.
+class JournalError : public std::runtime_error {
+  public:
+    using std::runtime_error::runtime_error;
+};
+
+/// What a worker must not forget when it is killed: each change is on disk before the worker acts on it.
+class Journal {
+  public:
+    using TaskId = contracts::TaskId;
+    using Place = std::pair<TaskId, std::uint32_t>;  ///< a task and a segment, checkpoint or history index of it
+
+    /// A checkpoint that is computed and in the store.
+    struct StoredCheckpoint {
+        Hash256 state_root;
+        Hash256 artifact;
+        std::uint64_t size_bytes = 0;
+        bool operator==(const StoredCheckpoint&) const = default;
+    };
+    /// What a commitment committed to.
+    struct Verdict {
+        Hash256 state_root;
+        Hash256 salt;
+        bool operator==(const Verdict&) const = default;
+    };
+
+    /// Opens `file`, which need not exist. Throws JournalError.
+    explicit Journal(std::filesystem::path file);
+
+    const std::vector<StoredCheckpoint>& checkpoints(const TaskId& task) const;
+    void add_checkpoint(const TaskId& task, const StoredCheckpoint& checkpoint);
+    /// Forgets the checkpoints from `count` on: their files are damaged and will be computed again.
+    void cut_checkpoints(const TaskId& task, std::size_t count);
+
+    std::optional<Verdict> verdict(const Place& segment) const;
+    void keep_verdict(const Place& segment, const Verdict& verdict);
+
+    /// Fetch failures and inability are not kept: a restart is a new try.
+    roles::Replays& replays(const Place& segment) { return replays_[segment]; }
+    void keep_replays() { save(); }
+
+    bool has_disputed(const TaskId& task) const { return disputed_.contains(task); }
+    void note_dispute(const TaskId& task);
+    std::vector<std::uint32_t> challenged(const TaskId& task) const;
+    void note_challenge(const Place& checkpoint);
+
+    std::uint32_t accepted_tasks() const { return static_cast<std::uint32_t>(accepted_.size()); }
+    void note_accepted(const TaskId& task);
+
+    std::uint16_t listen_port() const { return listen_port_; }
+    void keep_listen_port(std::uint16_t port);
+
+    /// Why the circuit breaker is open; nullopt while it is closed.
+    const std::optional<std::string>& breaker() const { return breaker_; }
+    void open_breaker(const Place& slash, const std::string& reason);
+    void reset_breaker();
+    bool knows_slash(const Place& slash) const { return slashes_.contains(slash); }
+
+    /// Forgets what is about a task that is over, its slashes excepted.
+    void forget(const TaskId& task);
+
+  private:
+    void load();
+    void save() const;
+
+    std::filesystem::path file_;
+    std::map<TaskId, std::vector<StoredCheckpoint>> checkpoints_;
+    std::map<Place, Verdict> verdicts_;
+    std::map<Place, roles::Replays> replays_;
+    std::set<TaskId> disputed_;
+    std::set<Place> challenged_;
+    std::set<TaskId> accepted_;
+    std::set<Place> slashes_;
+    std::uint16_t listen_port_ = 0;
+    std::optional<std::string> breaker_;
+};
+
+}  // namespace assay::worker

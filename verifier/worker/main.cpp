@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <signal.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <exception>
+#include <iostream>
+#include <optional>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include <verifier/worker/key_file.hpp>
+#include <verifier/worker/options.hpp>
+#include <verifier/worker/worker.hpp>
+
+namespace {
+
+using assay::worker::Dishonesty;
+using assay::worker::Mode;
+using assay::worker::WorkerOptions;
+
+std::atomic<bool> stop_requested{false};
+static_assert(std::atomic<bool>::is_always_lock_free);
+
+extern "C" void on_signal(int /*signal*/) { stop_requested = true; }
+
+struct Arguments {
+    WorkerOptions worker;
+    std::string key_file;
+    std::string key_hex_file;
+    std::string password_file;
+    std::string listen = "127.0.0.1:0";
+    std::string progress = "text";
+    std::string dishonest = "none";
+};
+
+void add_common(CLI::App& command, Arguments& args) {
+    command.add_option("--home", args.worker.home, "Directory of the store and the journal")->required();
+    command.add_option("--listen", args.listen, "Address of the artifact server; port 0: that of the last run, else any")
+        ->capture_default_str();
+    command.add_option("--progress", args.progress, "How progress is printed")
+        ->check(CLI::IsMember({"text", "json"}))
+        ->capture_default_str();
+}
+
+void add_role(CLI::App& command, Arguments& args, const std::vector<std::string>& dishonesties) {
+    add_common(command, args);
+    command.add_option("--node", args.worker.node_url, "URL of the node's RPC")->capture_default_str();
+    auto* sealed = command.add_option("--key", args.key_file, "Keystore file of the account that signs");
+    command.add_option("--key-hex-file", args.key_hex_file, "Secret key in hex, for devnets")->excludes(sealed);
+    command.add_option("--password-file", args.password_file, "File with the keystore's password; else it is asked for");
+    command.add_option("--device", args.worker.engine.device, "torch device, e.g. cpu or cuda:0")->capture_default_str();
+    command.add_option("--threads", args.worker.engine.threads, "Threads of the engine")
+        ->check(CLI::Range(1, 1024))
+        ->capture_default_str();
+    command.add_option("--seed", args.worker.seed, "Seed of a whistleblower's checking order")->capture_default_str();
+    command.add_flag("--reset-breaker", args.worker.reset_breaker, "Take work again after a lost bond");
+    if (dishonesties.empty()) {
+        return;
+    }
+    command.add_option("--dishonest", args.dishonest, "Cheat on purpose, for demonstrations and tests; costs the bond")
+        ->check(CLI::IsMember(dishonesties))
+        ->group("Demonstrations");
+    command.add_option("--dishonest-step", args.worker.dishonest_step, "At this step")->group("Demonstrations");
+    command.add_option("--dishonest-node", args.worker.dishonest_node, "In this node's output")->group("Demonstrations");
+}
+
+void set_listen(Arguments& args) {
+    const std::size_t colon = args.listen.rfind(':');
+    if (colon == std::string::npos) {
+        throw std::runtime_error("--listen takes ADDRESS:PORT");
+    }
+    const std::string port = args.listen.substr(colon + 1);
+    if (port.empty() || port.size() > 5 || port.find_first_not_of("0123456789") != std::string::npos ||
+        std::stoul(port) > 65'535) {
+        throw std::runtime_error("--listen: " + port + " is no port");
+    }
+    args.worker.listen_address = args.listen.substr(0, colon);
+    args.worker.listen_port = static_cast<std::uint16_t>(std::stoul(port));
+}
+
+std::string ask_password() {
+    std::cerr << "password: " << std::flush;
+    termios shown{};
+    const bool is_terminal = ::tcgetattr(STDIN_FILENO, &shown) == 0;
+    if (is_terminal) {
+        termios hidden = shown;
+        hidden.c_lflag &= ~static_cast<tcflag_t>(ECHO);
+        ::tcsetattr(STDIN_FILENO, TCSANOW, &hidden);
+    }
+    std::string password;
+    std::getline(std::cin, password);
+    if (is_terminal) {
+        ::tcsetattr(STDIN_FILENO, TCSANOW, &shown);
+        std::cerr << "\n";
+    }
+    return password;
+}
+
+assay::crypto::SecretKey read_key(const Arguments& args) {
+    if (!args.key_hex_file.empty()) {
+        return assay::worker::read_hex_key(args.key_hex_file);
+    }
+    if (args.key_file.empty()) {
+        throw std::runtime_error("one of --key and --key-hex-file is needed");
+    }
+    const std::string password =
+        args.password_file.empty() ? ask_password() : assay::worker::read_password(args.password_file);
+    return assay::worker::read_keystore(args.key_file, password);
+}
+
+int run(Arguments& args) {
+    set_listen(args);
+    args.worker.json_progress = args.progress == "json";
+    args.worker.dishonesty = assay::worker::decode_dishonesty(args.dishonest).value_or(Dishonesty::kNone);
+    struct sigaction action {};
+    action.sa_handler = on_signal;
+    ::sigaction(SIGTERM, &action, nullptr);
+    ::sigaction(SIGINT, &action, nullptr);
+    if (args.worker.mode == Mode::kServe) {
+        return assay::worker::run_server(args.worker, stop_requested);
+    }
+    return assay::worker::run_worker(args.worker, read_key(args), stop_requested);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    CLI::App app{"assay-worker trains, verifies and disputes training tasks of an Assay chain"};
+    app.require_subcommand(1);
+    Arguments args;
+    auto* solve = app.add_subcommand("solve", "Accept tasks, train them, prove and defend the result");
+    add_role(*solve, args, {"none", "tile", "skip", "data", "init", "optimizer", "withhold"});
+    solve->add_option("--max-tasks", args.worker.tasks_max, "Accept no more than this many; 0: no limit")->capture_default_str();
+    auto* verify = app.add_subcommand("verify", "Replay the segments that this verifier is drawn for");
+    add_role(*verify, args, {});
+    auto* whistleblow = app.add_subcommand("whistleblow", "Replay completed tasks and dispute what is wrong");
+    add_role(*whistleblow, args, {"none", "false-accuser"});
+    auto* serve = app.add_subcommand("serve", "Serve the artifacts in --home and nothing else");
+    add_common(*serve, args);
+    CLI11_PARSE(app, argc, argv);
+    args.worker.mode = *solve ? Mode::kSolve : *verify ? Mode::kVerify : *whistleblow ? Mode::kWhistleblow : Mode::kServe;
+    try {
+        return run(args);
+    } catch (const std::exception& error) {
+        std::cerr << "assay-worker: " << error.what() << std::endl;
+        return EXIT_FAILURE;
+    }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <verifier/worker/material.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include <core/base/assert.hpp>
+#include <verifier/artifacts/state_io.hpp>
+#include <verifier/trace/commitment.hpp>
+
+namespace assay::worker {
+namespace {
+
+Result<Bytes, Unavailable> fetch_named(
+    const char* what, const contracts::ArtifactRef& artifact, const artifacts::ContentStore& store,
+    const artifacts::FetchLimits& limits
+) {
+    auto bytes = artifacts::fetch(artifact, store, limits);
+    if (!bytes) {
+        return Unexpected{Unavailable{
+            .is_final = bytes.error() == artifacts::FetchError::kTooLarge,
+            .reason = std::string(what) + " at " + artifact.location + ": " + artifacts::to_string(bytes.error())}};
+    }
+    return *std::move(bytes);
+}
+
+Unexpected<Unavailable> unusable(std::string reason) {
+    return Unexpected{Unavailable{.is_final = true, .reason = std::move(reason)}};
+}
+
+}  // namespace
+
+std::uint64_t Material::first_step(std::uint32_t segment) const {
+    ASSERT(segment > 0);
+    return std::uint64_t{segment - 1} * spec.checkpoint_interval;
+}
+
+std::uint64_t Material::step_count(std::uint32_t segment) const {
+    return std::min<std::uint64_t>(spec.checkpoint_interval, spec.steps - first_step(segment));
+}
+
+Result<std::shared_ptr<const Material>, Unavailable> load_material(
+    const contracts::TaskId& task, const contracts::TaskSpec& spec, const artifacts::ContentStore& store,
+    const artifacts::FetchLimits& limits
+) {
+    TRY_ASSIGN(const Bytes program_bytes, fetch_named("the program", spec.program_artifact, store, limits));
+    auto program = program::decode_program(program_bytes);
+    if (!program) {
+        return unusable("the program is not one that can be executed");
+    }
+    const auto commitment = trace::commit_program(
+        program->init, program->step, static_cast<std::uint32_t>(program->state.size()), program->batch_size,
+        program->dataset
+    );
+    if (commitment != spec.program) {
+        return unusable("the program is not the one that the task commits to");
+    }
+    TRY_ASSIGN(const Bytes dataset_bytes, fetch_named("the dataset", spec.dataset_artifact, store, limits));
+    auto dataset = artifacts::Dataset::decode(dataset_bytes);
+    if (!dataset) {
+        return unusable(std::string("the dataset cannot be used: ") + artifacts::to_string(dataset.error()));
+    }
+    if (dataset->shape() != program->dataset) {
+        return unusable("the dataset does not have the shape that the program reads");
+    }
+    merkle::Tree rows_tree = trace::dataset_tree(*dataset);
+    if (rows_tree.root() != spec.dataset_root) {
+        return unusable("the dataset is not the one that the task commits to");
+    }
+    return std::shared_ptr<const Material>(std::make_shared<Material>(Material{
+        .task = task,
+        .spec = spec,
+        .program = *std::move(program),
+        .dataset = std::make_shared<artifacts::Dataset>(*std::move(dataset)),
+        .rows_tree = std::move(rows_tree)}));
+}
+
+Result<std::vector<canonical::Tensor>, Unavailable> load_state(
+    const Material& material, const contracts::Checkpoint& checkpoint, const artifacts::ContentStore& store,
+    const artifacts::FetchLimits& limits
+) {
+    TRY_ASSIGN(const Bytes bytes, fetch_named("the checkpoint", checkpoint.artifact, store, limits));
+    auto state = artifacts::decode_state(material.program, bytes);
+    if (!state) {
+        return unusable(std::string("the checkpoint's file is no state: ") + artifacts::to_string(state.error()));
+    }
+    if (artifacts::state_root_of(*state) != checkpoint.state_root) {
+        return unusable("the checkpoint's file does not have the state root that was posted");
+    }
+    return *std::move(state);
+}
+
+}  // namespace assay::worker

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include <contracts/chain/transaction.hpp>
+#include <verifier/engine/engine.hpp>
+
+namespace assay::worker {
+
+/// What a worker does wrong on purpose, for demonstrations and tests of the disputes that must end it.
+enum class Dishonesty : std::uint8_t {
+    kNone = 0,
+    kTile = 1,          ///< one element of one tile of one node's output altered at one step
+    kSkip = 2,          ///< one segment not trained: the state is handed on unchanged
+    kData = 3,          ///< one step trained on another step's batch
+    kInit = 4,          ///< initialised from another seed
+    kOptimizer = 5,     ///< the first parameter's update doubled from a step on
+    kWithhold = 6,      ///< one checkpoint's artifact never served
+    kFalseAccuser = 7,  ///< a whistleblower that disputes an honest segment
+};
+const char* to_string(Dishonesty kind) noexcept;
+/// By the name that --dishonest takes.
+std::optional<Dishonesty> decode_dishonesty(const std::string& name);
+
+enum class Mode : std::uint8_t { kSolve = 1, kVerify = 2, kWhistleblow = 3, kServe = 4 };
+const char* to_string(Mode mode) noexcept;
+/// The role whose stake backs the mode; kServe has none and gives kSolver.
+contracts::Role role_of(Mode mode) noexcept;
+
+struct WorkerOptions {
+    Mode mode = Mode::kServe;
+    std::string node_url = "http://127.0.0.1:26600";
+    std::filesystem::path home;
+    std::string listen_address = "127.0.0.1";
+    std::uint16_t listen_port = 0;  ///< 0: the port of the last run, else any free one
+    engine::EngineOptions engine;
+    std::uint64_t seed = 0;       ///< of a whistleblower's checking order
+    std::uint32_t tasks_max = 0;  ///< 0: no limit
+    bool json_progress = false;
+    bool reset_breaker = false;
+    Dishonesty dishonesty = Dishonesty::kNone;
+    std::optional<std::uint64_t> dishonest_step;
+    std::optional<std::uint32_t> dishonest_node;
+};
+
+}  // namespace assay::worker

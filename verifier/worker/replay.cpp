@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <verifier/worker/replay.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include <core/base/assert.hpp>
+#include <core/base/integers.hpp>
+#include <verifier/artifacts/state_io.hpp>
+
+namespace assay::worker {
+namespace {
+
+std::uint64_t size_bytes(const std::vector<canonical::Tensor>& state) {
+    std::uint64_t total = 0;
+    for (const auto& tensor : state) {
+        total += tensor.data.size();
+    }
+    return total;
+}
+
+}  // namespace
+
+EngineReplay::EngineReplay(
+    std::shared_ptr<const Material> material, const trace::Claim& claim, std::vector<canonical::Tensor> before,
+    const engine::EngineOptions& options, std::shared_ptr<const Fraud> fraud, std::uint64_t state_budget_bytes
+)
+    : material_(std::move(material)),
+      claim_(claim),
+      runner_(material_, claim.initialisation, options, std::move(fraud)) {
+    const std::uint64_t affordable =
+        std::max<std::uint64_t>(1, state_budget_bytes / std::max<std::uint64_t>(1, size_bytes(before)));
+    stride_ = div_ceil<std::uint64_t>(std::uint64_t{claim.step_count} + 1, affordable);
+    states_.emplace(claim.first_step, std::move(before));
+}
+
+bool EngineReplay::is_kept(std::uint64_t step) const { return (step - claim_.first_step) % stride_ == 0; }
+
+const std::vector<canonical::Tensor>& EngineReplay::state_at(std::uint64_t step) {
+    ASSERT(step >= claim_.first_step && step <= claim_.first_step + claim_.step_count);
+    if (const auto found = states_.find(step); found != states_.end()) {
+        return found->second;
+    }
+    const auto nearest = std::prev(states_.upper_bound(step));
+    std::uint64_t at = nearest->first;
+    if (!claim_.initialisation) {
+        runner_.set_state(nearest->second);
+    }
+    while (at < step) {
+        runner_.run(at++);
+        if (at < step && is_kept(at)) {
+            states_.emplace(at, runner_.state());
+        }
+    }
+    if (passing_) {
+        states_.erase(*passing_);
+    }
+    passing_ = is_kept(step) ? std::nullopt : std::optional(step);
+    return states_.emplace(step, runner_.state()).first->second;
+}
+
+Hash256 EngineReplay::state_root_after(std::uint64_t step) {
+    if (const auto found = roots_.find(step); found != roots_.end()) {
+        return found->second;
+    }
+    return roots_.emplace(step, artifacts::state_root_of(state_at(step + 1))).first->second;
+}
+
+const std::vector<canonical::Tensor>& EngineReplay::state_before(std::uint64_t step) { return state_at(step); }
+
+const std::vector<canonical::Tensor>& EngineReplay::node_outputs(std::uint64_t step) {
+    if (outputs_step_ == step) {
+        return outputs_;
+    }
+    const auto& before = state_at(step);
+    if (!claim_.initialisation) {
+        runner_.set_state(before);
+    }
+    outputs_step_.reset();
+    outputs_.clear();
+    runner_.run(step, [this](std::uint32_t, const canonical::Tensor& output) {
+        outputs_.push_back(output);
+        return true;
+    });
+    outputs_step_ = step;
+    return outputs_;
+}
+
+}  // namespace assay::worker

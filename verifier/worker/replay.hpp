@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <verifier/trace/player.hpp>
+#include <verifier/worker/runner.hpp>
+
+namespace assay::worker {
+
+/// A party's execution of a disputed claim by the fast engine: starts from the checkpoint before the claim, keeps
+/// states along the way within a budget of memory, and the node outputs of one step. Throws Diverged and
+/// std::runtime_error.
+class EngineReplay final : public trace::Replay {
+  public:
+    /// `before` is the state at the claim's start; empty for the initialisation.
+    EngineReplay(
+        std::shared_ptr<const Material> material, const trace::Claim& claim, std::vector<canonical::Tensor> before,
+        const engine::EngineOptions& options, std::shared_ptr<const Fraud> fraud = nullptr,
+        std::uint64_t state_budget_bytes = 256U << 20U
+    );
+
+    Hash256 state_root_after(std::uint64_t step) override;
+    const std::vector<canonical::Tensor>& state_before(std::uint64_t step) override;
+    const std::vector<canonical::Tensor>& node_outputs(std::uint64_t step) override;
+    const canonical::Graph& graph() override { return runner_.graph(); }
+    const canonical::RowSource& rows() override { return *material_->dataset; }
+    const merkle::Tree& rows_tree() override { return material_->rows_tree; }
+
+  private:
+    const std::vector<canonical::Tensor>& state_at(std::uint64_t step);
+    bool is_kept(std::uint64_t step) const;
+
+    std::shared_ptr<const Material> material_;
+    trace::Claim claim_;
+    Runner runner_;
+    std::uint64_t stride_ = 1;  ///< every stride-th state is kept
+    std::map<std::uint64_t, std::vector<canonical::Tensor>> states_;  // by the step they precede
+    std::optional<std::uint64_t> passing_;  // the one state in states_ that is not kept
+    std::map<std::uint64_t, Hash256> roots_;
+    std::optional<std::uint64_t> outputs_step_;
+    std::vector<canonical::Tensor> outputs_;
+};
+
+}  // namespace assay::worker

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <vector>
+
+#include <verifier/engine/engine.hpp>
+#include <verifier/worker/fraud.hpp>
+#include <verifier/worker/material.hpp>
+
+namespace assay::worker {
+
+/// A step gave a state that is not finite (NUM-6): there is no next state.
+class Diverged : public std::runtime_error {
+  public:
+    using std::runtime_error::runtime_error;
+};
+
+/// Executes one of a task's two graphs step by step; as its fraud has it, where there is one.
+class Runner {
+  public:
+    /// Throws std::runtime_error when the engine refuses the machine (NUM-5).
+    Runner(
+        std::shared_ptr<const Material> material, bool initialisation, const engine::EngineOptions& options,
+        std::shared_ptr<const Fraud> fraud = nullptr
+    );
+    const canonical::Graph& graph() const;
+    void set_state(std::span<const canonical::Tensor> state) { engine_.set_state(state); }
+    std::vector<canonical::Tensor> state() const { return engine_.state(); }
+    /// Runs global step `step` (0 for the initialisation) on the present state. Throws Diverged, std::runtime_error.
+    void run(std::uint64_t step, const canonical::NodeObserver& observe = {});
+    /// The loss of the last step run; not of the initialisation.
+    float loss() const;
+
+  private:
+    std::shared_ptr<const Material> material_;
+    bool initialisation_;
+    std::shared_ptr<const Fraud> fraud_;
+    engine::Engine engine_;
+};
+
+/// The state root after segment `segment`, executed from `before` (empty for segment 0). `progress` is called after
+/// each step and may stop the run by returning false, which gives nullopt. Throws as Runner::run.
+std::optional<std::vector<canonical::Tensor>> run_segment(
+    const std::shared_ptr<const Material>& material, std::uint32_t segment, std::span<const canonical::Tensor> before,
+    const engine::EngineOptions& options, const std::shared_ptr<const Fraud>& fraud,
+    const std::function<bool(std::uint64_t done, std::uint64_t steps)>& progress = {}
+);
+
+}  // namespace assay::worker

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <chrono>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include <core/base/assert.hpp>
+#include <verifier/artifacts/state_io.hpp>
+#include <verifier/roles/solver.hpp>
+#include <verifier/trace/commitment.hpp>
+#include <verifier/worker/dispute_desk.hpp>
+#include <verifier/worker/trainer.hpp>
+#include <verifier/worker/workplace.hpp>
+
+namespace assay::worker {
+namespace {
+
+constexpr std::chrono::milliseconds kSlice{250};
+
+/// Accepts, trains, posts, completes, and afterwards defends what it posted.
+class Solver final : public Role {
+  public:
+    explicit Solver(Workplace& workplace) : at_(workplace), disputes_(workplace) {}
+
+    bool step() override {
+        bool busy = false;
+        for (const auto& [id, task] : at_.chain.tasks()) {
+            if (task.solver != at_.chain.self()) {
+                continue;
+            }
+            busy = disputes_.attend(task) || busy;
+            busy = answer_challenges(task) || busy;
+            if (task.state <= contracts::TaskState::kTraining) {
+                busy = act(task, roles::decide_solver(view_of(task))) || busy;
+            }
+        }
+        return busy;
+    }
+
+    void forget(const contracts::TaskId& task) override {
+        trainers_.erase(task);
+        stopped_.erase(task);
+    }
+
+  private:
+    roles::SolverView view_of(const contracts::Task& task) {
+        roles::SolverView view;
+        view.self = at_.chain.self();
+        view.task = task;
+        view.stored_checkpoints = static_cast<std::uint32_t>(at_.journal.checkpoints(task.id).size());
+        if (task.state == contracts::TaskState::kDrawn) {
+            view.free_stake = at_.chain.free_stake(contracts::Role::kSolver);
+            view.solver_bond = at_.chain.params().solver_bond;
+        }
+        view.is_breaker_open = at_.journal.breaker().has_value();
+        view.is_diverged = stopped_.contains(task.id);
+        view.accepted_tasks = at_.journal.accepted_tasks();
+        view.tasks_max = at_.options.tasks_max;
+        return view;
+    }
+
+    bool act(const contracts::Task& task, const roles::Intent& intent) {
+        if (const auto* post = std::get_if<roles::intent::PostCheckpoint>(&intent)) {
+            return post_checkpoint(task, post->index);
+        }
+        if (const auto* train = std::get_if<roles::intent::Train>(&intent)) {
+            return this->train(task, train->segment);
+        }
+        if (std::holds_alternative<roles::intent::Accept>(intent)) {
+            return accept(task);
+        }
+        if (std::holds_alternative<roles::intent::Complete>(intent)) {
+            return complete(task);
+        }
+        return false;
+    }
+
+    bool accept(const contracts::Task& task) {
+        // A bond for a task whose program or data we cannot have would be lost.
+        if (!at_.material(task) || !at_.chain.send(contracts::AcceptTask{.task = task.id})) {
+            return false;
+        }
+        at_.journal.note_accepted(task.id);
+        at_.reporter.event({{"event", "accept"}, {"task", to_hex(task.id.view())}, {"title", task.spec.title}});
+        return true;
+    }
+
+    bool complete(const contracts::Task& task) {
+        if (!at_.chain.send(contracts::CompleteTask{.task = task.id})) {
+            return false;
+        }
+        trainers_.erase(task.id);
+        at_.reporter.event({{"event", "complete"}, {"task", to_hex(task.id.view())}});
+        return true;
+    }
+
+    bool post_checkpoint(const contracts::Task& task, std::uint32_t index) {
+        const Journal::StoredCheckpoint stored = at_.journal.checkpoints(task.id)[index];
+        withhold(task, index, stored.artifact);
+        const bool posted = at_.chain.send(contracts::PostCheckpoint{
+            .task = task.id,
+            .index = index,
+            .state_root = stored.state_root,
+            .artifact = {
+                .sha256 = stored.artifact, .size_bytes = stored.size_bytes, .location = at_.artifacts_url}});
+        if (posted) {
+            at_.reporter.event(
+                {{"event", "checkpoint"},
+                 {"task", to_hex(task.id.view())},
+                 {"index", index},
+                 {"state_root", to_hex(stored.state_root.view())},
+                 {"artifact", to_hex(stored.artifact.view())},
+                 {"size_bytes", stored.size_bytes}}
+            );
+        }
+        return posted;
+    }
+
+    void withhold(const contracts::Task& task, std::uint32_t index, const Hash256& artifact) {
+        if (at_.options.dishonesty != Dishonesty::kWithhold) {
+            return;
+        }
+        const auto material = at_.material(task);
+        if (material && at_.fraud(material)->segment() == index) {
+            at_.withheld.add(artifact);
+        }
+    }
+
+    /// Trains a slice; when a segment is finished, stores its checkpoint.
+    bool train(const contracts::Task& task, std::uint32_t segment) {
+        try {
+            Trainer* trainer = trainer_of(task, segment);
+            if (trainer == nullptr) {
+                return false;
+            }
+            const bool finished = trainer->advance(kSlice);
+            report(task, *trainer);
+            if (finished) {
+                store(task, *trainer);
+            }
+            return true;
+        } catch (const net::NetError&) {
+            throw;
+        } catch (const net::RpcError&) {
+            throw;
+        } catch (const JournalError&) {
+            throw;
+        } catch (const Diverged& error) {
+            stop(task, error.what());
+        } catch (const std::exception& error) {
+            at_.reporter.trouble("task " + to_hex(task.id.view()) + ": training failed, trying again: " + error.what());
+            trainers_.erase(task.id);
+        }
+        return false;
+    }
+
+    void stop(const contracts::Task& task, const std::string& why) {
+        stopped_.insert(task.id);
+        trainers_.erase(task.id);
+        at_.reporter.event({{"event", "stopped"}, {"task", to_hex(task.id.view())}, {"reason", why}});
+    }
+
+    /// The trainer, standing at `segment`; made from the last stored checkpoint when there is none.
+    Trainer* trainer_of(const contracts::Task& task, std::uint32_t segment) {
+        if (const auto found = trainers_.find(task.id); found != trainers_.end()) {
+            ASSERT(found->second->segment() == segment);
+            return found->second.get();
+        }
+        const auto material = at_.material(task);
+        if (!material) {
+            return nullptr;
+        }
+        std::vector<canonical::Tensor> state;
+        if (segment != 0) {
+            const auto stored = at_.journal.checkpoints(task.id)[segment - 1];
+            const auto bytes = at_.store.get(stored.artifact);
+            auto decoded = artifacts::decode_state(material->program, bytes.value_or(Bytes{}));
+            if (!decoded || artifacts::state_root_of(*decoded) != stored.state_root) {
+                at_.reporter.trouble("checkpoint " + std::to_string(segment - 1) + " is damaged on disk: computing it again");
+                at_.journal.cut_checkpoints(task.id, segment - 1);
+                return nullptr;
+            }
+            state = *std::move(decoded);
+            at_.reporter.event(
+                {{"event", "resume"}, {"task", to_hex(task.id.view())}, {"step", material->first_step(segment)}}
+            );
+        }
+        auto trainer =
+            std::make_unique<Trainer>(material, at_.options.engine, at_.fraud(material), segment, state);
+        return trainers_.emplace(task.id, std::move(trainer)).first->second.get();
+    }
+
+    void report(const contracts::Task& task, const Trainer& trainer) {
+        if (trainer.segment() == 0) {
+            return;
+        }
+        const double rate = trainer.steps_per_s();
+        const auto left = static_cast<double>(task.spec.steps - trainer.steps_done());
+        at_.reporter.event(
+            {{"event", "train"},
+             {"task", to_hex(task.id.view())},
+             {"step", trainer.steps_done()},
+             {"steps", task.spec.steps},
+             {"loss", static_cast<double>(trainer.loss().value_or(0.0F))},
+             {"steps_per_s", rate},
+             {"eta_s", rate > 0 ? left / rate : 0.0}}
+        );
+    }
+
+    void store(const contracts::Task& task, Trainer& trainer) {
+        const std::uint32_t index = trainer.segment();
+        const auto state = trainer.state();
+        const Bytes bytes = artifacts::encode_state(at_.material(task)->program, state);
+        const Hash256 root = artifacts::state_root_of(state);
+        // What was posted before a lost disk must come out again; anything else would be two answers to one question.
+        if (index < task.checkpoints && at_.chain.checkpoint(task.id, index).state_root != root) {
+            stop(task, "checkpoint " + std::to_string(index) + " was posted with another state root");
+            return;
+        }
+        const Hash256 artifact = at_.store.put(bytes);
+        at_.journal.add_checkpoint(
+            task.id, {.state_root = root, .artifact = artifact, .size_bytes = bytes.size()}
+        );
+        trainer.begin_next();
+    }
+
+    bool answer_challenges(const contracts::Task& task) {
+        if (task.open_challenges == 0) {
+            return false;
+        }
+        bool answered = false;
+        for (const contracts::ChallengeId& id : at_.chain.rpc().challenges(task.id)) {
+            const auto challenge = at_.chain.rpc().challenge(id);
+            if (challenge && !std::holds_alternative<roles::Wait>(roles::decide_challenge(*challenge, task, at_.chain.self()))) {
+                answered = serve_chunk(task, *challenge) || answered;
+            }
+        }
+        return answered;
+    }
+
+    bool serve_chunk(const contracts::Task& task, const contracts::Challenge& challenge) {
+        const auto material = at_.material(task);
+        if (!material) {
+            return false;
+        }
+        const auto fraud = at_.fraud(material);
+        if (fraud && fraud->kind() == Dishonesty::kWithhold && fraud->segment() == challenge.checkpoint) {
+            return false;
+        }
+        const auto state = load_state(*material, at_.chain.checkpoint(task.id, challenge.checkpoint), at_.store);
+        if (!state) {
+            at_.reporter.trouble("challenge " + to_hex(challenge.id.view()) + ": " + state.error().reason);
+            return false;
+        }
+        const canonical::Tensor& tensor = (*state)[challenge.tensor];
+        const merkle::Tree tiles = trace::tile_tree(tensor);
+        // AVL-4: the challenged number counts modulo the tensor's tiles.
+        const std::uint64_t tile = challenge.tile % tiles.leaf_count();
+        std::vector<Hash256> commitments;
+        for (const canonical::Tensor& each : *state) {
+            commitments.push_back(trace::commit_tensor(each));
+        }
+        const bool sent = at_.chain.send(contracts::ServeChunk{
+            .challenge = challenge.id,
+            .type = {.dtype = tensor.dtype, .shape = tensor.shape},
+            .opening = {
+                .tile = canonical::tile_of(tensor, tile),
+                .tile_path = tiles.path(tile),
+                .source_path = merkle::Tree(std::move(commitments)).path(challenge.tensor)}});
+        if (sent) {
+            at_.reporter.event(
+                {{"event", "served"},
+                 {"task", to_hex(task.id.view())},
+                 {"challenge", to_hex(challenge.id.view())},
+                 {"checkpoint", challenge.checkpoint}}
+            );
+        }
+        return sent;
+    }
+
+    Workplace& at_;
+    DisputeDesk disputes_;
+    std::map<contracts::TaskId, std::unique_ptr<Trainer>> trainers_;
+    std::set<contracts::TaskId> stopped_;  ///< tasks whose training cannot go on
+};
+
+}  // namespace
+
+std::unique_ptr<Role> make_solver(Workplace& workplace) { return std::make_unique<Solver>(workplace); }
+
+}  // namespace assay::worker

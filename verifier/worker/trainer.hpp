@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <verifier/worker/runner.hpp>
+
+namespace assay::worker {
+
+/// Trains one task segment by segment, in slices, so that its owner can attend to the chain in between.
+class Trainer {
+  public:
+    /// Starts with segment `segment`; `state` is the checkpoint before it (empty for segment 0).
+    Trainer(
+        std::shared_ptr<const Material> material, const engine::EngineOptions& options,
+        std::shared_ptr<const Fraud> fraud, std::uint32_t segment, const std::vector<canonical::Tensor>& state
+    );
+
+    /// The segment in progress.
+    std::uint32_t segment() const { return segment_; }
+    /// Trains for about `budget`; true when the segment is finished: take state(), then begin_next(). Throws Diverged
+    /// and std::runtime_error.
+    bool advance(std::chrono::milliseconds budget);
+    std::vector<canonical::Tensor> state() const;
+    void begin_next();
+
+    std::uint64_t steps_done() const { return step_; }
+    std::optional<float> loss() const { return loss_; }
+    /// Over the time spent training.
+    double steps_per_s() const;
+
+  private:
+    std::shared_ptr<const Material> material_;
+    engine::EngineOptions options_;
+    std::shared_ptr<const Fraud> fraud_;
+    std::uint32_t segment_;
+    std::uint64_t step_ = 0;  ///< the next global step
+    std::unique_ptr<Runner> runner_;
+    std::optional<float> loss_;
+    std::uint64_t timed_steps_ = 0;
+    std::chrono::steady_clock::duration spent_{};
+};
+
+}  // namespace assay::worker

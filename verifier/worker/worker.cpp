@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <verifier/worker/worker.hpp>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <variant>
+
+#include <core/crypto/address.hpp>
+#include <verifier/artifacts/server.hpp>
+#include <verifier/worker/workplace.hpp>
+
+namespace assay::worker {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kPoll{1'000};          // how soon a signal is noticed while nothing happens
+constexpr milliseconds kBackoffFirst{250};
+constexpr milliseconds kBackoffMax{5'000};
+
+/// The artifact server, on the port of the last run where none is asked for: references on the chain name it.
+std::unique_ptr<artifacts::ArtifactServer> listen(
+    const WorkerOptions& options, Journal& journal, const artifacts::ContentStore& store, const Withheld& withheld
+) {
+    const auto filter = [&withheld](const Hash256& hash) { return !withheld.contains(hash); };
+    net::HttpServerOptions server{.address = options.listen_address, .port = options.listen_port};
+    const bool reuse = server.port == 0 && journal.listen_port() != 0;
+    if (reuse) {
+        server.port = journal.listen_port();
+    }
+    auto made = std::make_unique<artifacts::ArtifactServer>(server, store, filter);
+    const std::string url = made->url();
+    journal.keep_listen_port(static_cast<std::uint16_t>(std::stoul(url.substr(url.rfind(':') + 1))));
+    return made;
+}
+
+/// Trips the circuit breaker when stake of ours was slashed.
+class BreakerWatch {
+  public:
+    explicit BreakerWatch(Workplace& workplace) : at_(workplace) {}
+
+    void look() {
+        const std::uint64_t stake = at_.chain.total_stake();
+        const bool is_less = stake < last_stake_.value_or(stake);
+        last_stake_ = stake;
+        for (const contracts::Task& task : at_.chain.ended()) {
+            scan(task);
+        }
+        if (is_less) {
+            for (const auto& [id, task] : at_.chain.tasks()) {
+                scan(task);
+            }
+        }
+    }
+
+  private:
+    /// Whether stake of ours can have been locked for the task.
+    bool concerns_us(const contracts::Task& task) const {
+        const AccountId& self = at_.chain.self();
+        const auto is_ours = [&self](const contracts::Assignment& assignment) { return assignment.verifier == self; };
+        return task.solver == self || at_.journal.has_disputed(task.id) || !at_.journal.challenged(task.id).empty() ||
+               std::any_of(task.assignments.begin(), task.assignments.end(), is_ours);
+    }
+
+    void scan(const contracts::Task& task) {
+        if (!concerns_us(task)) {
+            return;
+        }
+        for (const contracts::HistoryRecord& record : at_.chain.history(task.id)) {
+            const auto* slash = std::get_if<contracts::history::Slashed>(&record.event);
+            const Journal::Place place{task.id, record.index};
+            if (slash == nullptr || slash->from != at_.chain.self() || at_.journal.knows_slash(place)) {
+                continue;
+            }
+            const std::string reason = contracts::to_string(slash->reason);
+            at_.journal.open_breaker(place, reason);
+            at_.reporter.event(
+                {{"event", "breaker"},
+                 {"task", to_hex(task.id.view())},
+                 {"reason", reason},
+                 {"amount", std::to_string(slash->amount.grains)}}
+            );
+        }
+    }
+
+    Workplace& at_;
+    std::optional<std::uint64_t> last_stake_;
+};
+
+/// One worker per home: two would answer for one key, and post two answers to one question.
+class HomeLock {
+  public:
+    explicit HomeLock(const std::filesystem::path& home) {
+        std::filesystem::create_directories(home);
+        const auto file = home / "lock";
+        descriptor_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+        if (descriptor_ < 0 || ::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+            if (descriptor_ >= 0) {
+                ::close(descriptor_);
+            }
+            throw JournalError("another worker uses " + home.string());
+        }
+    }
+    ~HomeLock() { ::close(descriptor_); }
+    HomeLock(const HomeLock&) = delete;
+    HomeLock& operator=(const HomeLock&) = delete;
+
+  private:
+    int descriptor_ = -1;
+};
+
+/// Waits for a block later than `after`, in pieces short enough to notice a signal.
+Height wait_for_block(Chain& chain, Height after, const std::atomic<bool>& stop) {
+    Height height = after;
+    while (!stop && height <= after) {
+        height = chain.rpc().wait_for_block(after, kPoll);
+    }
+    return height;
+}
+
+void sleep_unless_stopped(milliseconds span, const std::atomic<bool>& stop) {
+    const auto end = std::chrono::steady_clock::now() + span;
+    while (!stop && std::chrono::steady_clock::now() < end) {
+        std::this_thread::sleep_for(milliseconds(20));
+    }
+}
+
+void work(Workplace& at, Role& role) {
+    BreakerWatch breaker(at);
+    Height seen;
+    milliseconds backoff = kBackoffFirst;
+    while (!at.stop) {
+        try {
+            at.chain.refresh();
+            const bool busy = role.step();
+            breaker.look();
+            for (const contracts::Task& task : at.chain.ended()) {
+                role.forget(task.id);
+                at.forget(task.id);
+                at.journal.forget(task.id);
+            }
+            if (!busy) {
+                seen = wait_for_block(at.chain, seen, at.stop);
+            }
+            backoff = kBackoffFirst;
+        } catch (const net::NetError& error) {
+            at.reporter.trouble(std::string("the node cannot be reached, trying again: ") + error.what());
+            sleep_unless_stopped(backoff, at.stop);
+            backoff = std::min(backoff * 2, kBackoffMax);
+        } catch (const net::RpcError& error) {
+            at.reporter.trouble("the node answered " + error.name + ": " + error.what());
+            sleep_unless_stopped(backoff, at.stop);
+            backoff = std::min(backoff * 2, kBackoffMax);
+        }
+    }
+}
+
+std::unique_ptr<Role> make_role(Mode mode, Workplace& workplace) {
+    switch (mode) {
+        case Mode::kVerify: return make_verifier(workplace);
+        case Mode::kWhistleblow: return make_whistleblower(workplace);
+        default: return make_solver(workplace);
+    }
+}
+
+}  // namespace
+
+int run_worker(const WorkerOptions& options, const crypto::SecretKey& key, const std::atomic<bool>& stop) {
+    const HomeLock lock(options.home);
+    const artifacts::ContentStore store(options.home / "store");
+    Journal journal(options.home / "journal.json");
+    Reporter reporter(options.json_progress);
+    Withheld withheld;
+    if (options.reset_breaker) {
+        journal.reset_breaker();
+    }
+    Chain chain(options.node_url, key, reporter);
+    const auto server = listen(options, journal, store, withheld);
+    Workplace workplace{
+        .options = options,
+        .reporter = reporter,
+        .journal = journal,
+        .store = store,
+        .chain = chain,
+        .withheld = withheld,
+        .stop = stop,
+        .artifacts_url = server->url()};
+    const auto role = make_role(options.mode, workplace);
+    reporter.line(
+        std::string("assay-worker ready: role ") + to_string(options.mode) + ", account " +
+        crypto::to_address(chain.self()) + ", artifacts " + server->url()
+    );
+    if (journal.breaker()) {
+        reporter.trouble("the circuit breaker is open (" + *journal.breaker() + "): no new work until --reset-breaker");
+    }
+    work(workplace, *role);
+    server->stop();
+    reporter.event({{"event", "stopping"}});
+    return 0;
+}
+
+int run_server(const WorkerOptions& options, const std::atomic<bool>& stop) {
+    const HomeLock lock(options.home);
+    const artifacts::ContentStore store(options.home / "store");
+    Journal journal(options.home / "journal.json");
+    Reporter reporter(options.json_progress);
+    const Withheld withheld;
+    const auto server = listen(options, journal, store, withheld);
+    reporter.line("assay-worker ready: role serve, artifacts " + server->url());
+    while (!stop) {
+        sleep_unless_stopped(kPoll, stop);
+    }
+    server->stop();
+    return 0;
+}
+
+}  // namespace assay::worker

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <verifier/worker/workplace.hpp>
+
+#include <utility>
+
+namespace assay::worker {
+namespace {
+
+template <class T>
+nlohmann::ordered_json to_json(const std::optional<T>& value) {
+    return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json();
+}
+
+/// What the demo compares with where the dispute ends.
+void confess(Reporter& reporter, const Material& material, const Fraud& fraud) {
+    nlohmann::ordered_json event = {
+        {"event", "dishonest"},
+        {"task", to_hex(material.task.view())},
+        {"kind", to_string(fraud.kind())},
+        {"segment", fraud.segment()}};
+    if (fraud.kind() == Dishonesty::kWithhold) {
+        event["checkpoint"] = fraud.segment();
+    } else if (fraud.kind() == Dishonesty::kOptimizer) {
+        // Wrong in every segment from here on: which of them is convicted first is not ours to say.
+        event["from_step"] = fraud.first_step();
+    } else {
+        event["step"] = fraud.first_step();
+    }
+    event["node"] = to_json(fraud.node());
+    event["tile"] = to_json(fraud.tile());
+    reporter.event(event);
+}
+
+}  // namespace
+
+std::shared_ptr<const Material> Workplace::material(const contracts::Task& task) {
+    if (const auto found = materials.find(task.id); found != materials.end()) {
+        return found->second;
+    }
+    if (unusable.contains(task.id)) {
+        return nullptr;
+    }
+    auto loaded = load_material(task.id, task.spec, store);
+    if (!loaded) {
+        const auto& [is_final, reason] = loaded.error();
+        reporter.trouble("task " + to_hex(task.id.view()) + ": " + reason + (is_final ? "; skipping it" : "; trying again"));
+        if (is_final) {
+            unusable.emplace(task.id, reason);
+        }
+        return nullptr;
+    }
+    return materials.emplace(task.id, *std::move(loaded)).first->second;
+}
+
+std::shared_ptr<const Fraud> Workplace::fraud(const std::shared_ptr<const Material>& material) {
+    if (options.dishonesty == Dishonesty::kNone) {
+        return nullptr;
+    }
+    if (const auto found = frauds.find(material->task); found != frauds.end()) {
+        return found->second;
+    }
+    auto made = std::make_shared<const Fraud>(
+        options.dishonesty, material, options.dishonest_step, options.dishonest_node
+    );
+    confess(reporter, *material, *made);
+    return frauds.emplace(material->task, std::move(made)).first->second;
+}
+
+void Workplace::forget(const contracts::TaskId& task) {
+    materials.erase(task);
+    frauds.erase(task);
+    unusable.erase(task);
+}
+
+}  // namespace assay::worker

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+
+#include <verifier/artifacts/store.hpp>
+#include <verifier/roles/intent.hpp>
+#include <verifier/worker/chain.hpp>
+#include <verifier/worker/fraud.hpp>
+#include <verifier/worker/journal.hpp>
+#include <verifier/worker/material.hpp>
+#include <verifier/worker/options.hpp>
+#include <verifier/worker/reporter.hpp>
+
+namespace assay::worker {
+
+/// Artifacts that a dishonest worker does not serve. Asked on the artifact server's threads.
+class Withheld {
+  public:
+    void add(const Hash256& artifact) {
+        const std::lock_guard lock(mutex_);
+        artifacts_.insert(artifact);
+    }
+    bool contains(const Hash256& artifact) const {
+        const std::lock_guard lock(mutex_);
+        return artifacts_.contains(artifact);
+    }
+
+  private:
+    mutable std::mutex mutex_;
+    std::set<Hash256> artifacts_;
+};
+
+/// What the parts of a worker share. Used by one thread, `withheld` and `stop` excepted.
+struct Workplace {
+    const WorkerOptions& options;
+    Reporter& reporter;
+    Journal& journal;
+    const artifacts::ContentStore& store;
+    Chain& chain;
+    Withheld& withheld;
+    const std::atomic<bool>& stop;
+    std::string artifacts_url;
+
+    /// Program and dataset of a task, loaded once; nullptr when they cannot be had now (said once).
+    std::shared_ptr<const Material> material(const contracts::Task& task);
+    /// How this worker cheats in a task; nullptr for an honest one.
+    std::shared_ptr<const Fraud> fraud(const std::shared_ptr<const Material>& material);
+    /// Drops what is cached of a task.
+    void forget(const contracts::TaskId& task);
+
+    std::map<contracts::TaskId, std::shared_ptr<const Material>> materials{};
+    std::map<contracts::TaskId, std::shared_ptr<const Fraud>> frauds{};
+    std::map<contracts::TaskId, std::string> unusable{};  ///< tasks whose program or dataset is of no use, and why
+};
+
+/// A role at work.
+class Role {
+  public:
+    virtual ~Role() = default;
+    /// Does what is due in the tasks of the last refresh; whether there is more that needs no new block.
+    virtual bool step() = 0;
+    /// A task is over.
+    virtual void forget(const contracts::TaskId& task) = 0;
+};
+
+std::unique_ptr<Role> make_solver(Workplace& workplace);
+std::unique_ptr<Role> make_verifier(Workplace& workplace);
+std::unique_ptr<Role> make_whistleblower(Workplace& workplace);
+
+}  // namespace assay::worker
