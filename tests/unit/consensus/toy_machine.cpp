@@ -103,10 +103,10 @@ crypto::SecretKey toy_key(std::uint8_t seed) {
     return *crypto::SecretKey::from_bytes(bytes);
 }
 
-TemporaryDirectory::TemporaryDirectory() {
-    // In memory where there is such a place: these tests sync often, and none needs a real disk.
+TemporaryDirectory::TemporaryDirectory(bool on_disk) {
     const std::filesystem::path memory = "/dev/shm";
-    const auto parent = ::access(memory.c_str(), W_OK) == 0 ? memory : std::filesystem::temp_directory_path();
+    const bool use_memory = !on_disk && ::access(memory.c_str(), W_OK) == 0;
+    const auto parent = use_memory ? memory : std::filesystem::temp_directory_path();
     std::string name = (parent / "assay-test-XXXXXX").string();
     if (::mkdtemp(name.data()) == nullptr) {
         throw std::runtime_error("no temporary directory");

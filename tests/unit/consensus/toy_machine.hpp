@@ -47,10 +47,11 @@ Bytes toy_tx(std::uint8_t sender, std::uint8_t nonce, std::uint8_t flag = 0, std
 AccountId toy_sender(std::uint8_t sender);
 crypto::SecretKey toy_key(std::uint8_t seed);
 
-/// A file name of its own that is removed with everything beside it.
+/// A directory of its own that is removed with everything in it.
 class TemporaryDirectory {
   public:
-    TemporaryDirectory();
+    /// In memory where there is such a place: most tests sync often, and few need a real disk.
+    explicit TemporaryDirectory(bool on_disk = false);
     ~TemporaryDirectory();
     TemporaryDirectory(const TemporaryDirectory&) = delete;
     TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <csignal>
+#include <fstream>
+
+#include <nlohmann/json.hpp>
+
+#include <net/rpc_client.hpp>
+#include <tests/e2e/daemon.hpp>
+#include <tests/unit/consensus/toy_machine.hpp>
+
+using namespace assay;
+using namespace assay::e2e;
+using namespace std::chrono_literals;
+using assay::solo::test::TemporaryDirectory;
+
+namespace {
+
+struct Outcome {
+    int code = -1;
+    std::string out;
+    std::string err;
+};
+
+Outcome run(const std::vector<std::string>& arguments, const std::filesystem::path& logs) {
+    Daemon daemon(arguments, logs);
+    const auto code = daemon.await_exit(30s);
+    return {.code = code.value_or(-1), .out = daemon.out(), .err = daemon.err()};
+}
+
+}  // namespace
+
+TEST_CASE("every kind of failure has its exit code") {
+    const TemporaryDirectory directory;
+    const auto logs = directory.path() / "logs";
+    const std::string home = (directory.path() / "home").string();
+    CHECK(run({}, logs).code == 2);
+    CHECK(run({"begin"}, logs).code == 2);
+    CHECK(run({"start", "--hom", home}, logs).code == 2);
+    CHECK(run({"--help"}, logs).code == 0);
+    CHECK(run({"version"}, logs).out.starts_with("assayd "));
+    CHECK(nlohmann::json::parse(run({"version", "-o", "json"}, logs).out).at("name") == "assayd");
+    CHECK(run({"start", "--home", home}, logs).code == 3);
+    CHECK(run({"init", "--home", home, "--chain-id", "Not One"}, logs).code == 3);
+    const Outcome init = run({"init", "--home", home, "-o", "json", "--chain-id", "e2e-1"}, logs);
+    CHECK(init.code == 0);
+    CHECK(nlohmann::json::parse(init.out).at("chain_id") == "e2e-1");
+    const Outcome again = run({"init", "--home", home, "-o", "json"}, logs);
+    CHECK(again.code == 3);
+    CHECK(nlohmann::json::parse(again.out).at("error").at("code") == 3);
+    CHECK(run({"start", "--home", home, "--rpc-port", "0", "--block-interval-ms", "0"}, logs).code == 2);
+    std::ofstream(home + "/config.toml") << "[rpc]\nprot = 1\n";
+    const Outcome misspelt = run({"start", "--home", home}, logs);
+    CHECK(misspelt.code == 3);
+    CHECK(misspelt.err.find("nearest: rpc.port") != std::string::npos);
+}
+
+TEST_CASE("a started node locks its home, names its address and stops on a signal") {
+    const TemporaryDirectory directory;
+    const std::string home = (directory.path() / "home").string();
+    REQUIRE(run({"init", "--home", home}, directory.path() / "logs").code == 0);
+    const std::vector<std::string> start{"start", "--home", home, "--rpc-port", "0", "--block-interval-ms", "10"};
+    Daemon daemon(start, directory.path() / "logs");
+    const auto ready = daemon.await_ready(20s);
+    REQUIRE(ready.has_value());
+    std::ifstream address(home + "/data/rpc_address");
+    std::string url;
+    std::getline(address, url);
+    CHECK(url == ready->url);
+    const Outcome second = run(start, directory.path() / "second");
+    CHECK(second.code == 3);
+    CHECK(second.err.find("in use by another assayd, process ") != std::string::npos);
+    net::RpcClient client(ready->url, 10s);
+    CHECK(client.wait_for_block({3}, 10s).value > 3);
+    daemon.signal(SIGINT);
+    CHECK(daemon.await_exit(20s) == 0);
+    CHECK(daemon.err().find("stopped at height ") != std::string::npos);
+    CHECK_FALSE(std::filesystem::exists(home + "/data/rpc_address"));
+}
+
+TEST_CASE("a replay of a log that was altered ends with the exit code of a mismatch") {
+    const TemporaryDirectory directory;
+    const std::string home = (directory.path() / "home").string();
+    const auto logs = directory.path() / "logs";
+    REQUIRE(run({"init", "--home", home}, logs).code == 0);
+    {
+        Daemon daemon({"start", "--home", home, "--rpc-port", "0", "--block-interval-ms", "5"}, logs);
+        const auto ready = daemon.await_ready(20s);
+        REQUIRE(ready.has_value());
+        net::RpcClient(ready->url, 10s).wait_for_block({2}, 10s);
+        daemon.signal(SIGTERM);
+        REQUIRE(daemon.await_exit(20s) == 0);
+    }
+    CHECK(run({"replay", "--home", home}, logs).code == 0);
+    std::ifstream in(home + "/genesis.json");
+    std::string genesis((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+    const std::string amount = "\"1000000000000000\"";
+    REQUIRE(genesis.find(amount) != std::string::npos);
+    genesis.replace(genesis.find(amount), amount.size(), "\"1000000000000001\"");
+    std::ofstream(home + "/genesis.json") << genesis;
+    const Outcome outcome = run({"replay", "--home", home, "-o", "json"}, logs);
+    CHECK(outcome.code == 10);
+    CHECK(nlohmann::json::parse(outcome.out).at("error").at("code") == 10);
+}
