@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <tests/unit/worker/small_task.hpp>
+#include <verifier/trace/player.hpp>
+#include <verifier/worker/dispute_desk.hpp>
+#include <verifier/worker/replay.hpp>
+
+namespace assay::worker {
+namespace {
+
+struct Ended {
+    trace::Pinpoint at;
+    Result<trace::Ruling, trace::ProofError> by_responder;
+    Result<trace::Ruling, trace::ProofError> by_challenger;
+    std::uint32_t rounds = 0;
+};
+
+contracts::Tx tx_of(contracts::Action action) {
+    contracts::Tx tx;
+    tx.body.action = std::move(action);
+    return tx;
+}
+
+/// Both sides as the dispute desk plays them, with the chain's record of their moves.
+Ended play(const trace::Claim& claim, trace::Replay& responder, trace::Replay& challenger) {
+    trace::Position position = trace::start_position(claim);
+    // The first transaction opens the dispute, and one that failed changes nothing.
+    std::vector<contracts::Tx> moves{tx_of(contracts::OpenDispute{}), tx_of(contracts::RevealMove{})};
+    while (position.level != trace::Level::kProof) {
+        if (position.pending.empty()) {
+            const contracts::RevealMove move{
+                .dispute = {}, .round = position.rounds, .children = trace::make_reveal(claim, position, responder)};
+            position = trace::reveal(claim, position, move.children).value();
+            moves.push_back(tx_of(move));
+        } else {
+            const contracts::SelectMove move{
+                .dispute = {}, .round = position.rounds,
+                .selection = trace::make_selection(claim, position, challenger)};
+            position = trace::select(claim, position, move.selection).value();
+            moves.push_back(tx_of(move));
+        }
+    }
+    const auto reveals = node_reveals(claim, moves);
+    const auto judged = [&](trace::Replay& replay) {
+        return trace::judge(claim, position, trace::make_proof(claim, position, replay, reveals));
+    };
+    return {
+        .at = trace::pinpoint(position), .by_responder = judged(responder), .by_challenger = judged(challenger),
+        .rounds = position.rounds};
+}
+
+EngineReplay replay_of(
+    const test::SmallTask& task, std::uint32_t segment, const trace::Claim& claim,
+    const std::shared_ptr<const Fraud>& posted_by, const std::shared_ptr<const Fraud>& fraud
+) {
+    auto before = segment == 0 ? std::vector<canonical::Tensor>{} : task.state_after(segment - 1, posted_by);
+    return EngineReplay(task.material, claim, std::move(before), {}, fraud);
+}
+
+TEST_CASE("DSP-20: every fraud is refuted by the proof of the honest party, where it was committed") {
+    const test::SmallTask task;
+    for (const Dishonesty kind : {Dishonesty::kTile, Dishonesty::kSkip, Dishonesty::kData, Dishonesty::kInit,
+                                  Dishonesty::kOptimizer}) {
+        CAPTURE(to_string(kind));
+        const auto fraud = std::make_shared<const Fraud>(kind, task.material);
+        const std::uint32_t segment = fraud->segment();
+        const trace::Claim claim = task.claim(segment, fraud);
+        REQUIRE(claim.after != task.claim(segment).after);
+        auto responder = replay_of(task, segment, claim, fraud, fraud);
+        auto challenger = replay_of(task, segment, claim, fraud, nullptr);
+        const Ended ended = play(claim, responder, challenger);
+        CHECK(ended.rounds <= trace::kMaxRounds);
+        REQUIRE(ended.by_challenger.has_value());
+        CHECK(*ended.by_challenger == trace::Ruling::kClaimRefuted);
+        // The cheat's own proof convicts it too, which is why its desk does not send one.
+        REQUIRE(ended.by_responder.has_value());
+        CHECK(*ended.by_responder == trace::Ruling::kClaimRefuted);
+        CHECK(ended.at.step == fraud->first_step());
+        if (fraud->node()) {
+            CHECK(ended.at.node == fraud->node());
+        }
+        if (fraud->tile()) {
+            CHECK(ended.at.tile == fraud->tile());
+        }
+    }
+}
+
+TEST_CASE("DSP-20: a false accuser is refuted by the honest responder's proof") {
+    const test::SmallTask task;
+    const auto fraud = std::make_shared<const Fraud>(Dishonesty::kFalseAccuser, task.material);
+    const std::uint32_t segment = fraud->segment();
+    const trace::Claim claim = task.claim(segment);
+    auto responder = replay_of(task, segment, claim, nullptr, nullptr);
+    auto challenger = replay_of(task, segment, claim, nullptr, fraud);
+    REQUIRE(challenger.state_root_after(claim.first_step + claim.step_count - 1) != claim.after);
+    const Ended ended = play(claim, responder, challenger);
+    REQUIRE(ended.by_responder.has_value());
+    CHECK(*ended.by_responder == trace::Ruling::kClaimHolds);
+    REQUIRE(ended.by_challenger.has_value());
+    CHECK(*ended.by_challenger == trace::Ruling::kClaimHolds);
+}
+
+TEST_CASE("a fraud is the same in training and in replay, and leaves other segments honest") {
+    const test::SmallTask task;
+    for (const Dishonesty kind : {Dishonesty::kTile, Dishonesty::kSkip, Dishonesty::kData}) {
+        CAPTURE(to_string(kind));
+        const auto fraud = std::make_shared<const Fraud>(kind, task.material);
+        CHECK(task.state_after(3, fraud) == task.state_after(3, fraud));
+        CHECK(fraud->segment() == 2);
+        CHECK(task.claim(1, fraud).after == task.claim(1).after);
+        // The segment after it, replayed honestly from the cheat's own checkpoint, is right.
+        const auto after = run_segment(task.material, 3, task.state_after(2, fraud), {}, nullptr).value();
+        CHECK(artifacts::state_root_of(after) == task.claim(3, fraud).after);
+    }
+    CHECK_THROWS(Fraud(Dishonesty::kTile, task.material, 3, 100'000));
+    const Fraud asked(Dishonesty::kTile, task.material, 9, 20);
+    CHECK(asked.segment() == 3);
+    CHECK(asked.node() == 20U);
+}
+
+}  // namespace
+}  // namespace assay::worker

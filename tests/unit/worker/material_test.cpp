@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <tests/unit/worker/small_task.hpp>
+
+namespace assay::worker {
+namespace {
+
+TEST_CASE("ART-7: a task whose artifacts are not what it commits to is not worked on") {
+    test::SmallTask task;
+    const auto refused = [&task](const contracts::TaskSpec& spec) {
+        const auto loaded = load_material(contracts::TaskId{{7}}, spec, task.store);
+        REQUIRE(!loaded.has_value());
+        return loaded.error();
+    };
+    auto spec = task.spec;
+    spec.program.step_root = Hash256{{1}};
+    CHECK(refused(spec).is_final);
+    spec = task.spec;
+    spec.dataset_root = Hash256{{1}};
+    CHECK(refused(spec).is_final);
+    spec = task.spec;
+    spec.program_artifact = task.put({1, 2, 3});
+    CHECK(refused(spec).is_final);
+    spec = task.spec;
+    spec.dataset_artifact = task.put(artifacts::build_text_dataset("another text of another size", 4)->artifact);
+    CHECK(refused(spec).is_final);
+    spec = task.spec;
+    spec.dataset_artifact.sha256 = Hash256{{1}};
+    CHECK(!refused(spec).is_final);
+}
+
+TEST_CASE("a checkpoint is used only when its file has the posted root") {
+    test::SmallTask task;
+    const auto state = task.state_after(0);
+    const Bytes bytes = artifacts::encode_state(task.material->program, state);
+    contracts::Checkpoint checkpoint;
+    checkpoint.artifact = task.put(bytes);
+    checkpoint.state_root = artifacts::state_root_of(state);
+    CHECK(load_state(*task.material, checkpoint, task.store).value() == state);
+    checkpoint.state_root.data[0] ^= 1U;
+    CHECK(!load_state(*task.material, checkpoint, task.store).has_value());
+    checkpoint.artifact = task.put({1, 2, 3});
+    CHECK(!load_state(*task.material, checkpoint, task.store).has_value());
+}
+
+TEST_CASE("segments cut the run at the checkpoint interval, the last may be short") {
+    test::SmallTask task;
+    Material material = *task.material;
+    material.spec.steps = 10;
+    CHECK(material.first_step(1) == 0);
+    CHECK(material.first_step(3) == 8);
+    CHECK(material.step_count(2) == 4);
+    CHECK(material.step_count(3) == 2);
+}
+
+}  // namespace
+}  // namespace assay::worker

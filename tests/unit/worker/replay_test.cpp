@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <tests/unit/worker/small_task.hpp>
+#include <verifier/canonical/executor.hpp>
+#include <verifier/worker/replay.hpp>
+#include <verifier/worker/trainer.hpp>
+
+namespace assay::worker {
+namespace {
+
+using canonical::Tensor;
+
+/// One step by the definition.
+struct Scalar {
+    std::vector<Tensor> outputs;
+    std::vector<Tensor> next;
+};
+Scalar by_definition(const Material& material, bool initialisation, std::uint64_t step, const std::vector<Tensor>& state) {
+    Scalar out;
+    const auto& graph = initialisation ? material.program.init : material.program.step;
+    const canonical::StepContext context{
+        .seed = material.spec.seed, .step = step, .dataset = material.program.dataset};
+    out.next = canonical::execute_graph(graph, context, *material.dataset, state, [&](std::uint32_t, const Tensor& t) {
+                   out.outputs.push_back(t);
+                   return true;
+               }).value();
+    return out;
+}
+
+TEST_CASE("NUM-1: the engine's replay of a segment is the scalar one, in any order of questions") {
+    const test::SmallTask task;
+    auto state = task.state_after(0);
+    CHECK(state == by_definition(*task.material, true, 0, {}).next);
+    state = task.state_after(1);
+    const trace::Claim claim = task.claim(2);
+    // A budget of two states makes the replay drop and recompute.
+    for (const std::uint64_t budget : {std::uint64_t{1} << 30U, std::uint64_t{300'000}, std::uint64_t{1}}) {
+        CAPTURE(budget);
+        EngineReplay replay(task.material, claim, state, {}, nullptr, budget);
+        std::vector<Scalar> steps;
+        auto at = state;
+        for (std::uint64_t step = 4; step < 8; ++step) {
+            steps.push_back(by_definition(*task.material, false, step, at));
+            at = steps.back().next;
+        }
+        CHECK(replay.state_root_after(7) == claim.after);
+        CHECK(replay.node_outputs(6) == steps[2].outputs);
+        CHECK(replay.state_before(6) == steps[1].next);
+        CHECK(replay.state_before(5) == steps[0].next);
+        CHECK(replay.state_root_after(4) == artifacts::state_root_of(steps[0].next));
+        CHECK(replay.node_outputs(4) == steps[0].outputs);
+        CHECK(replay.state_before(4) == state);
+        CHECK(replay.state_root_after(7) == claim.after);
+    }
+}
+
+TEST_CASE("NUM-1: the engine's replay of the initialisation is the scalar one") {
+    const test::SmallTask task;
+    EngineReplay replay(task.material, task.claim(0), {}, {});
+    const Scalar scalar = by_definition(*task.material, true, 0, {});
+    CHECK(replay.state_before(0).empty());
+    CHECK(replay.node_outputs(0) == scalar.outputs);
+    CHECK(replay.state_root_after(0) == artifacts::state_root_of(scalar.next));
+    CHECK(replay.state_before(0).empty());
+}
+
+TEST_CASE("a trainer that resumes from a checkpoint arrives at the same states") {
+    const test::SmallTask task;
+    using std::chrono::milliseconds;
+    std::vector<std::vector<Tensor>> states;
+    Trainer whole(task.material, {}, nullptr, 0, {});
+    for (std::uint32_t segment = 0; segment <= 3; ++segment) {
+        CHECK(whole.segment() == segment);
+        while (!whole.advance(milliseconds(1))) {
+        }
+        states.push_back(whole.state());
+        CHECK(whole.steps_done() == segment * 4);
+        if (segment < 3) {
+            whole.begin_next();
+        }
+    }
+    CHECK(whole.loss().has_value());
+    for (std::uint32_t from = 1; from <= 3; ++from) {
+        Trainer resumed(task.material, {}, nullptr, from, states[from - 1]);
+        while (!resumed.advance(milliseconds(1'000))) {
+        }
+        CHECK(resumed.state() == states[from]);
+        CHECK(artifacts::state_root_of(states[from]) == task.claim(from).after);
+    }
+}
+
+}  // namespace
+}  // namespace assay::worker
