@@ -2,68 +2,91 @@
 #include <tools/cli/table.hpp>
 
 #include <algorithm>
-#include <charconv>
 
-#include <core/base/integers.hpp>
+#include <core/base/assert.hpp>
 #include <tools/cli/amount.hpp>
 
 namespace assay::cli {
+namespace {
+
+constexpr const char* kGap = "  ";
+
+std::string pad(const std::string& text, std::size_t width, bool right) {
+    const std::string space(width > text.size() ? width - text.size() : 0, ' ');
+    return right ? space + text : text + space;
+}
+
+std::string trimmed(std::string line) {
+    line.erase(line.find_last_not_of(' ') + 1);
+    return line + "\n";
+}
+
+}  // namespace
+
+Table::Table(std::vector<std::string> columns) : columns_(std::move(columns)) {
+    for (std::string& column : columns_) {
+        right_.push_back(column.ends_with('>'));
+        if (right_.back()) {
+            column.pop_back();
+        }
+    }
+}
+
+void Table::add(std::vector<std::string> cells) {
+    ASSERT(cells.size() == columns_.size());
+    rows_.push_back(std::move(cells));
+}
 
 std::string Table::text() const {
     std::vector<std::size_t> widths;
-    for (const auto& row : rows_) {
-        widths.resize(std::max(widths.size(), row.size()));
-        for (std::size_t i = 0; i < row.size(); ++i) {
-            widths[i] = std::max(widths[i], row[i].size());
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+        std::size_t width = columns_[i].size();
+        for (const auto& row : rows_) {
+            width = std::max(width, row[i].size());
         }
+        widths.push_back(width);
     }
-    std::string out;
-    for (const auto& row : rows_) {
-        std::string line;
-        for (std::size_t i = 0; i < row.size(); ++i) {
-            line += row[i];
-            if (i + 1 < row.size()) {
-                line += std::string(widths[i] - row[i].size() + 2, ' ');
-            }
+    const auto line = [&](const std::vector<std::string>& cells) {
+        std::string out;
+        for (std::size_t i = 0; i < cells.size(); ++i) {
+            out += (i == 0 ? "" : kGap) + pad(cells[i], widths[i], right_[i]);
         }
-        out += line + "\n";
+        return trimmed(out);
+    };
+    std::string out = line(columns_);
+    for (const auto& row : rows_) {
+        out += line(row);
     }
     return out;
 }
 
-std::string Fields::text() const {
+void Facts::add(const std::string& name, const std::string& value) { lines_.emplace_back(name, value); }
+
+std::string Facts::text() const {
     std::size_t width = 0;
-    for (const auto& [name, value] : items_) {
+    for (const auto& [name, value] : lines_) {
         width = std::max(width, name.size());
     }
     std::string out;
-    for (const auto& [name, value] : items_) {
-        out += name + std::string(width - name.size() + 2, ' ') + value + "\n";
+    for (const auto& [name, value] : lines_) {
+        out += trimmed(pad(name, width, false) + kGap + value);
     }
     return out;
 }
 
-std::string text_of(const nlohmann::json& object, const std::string& name) {
-    const nlohmann::json value = object.value(name, nlohmann::json());
+std::string to_text(const nlohmann::json& value) {
     if (value.is_null()) {
         return "-";
-    }
-    if (value.is_boolean()) {
-        return value.get<bool>() ? "yes" : "no";
     }
     return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-std::string amount_of(const nlohmann::json& object, const std::string& name) {
-    const std::string text = text_of(object, name);
-    Amount amount;
-    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), amount.grains);
-    return parsed.ec == std::errc{} ? to_text(amount) : text;
-}
-
-std::string short_of(const nlohmann::json& object, const std::string& name) {
-    const std::string text = text_of(object, name);
-    return text.size() > 16 ? text.substr(0, text.starts_with("assay1") ? 14 : 12) + ".." : text;
+std::string amount_text(const nlohmann::json& grains) {
+    if (!grains.is_string()) {
+        return to_text(grains);
+    }
+    const auto amount = decode_amount(grains.get<std::string>() + " grains");
+    return amount ? to_text(*amount) : grains.get<std::string>();
 }
 
 }  // namespace assay::cli

@@ -2,43 +2,41 @@
 #pragma once
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
-/// Text for people, made from the node's JSON.
+/// Answers of the node as text for people.
 namespace assay::cli {
 
-/// Columns as wide as their widest cell; two spaces between them.
+/// Rows in aligned columns. A column whose name ends in '>' is aligned to the right.
 class Table {
   public:
-    explicit Table(std::vector<std::string> header) { rows_.push_back(std::move(header)); }
-    void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+    explicit Table(std::vector<std::string> columns);
+    /// As many cells as there are columns.
+    void add(std::vector<std::string> cells);
+    bool empty() const { return rows_.empty(); }
     std::string text() const;
 
   private:
+    std::vector<std::string> columns_;
+    std::vector<bool> right_;
     std::vector<std::vector<std::string>> rows_;
 };
 
-/// "name  value" lines with the values aligned.
-class Fields {
+/// Names and values, one line each, values aligned.
+class Facts {
   public:
-    Fields& add(const std::string& name, const std::string& value) {
-        items_.emplace_back(name, value);
-        return *this;
-    }
+    void add(const std::string& name, const std::string& value);
     std::string text() const;
 
   private:
-    std::vector<std::pair<std::string, std::string>> items_;
+    std::vector<std::pair<std::string, std::string>> lines_;
 };
 
-/// A member as text: "-" for null or missing.
-std::string text_of(const nlohmann::json& object, const std::string& name);
-/// A member that is an amount in grains, in ASY.
-std::string amount_of(const nlohmann::json& object, const std::string& name);
-/// The head of an id or a hash, enough to tell them apart.
-std::string short_of(const nlohmann::json& object, const std::string& name);
+/// A value as one word or more: "-" for null.
+std::string to_text(const nlohmann::json& value);
+/// The RPC's grains in a decimal string as "1.5 ASY"; "-" for null.
+std::string amount_text(const nlohmann::json& grains);
 
 }  // namespace assay::cli

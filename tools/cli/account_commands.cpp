@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tools/cli/commands.hpp>
+
+#include <memory>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include <tools/cli/amount.hpp>
+#include <tools/cli/arguments.hpp>
+#include <tools/cli/table.hpp>
+
+namespace assay::cli {
+namespace {
+
+using nlohmann::json;
+
+struct Arguments {
+    std::string account;
+    std::string amount;
+    std::string role;
+    std::uint64_t limit = 50;
+    std::shared_ptr<Signing> signing;
+};
+
+json account_params(const Session& session, const Arguments& a) {
+    return {{"account", to_hex(account_or_own(session, a.account).view())}};
+}
+
+int run_show(const Session& session, const Arguments& a) {
+    const json answer = session.rpc().call("account_get", account_params(session, a));
+    Facts facts;
+    facts.add("account", to_text(answer.at("account")));
+    facts.add("balance", amount_text(answer.at("balance")));
+    facts.add("transactions", to_text(answer.at("nonce")));
+    session.print(answer, facts.text());
+    return kExitOk;
+}
+
+int run_send(const Session& session, const Arguments& a) {
+    const contracts::Transfer action{
+        .to = decode_account(session, a.account), .amount = amount_argument(a.amount)};
+    return send_and_print(session, *a.signing, action);
+}
+
+int run_history(const Session& session, const Arguments& a) {
+    net::RpcClient rpc = session.rpc();
+    const json answer = list(rpc, "account_history", account_params(session, a), "txs", a.limit);
+    Table table({"HEIGHT>", "ACTION", "STATUS", "FEE>", "TRANSACTION"});
+    for (const json& tx : answer.at("txs")) {
+        const bool failed = !tx.at("error").is_null();
+        table.add({to_text(tx.at("height")), to_text(tx.at("action")),
+                   failed ? "failed: " + to_text(tx.at("error")) : to_text(tx.at("status")), amount_text(tx.at("fee")),
+                   to_text(tx.at("hash"))});
+    }
+    session.print(answer, table.empty() ? "no transactions" : table.text());
+    return kExitOk;
+}
+
+int run_stake_show(const Session& session, const Arguments& a) {
+    const json answer = session.rpc().call("stake_get", account_params(session, a));
+    Table table({"ROLE", "FREE>", "LOCKED>", "UNBONDING"});
+    for (const auto& [role, stake] : answer.at("roles").items()) {
+        std::string unbonding;
+        for (const json& item : stake.at("unbonding")) {
+            unbonding += (unbonding.empty() ? "" : ", ") + amount_text(item.at("amount")) + " at block " +
+                         to_text(item.at("release_at"));
+        }
+        table.add({role, amount_text(stake.at("free")), amount_text(stake.at("locked")),
+                   unbonding.empty() ? "-" : unbonding});
+    }
+    session.print(answer, to_text(answer.at("account")) + "\n" + table.text());
+    return kExitOk;
+}
+
+template <class Action>
+int run_stake(const Session& session, const Arguments& a) {
+    const Action action{.role = role_argument(a.role), .amount = amount_argument(a.amount)};
+    return send_and_print(session, *a.signing, action);
+}
+
+using Run = int (*)(const Session&, const Arguments&);
+
+CLI::App* add(CLI::App& group, Session& session, const char* name, const char* help, std::shared_ptr<Arguments> a, Run run) {
+    CLI::App* command = group.add_subcommand(name, help);
+    command->callback([&session, a, run] { session.command = [&session, a, run] { return run(session, *a); }; });
+    return command;
+}
+
+constexpr const char* kAccountHelp = "An address, hex, or a key's name; default: your only key";
+constexpr const char* kAmountHelp = "\"1.5 ASY\" or \"1500000000 grains\"";
+
+}  // namespace
+
+void add_account_commands(CLI::App& app, Session& session) {
+    CLI::App& group = *app.add_subcommand("account", "Balances and transactions of accounts")->require_subcommand(1);
+    auto a = std::make_shared<Arguments>();
+    add(group, session, "show", "Balance and nonce", a, run_show)->add_option("account", a->account, kAccountHelp);
+    CLI::App* send = add(group, session, "send", "Pay somebody", a, run_send);
+    send->add_option("to", a->account, "An address, hex, or a key's name")->required();
+    send->add_option("amount", a->amount, kAmountHelp)->required();
+    a->signing = add_signing_options(*send);
+    CLI::App* history = add(group, session, "history", "Transactions, in the order of their blocks", a, run_history);
+    history->add_option("account", a->account, kAccountHelp);
+    history->add_option("--limit", a->limit, "At most so many")->check(CLI::PositiveNumber)->capture_default_str();
+}
+
+void add_stake_commands(CLI::App& app, Session& session) {
+    CLI::App& group = *app.add_subcommand("stake", "Bonds of solvers, verifiers and whistleblowers")->require_subcommand(1);
+    auto shown = std::make_shared<Arguments>();
+    add(group, session, "show", "Stake by role", shown, run_stake_show)->add_option("account", shown->account, kAccountHelp);
+    const auto add_mover = [&](const char* name, const char* help, Run run) {
+        auto a = std::make_shared<Arguments>();
+        CLI::App* command = add(group, session, name, help, a, run);
+        command->add_option("role", a->role, "solver, verifier or whistleblower")->required();
+        command->add_option("amount", a->amount, kAmountHelp)->required();
+        a->signing = add_signing_options(*command);
+    };
+    add_mover("bond", "Move balance into stake", run_stake<contracts::Bond>);
+    add_mover("unbond", "Take free stake back, after the unbonding time", run_stake<contracts::Unbond>);
+}
+
+}  // namespace assay::cli

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tools/cli/arguments.hpp>
+
+#include <algorithm>
+
+#include <CLI/CLI.hpp>
+
+#include <core/crypto/address.hpp>
+#include <tools/cli/amount.hpp>
+#include <tools/cli/key_directory.hpp>
+#include <tools/cli/password.hpp>
+
+namespace assay::cli {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::uint64_t kPageMax = 100;
+
+/// The name that --from gives, or the only key there is.
+std::string own_key(const Session& session, const std::string& given) {
+    if (!given.empty()) {
+        return given;
+    }
+    const auto names = KeyDirectory(session.home).list();
+    if (names.size() != 1) {
+        throw usage(
+            names.empty() ? "there is no key in " + (session.home / "keys").string()
+                          : "there are several keys: say which one",
+            names.empty() ? "assay keys new NAME makes one" : "assay keys list shows them"
+        );
+    }
+    return names.front();
+}
+
+}  // namespace
+
+Failure usage(const std::string& message, const std::string& hint) {
+    return {kExitUsage, "usage", message, hint.empty() ? json::object() : json{{"hint", hint}}};
+}
+
+AccountId decode_account(const Session& session, const std::string& text) {
+    if (const auto id = fixed_from_hex<AccountId>(text)) {
+        return *id;
+    }
+    if (const auto id = crypto::decode_address(text)) {
+        return *id;
+    }
+    const KeyDirectory keys(session.home);
+    if (keys.has(text)) {
+        return keys.read(text).account;
+    }
+    throw usage("\"" + text + "\" is neither an address (assay1...), nor 64 hex digits, nor the name of a key");
+}
+
+AccountId account_or_own(const Session& session, const std::string& text) {
+    return decode_account(session, own_key(session, text));
+}
+
+Amount amount_argument(const std::string& text) {
+    const auto amount = decode_amount(text);
+    if (!amount) {
+        throw usage("\"" + text + "\": " + to_string(amount.error()));
+    }
+    return *amount;
+}
+
+contracts::Role role_argument(const std::string& text) {
+    for (const auto role : {contracts::Role::kSolver, contracts::Role::kVerifier, contracts::Role::kWhistleblower}) {
+        if (text == contracts::to_string(role)) {
+            return role;
+        }
+    }
+    throw usage("\"" + text + "\" is no role: solver, verifier or whistleblower");
+}
+
+std::shared_ptr<Signing> add_signing_options(CLI::App& command) {
+    auto signing = std::make_shared<Signing>();
+    command.add_option("--from", signing->from, "The key that signs; needed when there are several");
+    command.add_option("--password-file", signing->password_file, "Its password; default: $ASSAY_PASSWORD, or asked for");
+    return signing;
+}
+
+crypto::SecretKey unlock(const Session& session, const Signing& signing) {
+    const std::string name = own_key(session, signing.from);
+    const crypto::SealedKey sealed = KeyDirectory(session.home).read(name);
+    const std::string password = read_password(
+        {.file = signing.password_file, .variable = "ASSAY_PASSWORD", .prompt = "Password for " + name, .twice = false}
+    );
+    const auto key = crypto::open_key(sealed, password);
+    if (key) {
+        return *key;
+    }
+    if (key.error() == crypto::KeystoreError::kWrongPassword) {
+        throw Failure(kExitFailure, "wrong_password", "wrong password for " + name + ", or the key file was altered");
+    }
+    throw Failure(kExitConfig, "key_file", "the key file of " + name + " cannot be used");
+}
+
+net::TxResult send(const Session& session, const crypto::SecretKey& key, const contracts::Action& action) {
+    net::RpcClient rpc = session.rpc();
+    session.progress(std::string("submitting ") + contracts::action_name(action) + " and waiting for its block ...");
+    const net::TxResult result = rpc.send(key, action);
+    if (result.code != 0) {
+        throw Failure(
+            kExitRejected, "tx_failed",
+            "transaction " + to_hex(result.hash.view()) + " failed in block " + std::to_string(result.height.value) +
+                ": " + result.error,
+            {{"hash", to_hex(result.hash.view())},
+             {"height", result.height.value},
+             {"tx_error", result.code},
+             {"reason", result.error}}
+        );
+    }
+    return result;
+}
+
+int send_and_print(
+    const Session& session, const Signing& signing, const contracts::Action& action, const json& details
+) {
+    const net::TxResult result = send(session, unlock(session, signing), action);
+    json answer{{"hash", to_hex(result.hash.view())},
+                {"height", result.height.value},
+                {"action", contracts::action_name(action)}};
+    answer.update(details);
+    session.print(
+        answer, std::string(contracts::action_name(action)) + " executed in block " +
+                    std::to_string(result.height.value) + ", transaction " + to_hex(result.hash.view())
+    );
+    return kExitOk;
+}
+
+json list(net::RpcClient& rpc, const std::string& method, json params, const char* name, std::uint64_t limit) {
+    json items = json::array();
+    json next;
+    do {
+        params["limit"] = std::clamp<std::uint64_t>(limit - items.size(), 1, kPageMax);
+        json page = rpc.call(method, params);
+        for (json& item : page.at(name)) {
+            items.push_back(std::move(item));
+        }
+        next = page.at("next_cursor");
+        params["cursor"] = next;
+    } while (!next.is_null() && items.size() < limit);
+    return {{name, std::move(items)}, {"next_cursor", std::move(next)}};
+}
+
+}  // namespace assay::cli

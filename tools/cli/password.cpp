@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tools/cli/password.hpp>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+
+#include <fcntl.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <tools/cli/session.hpp>
+
+namespace assay::cli {
+namespace {
+
+volatile std::sig_atomic_t caught_signal = 0;
+void on_signal(int signal) { caught_signal = signal; }
+
+/// The terminal with echo off, and back as it was: also when the user gives up with Ctrl-C.
+class QuietTerminal {
+  public:
+    QuietTerminal() : fd_(::open("/dev/tty", O_RDWR | O_CLOEXEC)) {
+        if (fd_ < 0 || ::tcgetattr(fd_, &before_) != 0) {
+            throw Failure(
+                kExitUsage, "no_password", "there is no terminal to ask for a password",
+                {{"hint", "give --password-file FILE or set ASSAY_PASSWORD"}}
+            );
+        }
+        caught_signal = 0;
+        struct ::sigaction action {};
+        action.sa_handler = on_signal;  // without SA_RESTART: read() returns
+        ::sigaction(SIGINT, &action, &before_int_);
+        ::sigaction(SIGTERM, &action, &before_term_);
+        ::termios quiet = before_;
+        quiet.c_lflag &= ~static_cast<tcflag_t>(ECHO);
+        ::tcsetattr(fd_, TCSAFLUSH, &quiet);
+    }
+    ~QuietTerminal() {
+        ::tcsetattr(fd_, TCSAFLUSH, &before_);
+        ::close(fd_);
+        ::sigaction(SIGINT, &before_int_, nullptr);
+        ::sigaction(SIGTERM, &before_term_, nullptr);
+        if (caught_signal != 0) {
+            std::raise(caught_signal);
+        }
+    }
+    QuietTerminal(const QuietTerminal&) = delete;
+    QuietTerminal& operator=(const QuietTerminal&) = delete;
+
+    std::string ask(const std::string& prompt) const {
+        say(prompt + ": ");
+        std::string line;
+        char c = 0;
+        while (caught_signal == 0 && ::read(fd_, &c, 1) == 1 && c != '\n') {
+            line += c;
+        }
+        say("\n");
+        if (caught_signal != 0) {
+            throw Failure(kExitFailure, "interrupted", "interrupted");
+        }
+        return line;
+    }
+
+  private:
+    void say(const std::string& text) const {
+        if (::write(fd_, text.data(), text.size()) < 0) {
+            throw Failure(kExitFailure, "no_password", "cannot write to the terminal");
+        }
+    }
+
+    int fd_;
+    ::termios before_{};
+    struct ::sigaction before_int_ {};
+    struct ::sigaction before_term_ {};
+};
+
+}  // namespace
+
+std::string read_password(const PasswordSource& source) {
+    if (!source.file.empty()) {
+        std::ifstream in(source.file);
+        std::string line;
+        if (!in || !std::getline(in, line)) {
+            throw Failure(kExitConfig, "no_password", "cannot read a password from " + source.file);
+        }
+        return line;
+    }
+    if (const char* const value = std::getenv(source.variable.c_str()); value != nullptr) {
+        return value;
+    }
+    const QuietTerminal terminal;
+    const std::string password = terminal.ask(source.prompt);
+    if (source.twice && terminal.ask(source.prompt + ", again") != password) {
+        throw Failure(kExitUsage, "no_password", "the two passwords are not the same");
+    }
+    return password;
+}
+
+}  // namespace assay::cli
