@@ -91,8 +91,21 @@ def symbol_cases():
             expect(f"symbols: {name} gives {verdict}", run("check_symbols.py", root / "a.a").returncode == verdict)
 
 
+def count_cases():
+    for name, printed, verdict in (("a case that CTest does not run", 2, 1), ("as many cases as CTest runs", 1, 0)):
+        with tempfile.TemporaryDirectory() as folder:
+            build = pathlib.Path(folder)
+            script = f"#!/bin/sh\necho unskipped test cases passing the current filters: {printed}\n"
+            write(build, "tests/test_a", script)
+            (build / "tests/test_a").chmod(0o755)
+            write(build, "CTestTestfile.cmake", f'add_test("a case" "{build}/tests/test_a")\n')
+            result = run("check_test_counts.py", build)
+            expect(f"counts: {name} gives {verdict}", result.returncode == verdict, result.stdout + result.stderr)
+
+
 layer_cases()
 rule_cases()
 symbol_cases()
+count_cases()
 print(f"{failures} failures")
 sys.exit(1 if failures else 0)
