@@ -80,6 +80,9 @@ std::vector<Bytes> write_txs(const CorpusWriter& out) {
     for (const Action& action : all_actions()) {
         txs.push_back(codec::encode(sign(txs.size(), action)));
         out.write("tx", action_name(action), txs.back());
+        Bytes stored{0};
+        append(stored, txs.back());
+        out.write("rpc", std::string("show_") + action_name(action), stored);
     }
     return txs;
 }

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <utility>
+#include <vector>
+
+#include <core/crypto/address.hpp>
 #include <node/app/config.hpp>
 #include <node/app/genesis_file.hpp>
 #include <tests/fuzz/seeds.hpp>
@@ -57,12 +61,57 @@ void write_settings(const CorpusWriter& out) {
     out.write("genesis", "params", R"({"chain_id":"a","params":{"fee_base":"1","tx_size_max":4294967296},"balances":{}})");
 }
 
+void write_calls(const CorpusWriter& out) {
+    const std::string zeros(64, '0');
+    const std::string address = crypto::to_address(AccountId{});
+    const std::vector<std::pair<std::string, std::string>> calls = {
+        {"node_status", ""}, {"chain_params", ""}, {"rpc.discover", ""},
+        {"chain_block", R"("height":1)"}, {"chain_wait", R"("after":1,"timeout_ms":10)"},
+        {"chain_proof", R"("stake":{"account":")" + address + R"(","role":"solver"})"},
+        {"chain_proof", R"("key":"0102","height":7)"}, {"tx_submit", R"("tx":"00ff10")"},
+        {"tx_get", R"("hash":")" + zeros + "\""}, {"account_get", R"("account":")" + address + "\""},
+        {"account_history", R"("limit":3,"account":")" + zeros + "\""}, {"stake_get", R"("account":")" + address + "\""},
+        {"task_get", R"("task":")" + zeros + "\""}, {"task_list", R"("state":"open","limit":2,"cursor":null)"},
+        {"task_history", R"("cursor":"x","task":")" + zeros + "\""},
+        {"checkpoint_get", R"("index":0,"task":")" + zeros + "\""}, {"dispute_get", R"("dispute":")" + zeros + "\""},
+        {"dispute_list", R"("task":")" + zeros + "\""}, {"challenge_get", R"("challenge":")" + zeros + "\""},
+    };
+    std::string batch = "[";
+    for (const auto& [method, params] : calls) {
+        const std::string call =
+            R"({"jsonrpc":"2.0","id":1,"method":")" + method + R"(","params":{)" + params + "}}";
+        out.write("rpc", method + (params.find("key") == std::string::npos ? "" : "_key"), call);
+        batch += (batch.size() > 1 ? "," : "") + call;
+    }
+    out.write("rpc", "batch", batch + "]");
+    out.write("rpc", "notification", R"({"jsonrpc":"2.0","method":"node_status"})");
+    out.write("rpc", "not_utf8", "{\"jsonrpc\":\"2.0\",\"id\":\"\xff\",\"method\":\"\xfe\"}");
+    out.write("rpc", "deep", std::string(40, '[') + std::string(40, ']'));
+    out.write("rpc", "empty_batch", "[]");
+}
+
+void write_tasks(const CorpusWriter& out) {
+    const std::string task =
+        "title = \"t\"\nsteps = 20\ncheckpoint_interval = 5\nreward = \"5 ASY\"\nverification_fee = \"1 ASY\"\n"
+        "training_blocks = 100\n[model]\nkind = \"char\"\ncontext = 4\nembedding = 32\nhidden = 16\nbatch_size = 8\n";
+    out.write("task_toml", "adam", task + "[optimizer]\nkind = \"adam\"\nbeta1 = 0.5\n[data]\ntext = \"data.txt\"\n");
+    out.write("task_toml", "sgd", task + "[optimizer]\nkind = \"sgd\"\nlearning_rate = 1\n[data]\ntext = \"data.txt\"\n");
+    out.write("task_toml", "unknown", task + "[optimizer]\nkind = \"adamw\"\n");
+    out.write("task_toml", "empty", "");
+    out.write("amount", "whole", "1 ASY");
+    out.write("amount", "fraction", "1.500000001ASY");
+    out.write("amount", "grains", "18446744073709551615 grains");
+    out.write("amount", "too_large", "18446744073.709551616 ASY");
+}
+
 }  // namespace
 
 void write_file_seeds(const CorpusWriter& out) {
     write_safetensors(out);
     write_urls(out);
     write_settings(out);
+    write_calls(out);
+    write_tasks(out);
 }
 
 }  // namespace assay::fuzz
