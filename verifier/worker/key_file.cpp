@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
-#include <optional>
 #include <span>
 
 #include <nlohmann/json.hpp>
@@ -38,28 +37,26 @@ void copy_hex(const nlohmann::json& json, const char* name, std::array<std::uint
     std::copy(bytes->begin(), bytes->end(), to.begin());
 }
 
-std::optional<AccountId> decode_account(const std::string& text) {
-    if (const auto account = crypto::decode_address(text)) {
-        return *account;
-    }
-    return fixed_from_hex<AccountId>(text);
-}
-
 crypto::SealedKey decode_sealed(const nlohmann::json& json) {
-    crypto::SealedKey sealed;
-    const auto account = decode_account(json.at("account").get<std::string>());
-    const auto ciphertext = from_hex(json.at("ciphertext").get<std::string>());
+    const nlohmann::json& kdf = json.at("kdf");
+    const nlohmann::json& cipher = json.at("cipher");
+    if (json.at("format") != 1 || kdf.at("name") != "scrypt" || cipher.at("name") != "chacha20-poly1305") {
+        throw KeyFileError("it is of a format that this version does not know");
+    }
+    const auto account = crypto::decode_address(json.at("account").get<std::string>());
+    const auto ciphertext = from_hex(cipher.at("ciphertext").get<std::string>());
     if (!account || !ciphertext) {
         throw KeyFileError("\"account\" or \"ciphertext\" is malformed");
     }
+    crypto::SealedKey sealed;
     sealed.account = *account;
     sealed.ciphertext = *ciphertext;
     sealed.cost = {
-        .n = json.at("n").get<std::uint64_t>(),
-        .r = json.at("r").get<std::uint32_t>(),
-        .p = json.at("p").get<std::uint32_t>()};
-    copy_hex(json, "salt", sealed.salt);
-    copy_hex(json, "nonce", sealed.nonce);
+        .n = kdf.at("n").get<std::uint64_t>(),
+        .r = kdf.at("r").get<std::uint32_t>(),
+        .p = kdf.at("p").get<std::uint32_t>()};
+    copy_hex(kdf, "salt", sealed.salt);
+    copy_hex(cipher, "nonce", sealed.nonce);
     return sealed;
 }
 

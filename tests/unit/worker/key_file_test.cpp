@@ -2,7 +2,10 @@
 #include <string>
 
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
+#include <core/crypto/address.hpp>
+#include <core/crypto/keystore.hpp>
 #include <tests/unit/artifacts/files.hpp>
 #include <verifier/worker/key_file.hpp>
 
@@ -16,10 +19,21 @@ TEST_CASE("a key is read from hex and from a keystore") {
     test::write_file(hex, as_bytes(secret + "\n"));
     const auto key = read_hex_key(hex);
     CHECK(to_hex(key.bytes()) == secret);
-    const std::string vector = std::string(ASSAY_SOURCE_DIR) + "/tests/vectors/keystore.json";
-    CHECK(read_keystore(vector, "pa\u00dfwort").account() == key.account());
-    CHECK_THROWS_AS(read_keystore(vector, "password"), KeyFileError);
+    const auto sealed = crypto::seal_key(key, "pa\u00dfwort", {.n = 1024, .r = 8, .p = 1});
+    nlohmann::json json = {
+        {"format", 1},
+        {"account", crypto::to_address(sealed.account)},
+        {"kdf", {{"name", "scrypt"}, {"n", 1024}, {"r", 8}, {"p", 1}, {"salt", to_hex(sealed.salt)}}},
+        {"cipher",
+         {{"name", "chacha20-poly1305"}, {"nonce", to_hex(sealed.nonce)}, {"ciphertext", to_hex(sealed.ciphertext)}}}};
+    const auto file = home.path() / "key.json";
+    test::write_file(file, as_bytes(json.dump()));
+    CHECK(read_keystore(file, "pa\u00dfwort").account() == key.account());
+    CHECK_THROWS_AS(read_keystore(file, "password"), KeyFileError);
     CHECK_THROWS_AS(read_keystore(hex, ""), KeyFileError);
+    json["format"] = 2;
+    test::write_file(file, as_bytes(json.dump()));
+    CHECK_THROWS_AS(read_keystore(file, "pa\u00dfwort"), KeyFileError);
 }
 
 TEST_CASE("what is no key says so and is not echoed") {
