@@ -11,13 +11,6 @@ class App;
 /// returns the exit code or throws what to_failure() understands. `session` outlives `app`.
 namespace assay::cli {
 
-void add_keys_command(CLI::App& app, Session& session);
-void add_account_command(CLI::App& app, Session& session);
-void add_stake_command(CLI::App& app, Session& session);
-void add_tx_command(CLI::App& app, Session& session);
-void add_query_command(CLI::App& app, Session& session);
-void add_audit_command(CLI::App& app, Session& session);
-void add_version_command(CLI::App& app, Session& session);
 void add_keys_commands(CLI::App& app, Session& session);
 void add_account_commands(CLI::App& app, Session& session);
 void add_stake_commands(CLI::App& app, Session& session);
@@ -25,6 +18,7 @@ void add_task_commands(CLI::App& app, Session& session);
 void add_dispute_commands(CLI::App& app, Session& session);
 void add_tx_commands(CLI::App& app, Session& session);
 void add_query_commands(CLI::App& app, Session& session);
+void add_proof_command(CLI::App& group, Session& session);  ///< of `query`
 void add_audit_command(CLI::App& app, Session& session);
 void add_demo_command(CLI::App& app, Session& session);
 void add_version_command(CLI::App& app, Session& session);

@@ -38,14 +38,16 @@ int run(int argc, char** argv) {
     session.home = default_home();
     CLI::App app("assay: tasks, stakes, disputes and audits on an Assay chain", "assay");
     add_global_options(app, session);
-    add_keys_command(app, session);
-    add_account_command(app, session);
-    add_stake_command(app, session);
-    add_tx_command(app, session);
-    add_query_command(app, session);
+    add_keys_commands(app, session);
+    add_account_commands(app, session);
+    add_stake_commands(app, session);
+    add_task_commands(app, session);
+    add_dispute_commands(app, session);
+    add_tx_commands(app, session);
+    add_query_commands(app, session);
     add_audit_command(app, session);
-    add_version_command(app, session);
     add_demo_command(app, session);
+    add_version_command(app, session);
     const bool json = wants_json(argc, argv);
     try {
         app.parse(argc, argv);

@@ -6,6 +6,7 @@
 
 #include <unistd.h>
 
+#include <tools/cli/key_directory.hpp>
 #include <tools/cli/proof.hpp>
 #include <tools/cli/task_directory.hpp>
 #include <verifier/artifacts/store.hpp>
@@ -82,6 +83,9 @@ Failure to_failure(const std::exception& error) {
     }
     if (dynamic_cast<const TaskDirectoryError*>(&error) != nullptr) {
         return {kExitConfig, "task_directory", error.what()};
+    }
+    if (dynamic_cast<const KeyFileError*>(&error) != nullptr) {
+        return {kExitConfig, "key_file", error.what()};
     }
     if (dynamic_cast<const json::exception*>(&error) != nullptr) {
         return {kExitFailure, "bad_answer", std::string("the node's answer is malformed: ") + error.what()};

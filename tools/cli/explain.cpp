@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tools/cli/explain.hpp>
+
+#include <core/crypto/address.hpp>
+#include <tools/cli/amount.hpp>
+#include <tools/cli/table.hpp>
+
+namespace assay::cli {
+namespace {
+
+using contracts::Dispute;
+using contracts::DisputeState;
+using contracts::Reason;
+using nlohmann::json;
+
+std::string number(std::uint64_t value) { return std::to_string(value); }
+std::string hex(const Hash256& hash) { return to_hex(hash.view()); }
+
+std::string claim_text(const Dispute& d) {
+    const std::string solver = crypto::to_address(d.responder);
+    if (d.claim.initialisation) {
+        return "  The solver, " + solver + ",\n  claimed that the task's initialisation makes the state\n    " +
+               hex(d.claim.after) + "\n";
+    }
+    const std::uint64_t last = d.claim.first_step + d.claim.step_count - 1;
+    return "  The solver, " + solver + ",\n  claimed that steps " + number(d.claim.first_step) + " to " + number(last) +
+           " lead from state\n    " + hex(d.claim.before) + "\n  to state\n    " + hex(d.claim.after) + "\n";
+}
+
+std::string accusation_text(const Dispute& d) {
+    return "  The " + std::string(contracts::to_string(d.challenger_role)) + " " + crypto::to_address(d.challenger) +
+           "\n  replayed them, got another state, and disputed the claim in block " + number(d.opened_at.value) +
+           " with a bond of " + to_text(d.challenger_bond) + ".\n";
+}
+
+std::string rounds_text(const Dispute& d, const json& answer) {
+    Table table({"  HEIGHT>", "MOVE", "BYTES>", "TRANSACTION"});
+    for (const json& move : answer.at("moves")) {
+        table.add({to_text(move.at("height")), to_text(move.at("action")), to_text(move.at("size_bytes")),
+                   to_text(move.at("tx"))});
+    }
+    return "  " + number(d.position.rounds) + " rounds of reveal and select, " + number(d.onchain_bytes) +
+           " bytes on the chain.\n" + (table.empty() ? "" : table.text());
+}
+
+std::string pinpoint_text(const Dispute& d) {
+    const trace::Pinpoint at = trace::pinpoint(d.position);
+    if (d.position.level == trace::Level::kSteps) {
+        return "  It did not come to a single step: steps " + number(d.position.first_step) + " to " +
+               number(d.position.first_step + d.position.step_count - 1) + " are in question.\n";
+    }
+    std::string out = d.claim.initialisation ? "  The initialisation" : "  Step " + number(at.step);
+    if (at.node) {
+        out += ", node " + number(*at.node);
+    }
+    if (at.op) {
+        out += std::string(" (") + canonical::to_string(*at.op) + ")";
+    }
+    if (at.tile) {
+        out += ", tile " + number(*at.tile);
+    }
+    if (at.partial) {
+        out += ", partial " + number(*at.partial);
+    }
+    return out + ".\n  Everything before it both parties agree on.\n";
+}
+
+std::string ruling_text(const Dispute& d, const json& answer) {
+    const std::string at = " in block " + number(d.ended_at.value);
+    const std::string time =
+        answer.at("referee_us").is_number() ? " in " + to_text(answer.at("referee_us")) + " microseconds" : "";
+    const bool by_clock = d.reason == Reason::kDisputeTimeout;
+    switch (d.state) {
+        case DisputeState::kActive:
+            return "  None yet; the " + to_text(answer.at("to_move")) + " is to move before block " +
+                   number(d.deadline.value) + ".\n";
+        case DisputeState::kMoot:
+            return "  None: the task ended otherwise" + at + ", and the challenger got its bond back.\n";
+        case DisputeState::kRefuted:
+            return by_clock ? "  The solver let its clock run out" + at + ": its claim is refuted.\n"
+                            : "  The chain recomputed that one partial" + time + at +
+                                  "\n  and got another result than the solver: its claim is refuted.\n";
+        case DisputeState::kUpheld:
+            return by_clock ? "  The challenger let its clock run out" + at + ": the claim holds.\n"
+                            : "  The chain recomputed that one partial" + time + at +
+                                  "\n  and got the solver's result: the claim holds.\n";
+    }
+    return "";
+}
+
+std::string money_text(const Dispute& d) {
+    if (d.state == DisputeState::kActive) {
+        return "  Bonds stay locked until the ruling.\n";
+    }
+    if (d.slashed.grains == 0) {
+        return "  Nobody was slashed.\n";
+    }
+    const bool refuted = d.state == DisputeState::kRefuted;
+    return "  The " + std::string(refuted ? "solver" : "challenger") + " lost " + to_text(d.slashed) + "; " +
+           to_text(d.paid) + " of it went to the " + (refuted ? "challenger" : "solver") + ", " + to_text(d.burned) +
+           " was burned.\n";
+}
+
+}  // namespace
+
+std::string explain_dispute(const Dispute& d, const json& answer, const std::string& title) {
+    const std::string id = to_hex(d.id.view());
+    const std::string task = to_hex(d.task.view());
+    return "Dispute " + id + "\n  over segment " + number(d.segment) + " of task " + task + ", \"" + title + "\"\n" +
+           "\nClaim\n" + claim_text(d) + "\nAccusation\n" + accusation_text(d) + "\nNarrowing\n" +
+           rounds_text(d, answer) + "\nWhat is in question\n" + pinpoint_text(d) + "\nRuling\n" +
+           ruling_text(d, answer) + "\nMoney\n" + money_text(d) + "\nTo see it again\n  assay dispute show " + id +
+           " -o json\n  assay audit task " + task + "\n  assayd replay --home HOME  (with the node stopped: executes every block anew)\n";
+}
+
+}  // namespace assay::cli

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tools/cli/commands.hpp>
+
+#include <charconv>
+#include <chrono>
+#include <csignal>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include <CLI/CLI.hpp>
+
+#include <tools/cli/arguments.hpp>
+#include <tools/cli/fetch_checkpoint.hpp>
+#include <tools/cli/table.hpp>
+#include <tools/cli/task_directory.hpp>
+#include <tools/cli/task_text.hpp>
+#include <verifier/artifacts/server.hpp>
+
+namespace assay::cli {
+namespace {
+
+using contracts::TaskId;
+using nlohmann::json;
+
+struct Arguments {
+    std::string task;
+    std::string directory;
+    std::string store;
+    std::string location;
+    std::string listen = "127.0.0.1:0";
+    std::string state;
+    std::string out;
+    std::optional<std::uint32_t> checkpoint;
+    std::uint64_t limit = 50;
+    std::shared_ptr<Signing> signing;
+};
+
+TaskId task_argument(const Arguments& a) { return decode_id<TaskId>(a.task, "task"); }
+
+int run_pack(const Session& session, const Arguments& a) {
+    artifacts::ContentStore store(a.store);
+    const contracts::TaskSpec spec = pack_task(a.directory, store, a.location);
+    session.print(to_json(spec), spec_text(spec) + "the artifacts are in " + a.store);
+    return kExitOk;
+}
+
+int run_submit(const Session& session, const Arguments& a) {
+    artifacts::ContentStore store(a.store);
+    const contracts::TaskSpec spec = pack_task(a.directory, store, a.location);
+    const crypto::SecretKey key = unlock(session, *a.signing);
+    const net::TxResult result = send(session, key, contracts::SubmitTask{.spec = spec});
+    // Only the transaction itself says which nonce it got in the end.
+    const json tx = session.rpc().call("tx_get", {{"hash", to_hex(result.hash.view())}});
+    const std::string id = to_hex(contracts::task_id(key.account(), tx.at("nonce").get<std::uint64_t>()).view());
+    session.print(
+        {{"task", id}, {"hash", to_hex(result.hash.view())}, {"height", result.height.value}, {"spec", to_json(spec)}},
+        spec_text(spec) + "task " + id + " is submitted in block " + std::to_string(result.height.value) +
+            "\nkeep the artifacts served at " + a.location + " until it has ended"
+    );
+    return kExitOk;
+}
+
+volatile std::sig_atomic_t stop_serving = 0;
+
+int run_serve(const Session& session, const Arguments& a) {
+    const std::size_t colon = a.listen.rfind(':');
+    net::HttpServerOptions options;
+    options.address = a.listen.substr(0, colon);
+    const std::string port = colon == std::string::npos ? "" : a.listen.substr(colon + 1);
+    const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), options.port);
+    if (port.empty() || error != std::errc{} || end != port.data() + port.size()) {
+        throw usage("--listen takes ADDRESS:PORT, not \"" + a.listen + "\"");
+    }
+    const artifacts::ContentStore store(a.store);
+    artifacts::ArtifactServer server(options, store);
+    session.print({{"url", server.url()}}, "serving " + a.store + " at " + server.url() + " until Ctrl-C");
+    std::cout << std::flush;
+    std::signal(SIGINT, [](int) { stop_serving = 1; });
+    std::signal(SIGTERM, [](int) { stop_serving = 1; });
+    while (stop_serving == 0) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+    server.stop();
+    return kExitOk;
+}
+
+int run_status(const Session& session, const Arguments& a) {
+    const json task = session.rpc().call("task_get", {{"task", to_hex(task_argument(a).view())}});
+    session.print(task, task_text(task));
+    return kExitOk;
+}
+
+int run_list(const Session& session, const Arguments& a) {
+    net::RpcClient rpc = session.rpc();
+    const json params = a.state.empty() ? json::object() : json{{"state", a.state}};
+    const json answer = list(rpc, "task_list", params, "tasks", a.limit);
+    session.print(answer, task_list_text(answer.at("tasks")));
+    return kExitOk;
+}
+
+int run_history(const Session& session, const Arguments& a) {
+    net::RpcClient rpc = session.rpc();
+    const json answer = list(rpc, "task_history", {{"task", to_hex(task_argument(a).view())}}, "records", a.limit);
+    session.print(answer, history_text(answer.at("records")));
+    return kExitOk;
+}
+
+int run_fetch(const Session& session, const Arguments& a) {
+    net::RpcClient rpc = session.rpc();
+    session.progress("fetching the checkpoint ...");
+    const FetchedCheckpoint fetched = fetch_checkpoint(rpc, task_argument(a), a.checkpoint);
+    const std::string temporary = a.out + ".part";
+    std::ofstream file(temporary, std::ios::binary);
+    file.write(reinterpret_cast<const char*>(fetched.bytes.data()), static_cast<std::streamsize>(fetched.bytes.size()));
+    file.close();
+    if (!file) {
+        throw Failure(kExitFailure, "cannot_write", "cannot write " + temporary);
+    }
+    std::filesystem::rename(temporary, a.out);
+    const std::string root = to_hex(fetched.checkpoint.state_root.view());
+    session.print(
+        {{"task", a.task},
+         {"checkpoint", fetched.index},
+         {"state_root", root},
+         {"artifact", to_hex(fetched.checkpoint.artifact.sha256.view())},
+         {"size_bytes", fetched.bytes.size()},
+         {"file", a.out},
+         {"verified", true}},
+        "checkpoint " + std::to_string(fetched.index) + " is in " + a.out + ", " + std::to_string(fetched.bytes.size()) +
+            " bytes; its state root is the chain's: " + root
+    );
+    return kExitOk;
+}
+
+int run_cancel(const Session& session, const Arguments& a) {
+    return send_and_print(session, *a.signing, contracts::CancelTask{.task = task_argument(a)}, {{"task", a.task}});
+}
+
+using Run = int (*)(const Session&, const Arguments&);
+
+struct Adder {
+    CLI::App& group;
+    Session& session;
+
+    CLI::App& operator()(const char* name, const char* help, const std::shared_ptr<Arguments>& a, Run run) const {
+        CLI::App* command = group.add_subcommand(name, help);
+        command->callback([&s = session, a, run] { s.command = [&s, a, run] { return run(s, *a); }; });
+        return *command;
+    }
+};
+
+void add_pack_options(CLI::App& command, Arguments& a, bool location_needed) {
+    command.add_option("directory", a.directory, "The directory with task.toml")->required();
+    command.add_option("--store", a.store, "Where the artifacts go; made when missing")->required();
+    command.add_option("--location", a.location, "The URL at which the store is served")->required(location_needed);
+}
+
+void add_reading(const Adder& add) {
+    const auto add_task = [](CLI::App& command, Arguments& a) -> CLI::App& {
+        command.add_option("task", a.task, "The task's id")->required();
+        return command;
+    };
+    const auto add_limit = [](CLI::App& command, Arguments& a) {
+        command.add_option("--limit", a.limit, "At most so many")->check(CLI::PositiveNumber)->capture_default_str();
+    };
+    auto a = std::make_shared<Arguments>();
+    add_task(add("status", "Everything about a task", a, run_status), *a);
+    auto listed = std::make_shared<Arguments>();
+    CLI::App& all = add("list", "Tasks in the order of submission", listed, run_list);
+    all.add_option("--state", listed->state, "open, training, settled, convicted, ...");
+    add_limit(all, *listed);
+    auto told = std::make_shared<Arguments>();
+    told->limit = 1'000;
+    add_limit(add_task(add("history", "Every transition of a task", told, run_history), *told), *told);
+    auto fetched = std::make_shared<Arguments>();
+    CLI::App& fetch = add_task(add("fetch", "Download a checkpoint and verify it against the chain", fetched, run_fetch), *fetched);
+    fetch.add_option("--out", fetched->out, "The file to write, safetensors")->required();
+    fetch.add_option("--checkpoint", fetched->checkpoint, "Default: the last one");
+}
+
+}  // namespace
+
+void add_task_commands(CLI::App& app, Session& session) {
+    CLI::App& group = *app.add_subcommand("task", "Training tasks")->require_subcommand(1);
+    const Adder add{group, session};
+    auto packed = std::make_shared<Arguments>();
+    add_pack_options(add("pack", "Build a task's artifacts without submitting it", packed, run_pack), *packed, false);
+    auto submitted = std::make_shared<Arguments>();
+    CLI::App& submit = add("submit", "Build a task's artifacts and submit it", submitted, run_submit);
+    add_pack_options(submit, *submitted, true);
+    submitted->signing = add_signing_options(submit);
+    auto served = std::make_shared<Arguments>();
+    CLI::App& serve = add("serve", "Serve a store to solvers and verifiers, until Ctrl-C", served, run_serve);
+    serve.add_option("--store", served->store, "The store")->required();
+    serve.add_option("--listen", served->listen, "ADDRESS:PORT; port 0 takes any free one")->capture_default_str();
+    add_reading(add);
+    auto cancelled = std::make_shared<Arguments>();
+    CLI::App& cancel = add("cancel", "Take a task back that no solver has accepted", cancelled, run_cancel);
+    cancel.add_option("task", cancelled->task, "The task's id")->required();
+    cancelled->signing = add_signing_options(cancel);
+}
+
+}  // namespace assay::cli

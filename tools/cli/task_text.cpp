@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tools/cli/task_text.hpp>
+
+#include <node/rpc/render.hpp>
+#include <tools/cli/amount.hpp>
+#include <tools/cli/table.hpp>
+#include <verifier/trace/commitment.hpp>
+
+namespace assay::cli {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t kShortHex = 12;
+
+std::string shortened(const json& id) {
+    const std::string text = to_text(id);
+    return text.size() > kShortHex ? text.substr(0, kShortHex) : text;
+}
+
+bool is_amount(const std::string& name) {
+    return name == "amount" || name == "burned" || name == "escrow" || name == "bond";
+}
+
+/// The fields of an event beyond those that every record has.
+std::string event_fields(const json& record) {
+    std::string out;
+    for (const auto& [name, value] : record.items()) {
+        if (name == "index" || name == "height" || name == "tx" || name == "actor" || name == "event" || name == "raw") {
+            continue;
+        }
+        const bool is_hash = name == "state_root" || name == "artifact" || name == "dispute" || name == "challenge";
+        out += (out.empty() ? "" : ", ") + name + " " +
+               (is_amount(name) ? amount_text(value) : is_hash ? shortened(value) : to_text(value));
+    }
+    return out;
+}
+
+std::string checkpoints_text(const json& checkpoints) {
+    Table table({"CHECKPOINT>", "HEIGHT>", "STATE ROOT", "ARTIFACT"});
+    for (const json& item : checkpoints) {
+        table.add({to_text(item.at("index")), to_text(item.at("height")), to_text(item.at("state_root")),
+                   to_text(item.at("location")) + "/artifact/" + to_text(item.at("artifact"))});
+    }
+    return table.empty() ? "" : "\n" + table.text();
+}
+
+std::string assignments_text(const json& assignments) {
+    Table table({"SEGMENT>", "VERIFIER", "STATUS", "STATE ROOT"});
+    for (const json& item : assignments) {
+        table.add({to_text(item.at("segment")), to_text(item.at("verifier")), to_text(item.at("status")),
+                   to_text(item.at("state_root"))});
+    }
+    return table.empty() ? "" : "\n" + table.text();
+}
+
+}  // namespace
+
+std::string task_text(const json& task) {
+    Facts facts;
+    facts.add("id", to_text(task.at("id")));
+    facts.add("title", to_text(task.at("title")));
+    facts.add("state", to_text(task.at("state")));
+    facts.add("submitter", to_text(task.at("submitter")));
+    facts.add("solver", to_text(task.at("solver")));
+    facts.add("reward", amount_text(task.at("reward")));
+    facts.add("verification fee", amount_text(task.at("verification_fee")));
+    facts.add("in escrow", amount_text(task.at("escrow")));
+    facts.add("solver's bond", amount_text(task.at("solver_bond")));
+    facts.add("steps", to_text(task.at("steps")) + " in " + to_text(task.at("segments")) + " segments of " +
+                           to_text(task.at("checkpoint_interval")));
+    facts.add("submitted at", "block " + to_text(task.at("submitted_at")));
+    if (task.at("deadline") != 0) {
+        facts.add("deadline", "block " + to_text(task.at("deadline")));
+    }
+    facts.add("history", to_text(task.at("history_count")) + " records, root " + to_text(task.at("history_root")));
+    for (const json& dispute : task.at("disputes")) {
+        facts.add("dispute", to_text(dispute));
+    }
+    for (const json& challenge : task.at("challenges")) {
+        facts.add("challenge", to_text(challenge.at("id")) + " of checkpoint " + to_text(challenge.at("checkpoint")) +
+                                   ": " + to_text(challenge.at("state")));
+    }
+    return facts.text() + checkpoints_text(task.at("checkpoints")) + assignments_text(task.at("assignments"));
+}
+
+std::string task_list_text(const json& tasks) {
+    Table table({"ID", "STATE", "REWARD>", "CHECKPOINTS>", "SUBMITTED>", "TITLE"});
+    for (const json& task : tasks) {
+        const std::string of = std::to_string(task.at("segments").get<std::uint64_t>() + 1);
+        table.add({to_text(task.at("id")), to_text(task.at("state")), amount_text(task.at("reward")),
+                   to_text(task.at("checkpoints")) + "/" + of, to_text(task.at("submitted_at")),
+                   to_text(task.at("title"))});
+    }
+    return table.empty() ? "no tasks" : table.text();
+}
+
+std::string history_text(const json& records) {
+    Table table({"#>", "HEIGHT>", "EVENT", "DETAILS", "ACTOR"});
+    for (const json& record : records) {
+        table.add({to_text(record.at("index")), to_text(record.at("height")), to_text(record.at("event")),
+                   event_fields(record), record.at("actor").is_null() ? "the chain" : to_text(record.at("actor"))});
+    }
+    return table.empty() ? "no records" : table.text();
+}
+
+json to_json(const contracts::TaskSpec& spec) { return rpc::render(spec); }
+
+std::string spec_text(const contracts::TaskSpec& spec) {
+    Facts facts;
+    facts.add("title", spec.title);
+    facts.add("program", to_hex(spec.program_artifact.sha256.view()) + ", " +
+                             std::to_string(spec.program_artifact.size_bytes) + " bytes");
+    facts.add("program id", to_hex(trace::program_id(spec.program).view()));
+    facts.add("graph", std::to_string(spec.program.step_nodes) + " nodes per step, " +
+                           std::to_string(spec.program.state_tensors) + " state tensors");
+    facts.add("dataset", to_hex(spec.dataset_artifact.sha256.view()) + ", " +
+                             std::to_string(spec.dataset_artifact.size_bytes) + " bytes, " +
+                             std::to_string(spec.program.dataset.rows) + " rows");
+    facts.add("steps", std::to_string(spec.steps) + ", a checkpoint every " + std::to_string(spec.checkpoint_interval));
+    facts.add("reward", to_text(spec.reward));
+    facts.add("verification fee", to_text(spec.verification_fee));
+    return facts.text();
+}
+
+}  // namespace assay::cli
