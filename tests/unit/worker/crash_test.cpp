@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <signal.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <tests/unit/artifacts/files.hpp>
+#include <tools/cli/task_directory.hpp>
+#include <tools/demo/network.hpp>
+#include <verifier/artifacts/server.hpp>
+
+namespace assay::worker {
+namespace {
+
+namespace fs = std::filesystem;
+using contracts::Role;
+using contracts::TaskState;
+
+constexpr std::uint64_t kAsy = 1'000'000'000;
+
+/// The process whose command line names `home`; 0 when there is none.
+pid_t process_of(const fs::path& home) {
+    for (const auto& entry : fs::directory_iterator("/proc")) {
+        pid_t pid = 0;
+        const std::string name = entry.path().filename();
+        if (std::from_chars(name.data(), name.data() + name.size(), pid).ec != std::errc{}) {
+            continue;
+        }
+        std::ifstream in(entry.path() / "cmdline", std::ios::binary);
+        const std::string command(std::istreambuf_iterator<char>(in), {});
+        if (command.find("assay-worker") != std::string::npos && command.find(home.string()) != std::string::npos) {
+            return pid;
+        }
+    }
+    return 0;
+}
+
+class CrashNetwork {
+  public:
+    CrashNetwork() : network_(ASSAY_BIN, home_.path() / "network", 3) {
+        network_.add_actor("submitter", Amount{1'000 * kAsy});
+        for (const char* name : {"solver", "verifier"}) {
+            network_.add_actor(name, Amount{200 * kAsy});
+        }
+        contracts::Params params;
+        params.commit_blocks = 400;
+        params.reveal_blocks = 400;
+        params.challenge_blocks = 10;
+        network_.start_node(params, 50);
+        hire("verifier", Role::kVerifier, "verify");
+        hire("solver", Role::kSolver, "solve");
+    }
+
+    void hire(const std::string& name, Role role, const std::string& mode) {
+        REQUIRE(network_.rpc().send(network_.key(name), contracts::Bond{.role = role, .amount = Amount{50 * kAsy}}).code == 0);
+        network_.start_worker(name, {mode});
+    }
+
+    void kill_and_restart(const std::string& name, const std::string& mode) {
+        const pid_t pid = process_of(home_.path() / "network" / name);
+        REQUIRE(pid != 0);
+        REQUIRE(::kill(pid, SIGKILL) == 0);
+        while (process_of(home_.path() / "network" / name) != 0) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        }
+        network_.start_worker(name, {mode});
+    }
+
+    contracts::TaskId submit(std::uint64_t steps) {
+        const auto directory = home_.path() / "task";
+        fs::create_directories(directory);
+        std::string text;
+        for (int i = 0; i < 40; ++i) {
+            text += "the assayer tests the metal and writes down number " + std::to_string(i * i) + "\n";
+        }
+        test::write_file(directory / "text.txt", as_bytes(text));
+        std::ofstream(directory / "task.toml")
+            << "title = \"killed\"\nsteps = " << steps << "\ncheckpoint_interval = " << steps / 10
+            << "\nseed = 3\nreward = \"20 ASY\"\nverification_fee = \"3 ASY\"\ntraining_blocks = 5000\n\n"
+            << "[model]\nkind = \"char\"\ncontext = 8\nembedding = 32\nhidden = 64\nbatch_size = 32\n\n"
+            << "[optimizer]\nkind = \"adam\"\nlearning_rate = 0.003\n\n[data]\ntext = \"text.txt\"\n";
+        const auto spec = cli::pack_task(directory, store_, server_.url());
+        const auto key = network_.key("submitter");
+        REQUIRE(network_.rpc().send(key, contracts::SubmitTask{.spec = spec}).code == 0);
+        return contracts::task_id(key.account(), 0);
+    }
+
+    demo::Network& network() { return network_; }
+
+  private:
+    test::TemporaryDirectory home_;
+    artifacts::ContentStore store_{home_.path() / "store"};
+    artifacts::ArtifactServer server_{{}, store_};
+    demo::Network network_;
+};
+
+TEST_CASE("workers killed again and again complete, are paid, and never contradict themselves") {
+    CrashNetwork crash;
+    const contracts::TaskId id = crash.submit(4'000);
+    auto& rpc = crash.network().rpc();
+    std::uint32_t killed_at = 0;
+    int kills = 0;
+    bool killed_verifier = false;
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(3);
+    contracts::Task task;
+    while (std::chrono::steady_clock::now() < deadline) {
+        task = rpc.task(id).value();
+        if (contracts::is_terminal(task.state)) {
+            break;
+        }
+        // Every third checkpoint, and once in the middle of the verdicts.
+        if (task.state == TaskState::kTraining && task.checkpoints >= killed_at + 3) {
+            killed_at = task.checkpoints;
+            ++kills;
+            crash.kill_and_restart("solver", "solve");
+        }
+        const auto is_committed = [](const auto& a) { return a.status == contracts::VerdictStatus::kCommitted; };
+        if (task.state == TaskState::kVerifying && !killed_verifier &&
+            std::any_of(task.assignments.begin(), task.assignments.end(), is_committed)) {
+            killed_verifier = true;
+            crash.kill_and_restart("verifier", "verify");
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    CHECK(task.state == TaskState::kSettled);
+    CHECK(kills >= 2);
+    for (const auto& assignment : task.assignments) {
+        CHECK(assignment.status == contracts::VerdictStatus::kAccepted);
+    }
+}
+
+}  // namespace
+}  // namespace assay::worker
