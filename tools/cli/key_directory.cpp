@@ -42,8 +42,10 @@ void take_hex(const json& object, const char* name, std::array<std::uint8_t, kSi
 }
 
 crypto::SealedKey decode_members(const json& object) {
-    if (object.at("version") != 1 || object.at("kdf") != "scrypt" || object.at("cipher") != "chacha20-poly1305") {
-        throw KeyFileError("a version, kdf or cipher that this program does not know");
+    const json& kdf = object.at("kdf");
+    const json& cipher = object.at("cipher");
+    if (object.at("format") != 1 || kdf.at("name") != "scrypt" || cipher.at("name") != "chacha20-poly1305") {
+        throw KeyFileError("a format, kdf or cipher that this program does not know");
     }
     crypto::SealedKey key;
     const auto account = crypto::decode_address(object.at("account").get<std::string>());
@@ -52,16 +54,16 @@ crypto::SealedKey decode_members(const json& object) {
     }
     key.account = *account;
     for (const char* name : {"n", "r", "p"}) {
-        if (!object.at(name).is_number_unsigned()) {
+        if (!kdf.at(name).is_number_unsigned()) {
             throw KeyFileError(std::string("\"") + name + "\" is not a whole number");
         }
     }
-    key.cost.n = object.at("n").get<std::uint64_t>();
-    key.cost.r = object.at("r").get<std::uint32_t>();
-    key.cost.p = object.at("p").get<std::uint32_t>();
-    take_hex(object, "salt", key.salt);
-    take_hex(object, "nonce", key.nonce);
-    const auto ciphertext = from_hex(object.at("ciphertext").get<std::string>());
+    key.cost.n = kdf.at("n").get<std::uint64_t>();
+    key.cost.r = kdf.at("r").get<std::uint32_t>();
+    key.cost.p = kdf.at("p").get<std::uint32_t>();
+    take_hex(kdf, "salt", key.salt);
+    take_hex(cipher, "nonce", key.nonce);
+    const auto ciphertext = from_hex(cipher.at("ciphertext").get<std::string>());
     if (!ciphertext) {
         throw KeyFileError("\"ciphertext\" is not hex");
     }
@@ -72,18 +74,12 @@ crypto::SealedKey decode_members(const json& object) {
 }  // namespace
 
 std::string to_key_json(const crypto::SealedKey& key) {
+    const nlohmann::ordered_json kdf{
+        {"name", "scrypt"}, {"n", key.cost.n}, {"r", key.cost.r}, {"p", key.cost.p}, {"salt", to_hex(key.salt)}};
+    const nlohmann::ordered_json cipher{
+        {"name", "chacha20-poly1305"}, {"nonce", to_hex(key.nonce)}, {"ciphertext", to_hex(key.ciphertext)}};
     const nlohmann::ordered_json object{
-        {"version", 1},
-        {"account", crypto::to_address(key.account)},
-        {"kdf", "scrypt"},
-        {"n", key.cost.n},
-        {"r", key.cost.r},
-        {"p", key.cost.p},
-        {"salt", to_hex(key.salt)},
-        {"cipher", "chacha20-poly1305"},
-        {"nonce", to_hex(key.nonce)},
-        {"ciphertext", to_hex(key.ciphertext)},
-    };
+        {"format", 1}, {"account", crypto::to_address(key.account)}, {"kdf", kdf}, {"cipher", cipher}};
     return object.dump(2) + "\n";
 }
 

@@ -18,7 +18,8 @@ class KeyFileError : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// {"version":1, "account", "kdf":"scrypt", "n", "r", "p", "salt", "nonce", "cipher", "ciphertext"}
+/// {"format": 1, "account", "kdf": {"name": "scrypt", "n", "r", "p", "salt"},
+///  "cipher": {"name": "chacha20-poly1305", "nonce", "ciphertext"}}: what assay-worker reads too.
 std::string to_key_json(const crypto::SealedKey& key);
 /// Throws KeyFileError; `source` names the text in it.
 crypto::SealedKey decode_key_json(std::string_view text, const std::string& source);
