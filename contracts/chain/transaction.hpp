@@ -14,7 +14,8 @@
 #include <verifier/trace/narrowing.hpp>
 #include <verifier/trace/referee.hpp>
 
-/// What users send to the chain: Borsh bytes, signed with BIP-340 over a tagged hash that binds the chain id (TX rules).
+/// What users send to the chain: Borsh bytes, signed with BIP-340 over a tagged hash that binds the chain id
+/// (TX rules).
 namespace assay::contracts {
 
 using TaskId = FixedBytes<struct TaskIdTag, 32>;

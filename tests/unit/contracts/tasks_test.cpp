@@ -38,7 +38,7 @@ TEST_CASE("TASK-2: a specification that cannot be trained, replayed or disputed 
         [](TaskSpec& s) { s.title = std::string(65, 'a'); },
         [](TaskSpec& s) { s.title = "tab\there"; },
         [](TaskSpec& s) { s.program_artifact.location = std::string(257, 'a'); },
-        [](TaskSpec& s) { s.dataset_artifact.location = "\x7f"; },
+        [](TaskSpec& s) { s.dataset_artifact.location = std::string(1, '\x7f'); },
         [](TaskSpec& s) { s.steps = 0; },
         [](TaskSpec& s) { s.checkpoint_interval = 0; },
         [](TaskSpec& s) { s.steps = std::uint64_t{4} * kMaxSegments + 1; },
