@@ -36,8 +36,8 @@ Result<Bytes, FetchError> fetch(
     url += "/artifact/" + to_hex(artifact.sha256.view());
     try {
         // One byte more than named would already be a mismatch; the room for it keeps the two errors apart.
-        const auto response =
-            net::http_get(url, {.timeout = limits.timeout, .body_max = std::max<std::uint64_t>(artifact.size_bytes + 1, 4096)});
+        const std::uint64_t body_max = std::max<std::uint64_t>(artifact.size_bytes + 1, 4096);
+        const auto response = net::http_get(url, {.timeout = limits.timeout, .body_max = body_max});
         if (response.status != 200) {
             return Unexpected{FetchError::kMissing};
         }

@@ -41,7 +41,9 @@ ArtifactServer::ArtifactServer(const net::HttpServerOptions& options, const Cont
     : address_(options.address),
       server_(std::make_unique<net::HttpServer>(
           options,
-          [&store, filter = std::move(filter)](const net::HttpRequest& request) { return answer(request, store, filter); }
+          [&store, filter = std::move(filter)](const net::HttpRequest& request) {
+              return answer(request, store, filter);
+          }
       )) {}
 
 std::string ArtifactServer::url() const {

@@ -104,7 +104,8 @@ Fraud::Fraud(
         case Dishonesty::kWithhold:
         case Dishonesty::kNone: node_.reset(); return;
     }
-    if (kind_ != Dishonesty::kSkip && (!node_ || *node_ + 1 >= (kind_ == Dishonesty::kInit ? material_->program.init : graph).size())) {
+    const Graph& altered = kind_ == Dishonesty::kInit ? material_->program.init : graph;
+    if (kind_ != Dishonesty::kSkip && (!node_ || *node_ + 1 >= altered.size())) {
         throw std::runtime_error(std::string("this program has no node for the fraud ") + to_string(kind_));
     }
     if (kind_ == Dishonesty::kTile || kind_ == Dishonesty::kFalseAccuser) {

@@ -111,7 +111,8 @@ void Journal::save() const {
     json all = {
         {"checkpoints", json::object()}, {"verdicts", json::array()}, {"replays", json::array()},
         {"disputed", json::array()},     {"challenged", json::array()}, {"accepted", json::array()},
-        {"slashes", json::array()},      {"listen_port", listen_port_}, {"breaker", breaker_ ? json(*breaker_) : json()}};
+        {"slashes", json::array()},      {"listen_port", listen_port_},
+        {"breaker", breaker_ ? json(*breaker_) : json()}};
     for (const auto& [task, stored] : checkpoints_) {
         json& list = all["checkpoints"][to_hex(task.view())] = json::array();
         for (const StoredCheckpoint& item : stored) {

@@ -39,7 +39,8 @@ struct Arguments {
 
 void add_common(CLI::App& command, Arguments& args) {
     command.add_option("--home", args.worker.home, "Directory of the store and the journal")->required();
-    command.add_option("--listen", args.listen, "Address of the artifact server; port 0: that of the last run, else any")
+    command
+        .add_option("--listen", args.listen, "Address of the artifact server; port 0: that of the last run, else any")
         ->capture_default_str();
     command.add_option("--progress", args.progress, "How progress is printed")
         ->check(CLI::IsMember({"text", "json"}))
@@ -51,8 +52,9 @@ void add_role(CLI::App& command, Arguments& args, const std::vector<std::string>
     command.add_option("--node", args.worker.node_url, "URL of the node's RPC")->capture_default_str();
     auto* sealed = command.add_option("--key", args.key_file, "Keystore file of the account that signs");
     command.add_option("--key-hex-file", args.key_hex_file, "Secret key in hex, for devnets")->excludes(sealed);
-    command.add_option("--password-file", args.password_file, "File with the keystore's password; else it is asked for");
-    command.add_option("--device", args.worker.engine.device, "torch device, e.g. cpu or cuda:0")->capture_default_str();
+    command.add_option("--password-file", args.password_file, "File with the password; else it is asked for");
+    command.add_option("--device", args.worker.engine.device, "torch device, e.g. cpu or cuda:0")
+        ->capture_default_str();
     command.add_option("--threads", args.worker.engine.threads, "Threads of the engine")
         ->check(CLI::Range(1, 1024))
         ->capture_default_str();
@@ -65,7 +67,8 @@ void add_role(CLI::App& command, Arguments& args, const std::vector<std::string>
         ->check(CLI::IsMember(dishonesties))
         ->group("Demonstrations");
     command.add_option("--dishonest-step", args.worker.dishonest_step, "At this step")->group("Demonstrations");
-    command.add_option("--dishonest-node", args.worker.dishonest_node, "In this node's output")->group("Demonstrations");
+    command.add_option("--dishonest-node", args.worker.dishonest_node, "In this node's output")
+        ->group("Demonstrations");
 }
 
 void set_listen(Arguments& args) {
@@ -134,7 +137,8 @@ int main(int argc, char** argv) {
     Arguments args;
     auto* solve = app.add_subcommand("solve", "Accept tasks, train them, prove and defend the result");
     add_role(*solve, args, {"none", "tile", "skip", "data", "init", "optimizer", "withhold"});
-    solve->add_option("--max-tasks", args.worker.tasks_max, "Accept no more than this many; 0: no limit")->capture_default_str();
+    solve->add_option("--max-tasks", args.worker.tasks_max, "Accept no more than this many; 0: no limit")
+        ->capture_default_str();
     auto* verify = app.add_subcommand("verify", "Replay the segments that this verifier is drawn for");
     add_role(*verify, args, {});
     auto* whistleblow = app.add_subcommand("whistleblow", "Replay completed tasks and dispute what is wrong");
@@ -142,7 +146,10 @@ int main(int argc, char** argv) {
     auto* serve = app.add_subcommand("serve", "Serve the artifacts in --home and nothing else");
     add_common(*serve, args);
     CLI11_PARSE(app, argc, argv);
-    args.worker.mode = *solve ? Mode::kSolve : *verify ? Mode::kVerify : *whistleblow ? Mode::kWhistleblow : Mode::kServe;
+    args.worker.mode = *solve         ? Mode::kSolve
+                       : *verify      ? Mode::kVerify
+                       : *whistleblow ? Mode::kWhistleblow
+                                      : Mode::kServe;
     try {
         return run(args);
     } catch (const std::exception& error) {

@@ -179,7 +179,9 @@ class Solver final : public Role {
             const auto bytes = at_.store.get(stored.artifact);
             auto decoded = artifacts::decode_state(material->program, bytes.value_or(Bytes{}));
             if (!decoded || artifacts::state_root_of(*decoded) != stored.state_root) {
-                at_.reporter.trouble("checkpoint " + std::to_string(segment - 1) + " is damaged on disk: computing it again");
+                at_.reporter.trouble(
+                    "checkpoint " + std::to_string(segment - 1) + " is damaged on disk: computing it again"
+                );
                 at_.journal.cut_checkpoints(task.id, segment - 1);
                 return nullptr;
             }
@@ -234,7 +236,11 @@ class Solver final : public Role {
         bool answered = false;
         for (const contracts::ChallengeId& id : at_.chain.rpc().challenges(task.id)) {
             const auto challenge = at_.chain.rpc().challenge(id);
-            if (challenge && !std::holds_alternative<roles::Wait>(roles::decide_challenge(*challenge, task, at_.chain.self()))) {
+            if (!challenge) {
+                continue;
+            }
+            const roles::Intent intent = roles::decide_challenge(*challenge, task, at_.chain.self());
+            if (std::holds_alternative<roles::intent::ServeChunk>(intent)) {
                 answered = serve_chunk(task, *challenge) || answered;
             }
         }

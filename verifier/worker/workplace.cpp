@@ -43,7 +43,8 @@ std::shared_ptr<const Material> Workplace::material(const contracts::Task& task)
     auto loaded = load_material(task.id, task.spec, store);
     if (!loaded) {
         const auto& [is_final, reason] = loaded.error();
-        reporter.trouble("task " + to_hex(task.id.view()) + ": " + reason + (is_final ? "; skipping it" : "; trying again"));
+        const char* next = is_final ? "; skipping it" : "; trying again";
+        reporter.trouble("task " + to_hex(task.id.view()) + ": " + reason + next);
         if (is_final) {
             unusable.emplace(task.id, reason);
         }

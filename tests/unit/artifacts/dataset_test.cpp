@@ -32,7 +32,8 @@ TEST_CASE("ART-9: text becomes windows of ids in code point order") {
 }
 
 TEST_CASE("ART-9: text that is not UTF-8 or too short is refused") {
-    for (const char* bad : {"\xff", "\xc0\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "ab\xe2\x82", "\x80", "\xe0\x80\x80"}) {
+    for (const char* bad :
+         {"\xff", "\xc0\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "ab\xe2\x82", "\x80", "\xe0\x80\x80"}) {
         CAPTURE(bad);
         CHECK(build_text_dataset(bad, 0).error() == DatasetError::kText);
     }

@@ -46,7 +46,8 @@ TEST_CASE("a file that does not match its name is quarantined and can be stored 
         test::write_file(store.path(hash), as_bytes(lie));
         CHECK(!store.get(hash).has_value());
         CHECK(!store.has(hash));
-        CHECK(test::file_bytes(home.path() / "quarantine" / to_hex(hash.view())) == Bytes(lie, lie + std::string(lie).size()));
+        const Bytes quarantined = test::file_bytes(home.path() / "quarantine" / to_hex(hash.view()));
+        CHECK(quarantined == Bytes(lie, lie + std::string(lie).size()));
         CHECK(store.put(as_bytes("truth")) == hash);
         CHECK(store.get(hash).has_value());
     }

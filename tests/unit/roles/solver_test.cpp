@@ -78,7 +78,8 @@ TEST_CASE("a training solver trains, posts and completes in order") {
 
 TEST_CASE("a solver does nothing before it is drawn and after it has completed") {
     for (const TaskState state : {TaskState::kOpen, TaskState::kCompleted, TaskState::kVerifying, TaskState::kChallenge,
-                                  TaskState::kSettled, TaskState::kConvicted, TaskState::kCancelled, TaskState::kExpired}) {
+                                  TaskState::kSettled, TaskState::kConvicted, TaskState::kCancelled,
+                                  TaskState::kExpired}) {
         CHECK(decide_solver(view_in(state)) == Intent{Wait::kNothingDue});
     }
 }

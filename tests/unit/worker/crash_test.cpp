@@ -61,7 +61,8 @@ class CrashNetwork {
     }
 
     void hire(const std::string& name, Role role, const std::string& mode) {
-        REQUIRE(network_.rpc().send(network_.key(name), contracts::Bond{.role = role, .amount = Amount{50 * kAsy}}).code == 0);
+        const contracts::Bond bond{.role = role, .amount = Amount{50 * kAsy}};
+        REQUIRE(network_.rpc().send(network_.key(name), bond).code == 0);
         network_.start_worker(name, {mode});
     }
 

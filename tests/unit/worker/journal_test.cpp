@@ -30,7 +30,8 @@ TEST_CASE("a journal that was opened again remembers every promise") {
     }
     Journal journal(file);
     REQUIRE(journal.checkpoints(kTask).size() == 2);
-    CHECK(journal.checkpoints(kTask)[1] == Journal::StoredCheckpoint{.state_root = {{4}}, .artifact = {{5}}, .size_bytes = 6});
+    const Journal::StoredCheckpoint second{.state_root = {{4}}, .artifact = {{5}}, .size_bytes = 6};
+    CHECK(journal.checkpoints(kTask)[1] == second);
     CHECK(journal.verdict({kTask, 2}) == Journal::Verdict{.state_root = {{7}}, .salt = {{8}}});
     CHECK(!journal.verdict({kTask, 1}).has_value());
     CHECK(journal.replays({kTask, 2}).first == Hash256{{9}});

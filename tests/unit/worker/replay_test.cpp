@@ -16,7 +16,9 @@ struct Scalar {
     std::vector<Tensor> outputs;
     std::vector<Tensor> next;
 };
-Scalar by_definition(const Material& material, bool initialisation, std::uint64_t step, const std::vector<Tensor>& state) {
+Scalar by_definition(
+    const Material& material, bool initialisation, std::uint64_t step, const std::vector<Tensor>& state
+) {
     Scalar out;
     const auto& graph = initialisation ? material.program.init : material.program.step;
     const canonical::StepContext context{
