@@ -1,5 +1,6 @@
 # Third parties, all Debian 12 packages (tools/quickstart.sh installs them). Each is private to the module that wraps it.
 find_package(Threads REQUIRED)
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
 find_package(doctest REQUIRED)
 include(doctest)
 find_package(nlohmann_json REQUIRED)

@@ -76,12 +76,27 @@ json dispute_entry(Network& network, const Act& act, const DisputeId& id) {
     };
 }
 
+/// Size of the transactions that `challenge` took: the demand, and the answer when there was one.
+std::uint64_t challenge_bytes(Network& network, const Act& act, const ChallengeId& challenge) {
+    std::uint64_t bytes = 0;
+    for (const HistoryRecord& record : act.story->records()) {
+        const auto* opened = std::get_if<history::AvailabilityChallenged>(&record.event);
+        const auto* ended = std::get_if<history::AvailabilityEnded>(&record.event);
+        const bool is_part = (opened != nullptr && opened->challenge == challenge) ||
+                             (ended != nullptr && ended->challenge == challenge && ended->served);
+        if (is_part && !record.tx.is_zero()) {
+            bytes += network.rpc().call("tx_get", {{"hash", to_hex(record.tx.view())}}).at("size_bytes").get<std::uint64_t>();
+        }
+    }
+    return bytes;
+}
+
 /// A conviction for missing data has no rounds and no pinpoint; it is listed beside the disputes.
 json availability_entry(Network& network, const Act& act, const ChallengeId& id) {
     const json c = network.rpc().call("challenge_get", {{"challenge", to_hex(id.view())}});
     json entry = {
         {"id", c.at("id")},          {"kind", to_string(act.fraud)}, {"task", c.at("task")},
-        {"challenger", c.at("challenger")}, {"rounds", 0},           {"onchain_bytes", 0},
+        {"challenger", c.at("challenger")}, {"rounds", 0},           {"onchain_bytes", challenge_bytes(network, act, id)},
         {"referee_us", nullptr},     {"pinpoint", {{"checkpoint", c.at("checkpoint")}, {"tensor", c.at("tensor")}, {"tile", c.at("tile")}}},
         {"verdict", c.at("state")},  {"slashed", 0},                 {"paid", 0},
         {"burned", 0},

@@ -6,7 +6,7 @@
 
 #include <doctest/doctest.h>
 
-#include "vectors.hpp"
+#include <tests/unit/core/vectors.hpp>
 
 namespace assay::crypto {
 namespace {

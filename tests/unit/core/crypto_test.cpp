@@ -11,7 +11,7 @@
 #include <core/crypto/keystore.hpp>
 #include <core/crypto/random.hpp>
 
-#include "vectors.hpp"
+#include <tests/unit/core/vectors.hpp>
 
 namespace assay::crypto {
 namespace {

@@ -12,7 +12,7 @@
 
 #include <core/crypto/hash.hpp>
 
-#include "vectors.hpp"
+#include <tests/unit/core/vectors.hpp>
 
 namespace assay::merkle {
 namespace {
