@@ -103,7 +103,8 @@ int report(const Failure& failure, bool as_json) {
         std::cout << json{{"error", error}}.dump(2) << "\n";
     } else {
         std::cerr << "assay: " << failure.what() << "\n";
-        if (failure.data.contains("hint") && failure.data.at("hint").is_string()) {
+        const bool is_nodes = failure.data.contains("rpc_code");  // its hints are about the JSON
+        if (!is_nodes && failure.data.contains("hint") && failure.data.at("hint").is_string()) {
             std::cerr << "  " << failure.data.at("hint").get<std::string>() << "\n";
         }
     }

@@ -40,7 +40,7 @@ class Failure : public std::runtime_error {
 };
 
 struct Session {
-    std::string node = "http://127.0.0.1:26680";
+    std::string node = "http://127.0.0.1:26600";
     std::filesystem::path home;
     std::string output = "text";
     std::function<int()> command;  ///< the one that the arguments chose
