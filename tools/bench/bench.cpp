@@ -80,6 +80,7 @@ class ReplayBench {
 
     json run() {
         std::vector<double> training, checkpoint, replay, replay_over_training, commitment_share;
+        engine_->set_state(state_);
         train();  // warm up
         for (int i = 0; i < options_.repeats; ++i) {
             engine_->set_state(state_);

@@ -98,7 +98,7 @@ def count_cases():
             script = f"#!/bin/sh\necho unskipped test cases passing the current filters: {printed}\n"
             write(build, "tests/test_a", script)
             (build / "tests/test_a").chmod(0o755)
-            write(build, "CTestTestfile.cmake", f'add_test("a case" "{build}/tests/test_a")\n')
+            write(build, "CTestTestfile.cmake", f'add_test("a case" "{build}/tests/test_a" "--test-case=a case")\n')
             result = run("check_test_counts.py", build)
             expect(f"counts: {name} gives {verdict}", result.returncode == verdict, result.stdout + result.stderr)
 
