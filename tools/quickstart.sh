@@ -8,6 +8,9 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+# Lets the compiler cache serve every checkout, wherever it lies.
+export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
+
 packages=(
   g++ cmake ninja-build ccache pkg-config git python3
   libtorch-dev libopenblas0-pthread librocksdb-dev libsecp256k1-dev libcrypto++-dev libboost1.81-dev

@@ -30,6 +30,38 @@ std::string describe_slash(const history::Slashed& e, const std::string& who) {
            " burned)";
 }
 
+std::string describe_move(const history::DisputeMoved& e, const std::string& who) {
+    if (e.level == trace::Level::kProof) {
+        return who + " opens the inputs of the one partial that is left";
+    }
+    return "round " + std::to_string(e.round + 1) + ": " + who +
+           (e.by_responder ? " reveals its " : " selects the first it knows to be wrong of the ") + trace::to_string(e.level);
+}
+
+/// "contract node 77 of step 100, tile 32, partial 1"
+std::string describe_pinpoint(const nlohmann::json& at) {
+    std::string text = at.at("op").is_null() ? "a node" : at.at("op").get<std::string>() + " node " + at.at("node").dump();
+    text += " of step " + at.at("step").dump();
+    for (const char* part : {"tile", "partial"}) {
+        if (!at.at(part).is_null()) {
+            text += std::string(", ") + part + " " + at.at(part).dump();
+        }
+    }
+    return text;
+}
+
+std::string describe_ruling(const history::DisputeEnded& e, Network& network) {
+    const std::string ruling = std::string("the chain rules: the solver's claim ") +
+                               (e.claim_refuted ? "is refuted" : "holds") + " (" + to_string(e.reason) + ")";
+    const auto dispute = network.rpc().call("dispute_get", {{"dispute", to_hex(e.dispute.view())}});
+    if (!dispute.at("referee_us").is_number()) {
+        return ruling;
+    }
+    std::array<char, 32> us{};
+    std::snprintf(us.data(), us.size(), "%.0f", dispute.at("referee_us").get<double>());
+    return ruling + "; it recomputed " + describe_pinpoint(dispute.at("pinpoint")) + " in " + us.data() + " us";
+}
+
 }  // namespace
 
 std::string format_amount(Amount amount) {
@@ -112,13 +144,12 @@ void Story::tell(const contracts::HistoryRecord& record) {
                 return {Stage::kChallenge, actor + " disputes segment " + std::to_string(e.segment)};
             },
             [&](const history::DisputeMoved& e) -> Line {
-                return {Stage::kChallenge, actor + (e.by_responder ? " reveals " : " answers at ") +
-                                               trace::to_string(e.level) + ", round " + std::to_string(e.round)};
+                return {Stage::kChallenge, describe_move(e, actor)};
             },
             [&](const history::DisputeEnded& e) -> Line {
-                return {Stage::kChallenge, std::string("the chain rules: the solver's claim ") +
-                                               (e.claim_refuted ? "is refuted" : "holds") + " (" +
-                                               to_string(e.reason) + ")"};
+                return {Stage::kChallenge, e.reason == Reason::kMoot
+                                               ? "another dispute of the task is closed: nothing is left to decide"
+                                               : describe_ruling(e, network_)};
             },
             [&](const history::AvailabilityChallenged& e) -> Line {
                 return {Stage::kChallenge,
