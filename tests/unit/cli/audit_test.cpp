@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <contracts/chain/state.hpp>
+#include <core/codec/borsh.hpp>
+#include <tools/cli/audit.hpp>
+#include <tools/cli/proof.hpp>
+
+#include "forged_node.hpp"
+
+namespace assay::cli {
+namespace {
+
+using cli_test::ForgedNode;
+using nlohmann::json;
+
+AuditResult audit(ForgedNode& node, const std::optional<AccountId>& proposer = std::nullopt) {
+    node.serve();
+    net::RpcClient rpc(node.url());
+    return audit_task(rpc, node.task.id, proposer);
+}
+
+void check_problem(const AuditResult& result, const std::string& part) {
+    CHECK_FALSE(result.verified);
+    CHECK_MESSAGE(result.problem.find(part) != std::string::npos, result.problem);
+}
+
+TEST_CASE("an audit accepts a history that makes the proven root") {
+    ForgedNode node(5);
+    const AuditResult result = audit(node);
+    CHECK(result.verified);
+    CHECK(result.problem.empty());
+    CHECK(result.records == 5);
+    CHECK(result.height == ForgedNode::kHeight);
+    CHECK(result.app_hash == node.app_hash);
+}
+
+TEST_CASE("an audit follows pages to their end") {
+    ForgedNode node(5);
+    node.page_records = 2;
+    CHECK(audit(node).verified);
+}
+
+TEST_CASE("an audit leaves out records that are later than the proof") {
+    ForgedNode node(5);
+    contracts::HistoryRecord later = node.records.back();
+    later.index = 5;
+    later.height = Height{ForgedNode::kHeight + 1};
+    node.records.push_back(later);
+    const AuditResult result = audit(node);
+    CHECK(result.verified);
+    CHECK(result.records == 5);
+}
+
+TEST_CASE("an audit names a record that is missing in the middle") {
+    ForgedNode node(5);
+    node.records.erase(node.records.begin() + 2);
+    check_problem(audit(node), "history record 2 is missing");
+}
+
+TEST_CASE("an audit names a record that is missing at the end") {
+    ForgedNode node(5);
+    node.records.pop_back();
+    check_problem(audit(node), "history record 4 is missing");
+}
+
+TEST_CASE("an audit ends when a node gives empty pages without end") {
+    ForgedNode node(5);
+    node.tamper = [](const std::string& method, json& result) {
+        if (method == "task_history") {
+            result["records"] = json::array();
+            result["next_cursor"] = "0";
+        }
+    };
+    check_problem(audit(node), "history record 0 is missing");
+}
+
+TEST_CASE("an audit refuses an altered record") {
+    ForgedNode node(5);
+    node.records[3].event = contracts::history::Completed{};
+    check_problem(audit(node), "the chain's history root is");
+}
+
+TEST_CASE("an audit refuses a record of another task") {
+    ForgedNode node(5);
+    node.records[0].task.data.fill(1);
+    check_problem(audit(node), "record 0 is of another task");
+}
+
+TEST_CASE("an audit refuses records whose heights run backwards") {
+    ForgedNode node(5);
+    node.records[4].height = Height{1};
+    check_problem(audit(node), "record 4 is of height 1");
+}
+
+TEST_CASE("an audit refuses a record that does not decode") {
+    ForgedNode node(5);
+    node.tamper = [](const std::string& method, json& result) {
+        if (method == "task_history") {
+            result["records"][1]["raw"] = "00";
+        }
+    };
+    check_problem(audit(node), "record 1 does not decode");
+}
+
+TEST_CASE("an audit refuses a value that the proof does not prove") {
+    ForgedNode node(5);
+    node.tamper = [&node](const std::string& method, json& result) {
+        if (method == "chain_proof") {
+            contracts::Task other = node.task;
+            other.history_count = 1;
+            result["value"] = to_hex(codec::encode(other));
+        }
+    };
+    check_problem(audit(node), "does not lead to the app hash");
+}
+
+TEST_CASE("an audit refuses a proof that does not decode") {
+    ForgedNode node(5);
+    node.tamper = [](const std::string& method, json& result) {
+        if (method == "chain_proof") {
+            result["proof"] = "ff";
+        }
+    };
+    check_problem(audit(node), "does not decode");
+}
+
+TEST_CASE("an audit refuses the record of another task under the task's key") {
+    ForgedNode node(5);
+    contracts::Task other = node.task;
+    other.id.data.fill(2);
+    node.slots[contracts::keys::task(node.task.id)] = codec::encode(other);
+    check_problem(audit(node), "not that of task");
+}
+
+TEST_CASE("an audit refuses a block without a signature") {
+    ForgedNode node(5);
+    node.serve();
+    node.block.signature = {};
+    net::RpcClient rpc(node.url());
+    check_problem(audit_task(rpc, node.task.id), "is not signed by the proposer that it names");
+}
+
+TEST_CASE("an audit refuses a block that somebody else signed") {
+    ForgedNode node(5);
+    node.serve();
+    node.block = solo::sign_block(node.block.header, {}, cli_test::make_key(2));
+    net::RpcClient rpc(node.url());
+    check_problem(audit_task(rpc, node.task.id), "not by the chain's proposer");
+}
+
+TEST_CASE("an audit with a given proposer does not take the node's word") {
+    ForgedNode node(5);
+    node.serve();
+    net::RpcClient rpc(node.url());
+    CHECK(audit_task(rpc, node.task.id, node.proposer.account()).verified);
+    check_problem(audit_task(rpc, node.task.id, cli_test::make_key(2).account()), "not by the chain's proposer");
+}
+
+TEST_CASE("an audit refuses a block that carries another app hash") {
+    ForgedNode node(5);
+    node.serve();
+    node.block.header.app_hash.data.fill(9);
+    node.block = solo::sign_block(node.block.header, {}, node.proposer);
+    net::RpcClient rpc(node.url());
+    check_problem(audit_task(rpc, node.task.id), "carries the app hash 0909");
+}
+
+TEST_CASE("an audit refuses a block of another height or chain") {
+    ForgedNode node(5);
+    node.serve();
+    net::RpcClient rpc(node.url());
+    const solo::BlockHeader header = node.block.header;
+    solo::BlockHeader other = header;
+    other.height = Height{3};
+    node.block = solo::sign_block(other, {}, node.proposer);
+    check_problem(audit_task(rpc, node.task.id), "another block");
+    other = header;
+    other.chain_id = "elsewhere";
+    node.block = solo::sign_block(other, {}, node.proposer);
+    check_problem(audit_task(rpc, node.task.id), "another block");
+}
+
+TEST_CASE("an audit reports answers of another shape as the node's fault") {
+    ForgedNode node(5);
+    node.tamper = [](const std::string& method, json& result) {
+        if (method == "task_history") {
+            result = json::array();
+        }
+    };
+    check_problem(audit(node), "malformed");
+    ForgedNode lacking(5);
+    lacking.tamper = [](const std::string& method, json& result) {
+        if (method == "chain_proof") {
+            result.erase("app_hash");
+        }
+    };
+    check_problem(audit(lacking), "lacks \"app_hash\"");
+}
+
+TEST_CASE("a task that is proven to be absent is not found") {
+    ForgedNode node(5);
+    node.serve();
+    net::RpcClient rpc(node.url());
+    contracts::TaskId unknown;
+    try {
+        static_cast<void>(audit_task(rpc, unknown));
+        FAIL("an unknown task was audited");
+    } catch (const net::RpcError& error) {
+        CHECK(error.name == "not_found");
+    }
+}
+
+TEST_CASE("an absence that is not proven is a mismatch") {
+    ForgedNode node(5);
+    node.tamper = [](const std::string& method, json& result) {
+        if (method == "chain_proof") {
+            result["value"] = nullptr;
+        }
+    };
+    check_problem(audit(node), "does not lead to the app hash");
+}
+
+TEST_CASE("a proof of another height than asked for is refused") {
+    ForgedNode node(1);
+    node.serve();
+    net::RpcClient rpc(node.url());
+    const Bytes key = contracts::keys::task(node.task.id);
+    CHECK(prove_slot(rpc, key, Height{ForgedNode::kHeight}).value.has_value());
+    CHECK_THROWS_AS(static_cast<void>(prove_slot(rpc, key, Height{3})), Mismatch);
+}
+
+}  // namespace
+}  // namespace assay::cli

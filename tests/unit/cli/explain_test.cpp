@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <tools/cli/explain.hpp>
+
+#include <tests/unit/cli/forged_node.hpp>
+
+namespace assay::cli {
+namespace {
+
+using contracts::Dispute;
+using contracts::DisputeState;
+using nlohmann::json;
+
+Dispute make_dispute() {
+    Dispute d;
+    d.segment = 3;
+    d.responder = cli_test::make_key(1).account();
+    d.challenger = cli_test::make_key(2).account();
+    d.challenger_bond = Amount{5'000'000'000};
+    d.claim.first_step = 50;
+    d.claim.step_count = 25;
+    d.position.level = trace::Level::kSteps;
+    d.position.first_step = 50;
+    d.position.step_count = 25;
+    d.opened_at = Height{100};
+    d.deadline = Height{140};
+    return d;
+}
+
+const json kAnswer{
+    {"moves", json::array({{{"tx", "aa"}, {"height", 101}, {"action", "reveal_move"}, {"size_bytes", 900}}})},
+    {"to_move", "responder"},
+    {"referee_us", 12.5}};
+
+bool says(const Dispute& d, const std::string& part) {
+    const std::string text = explain_dispute(d, kAnswer, "tiny");
+    const bool found = text.find(part) != std::string::npos;
+    if (!found) {
+        MESSAGE(text);
+    }
+    return found;
+}
+
+TEST_CASE("a running dispute says what is claimed and who is to move") {
+    const Dispute d = make_dispute();
+    CHECK(says(d, "over segment 3 of task"));
+    CHECK(says(d, "steps 50 to 74 lead from state"));
+    CHECK(says(d, "with a bond of 5 ASY"));
+    CHECK(says(d, "reveal_move"));
+    CHECK(says(d, "None yet; the responder is to move before block 140"));
+    CHECK(says(d, "Bonds stay locked"));
+    CHECK(says(d, "assay audit task"));
+}
+
+TEST_CASE("a refuted claim says what was recomputed and who lost what") {
+    Dispute d = make_dispute();
+    d.state = DisputeState::kRefuted;
+    d.reason = contracts::Reason::kLostDispute;
+    d.position.level = trace::Level::kProof;
+    d.position.first_step = 60;
+    d.position.first_node = 17;
+    d.position.first_tile = 4;
+    d.slashed = Amount{50'000'000'000};
+    d.paid = d.burned = Amount{25'000'000'000};
+    CHECK(says(d, "Step 60, node 17"));
+    CHECK(says(d, "recomputed that one partial in 12.5 microseconds"));
+    CHECK(says(d, "its claim is refuted"));
+    CHECK(says(d, "The solver lost 50 ASY; 25 ASY of it went to the challenger, 25 ASY was burned"));
+}
+
+TEST_CASE("a clock that ran out is told as such") {
+    Dispute d = make_dispute();
+    d.reason = contracts::Reason::kDisputeTimeout;
+    d.state = DisputeState::kRefuted;
+    CHECK(says(d, "The solver let its clock run out"));
+    d.state = DisputeState::kUpheld;
+    CHECK(says(d, "The challenger let its clock run out"));
+    CHECK(says(d, "It did not come to a single step: steps 50 to 74"));
+}
+
+TEST_CASE("a claim that holds costs the challenger") {
+    Dispute d = make_dispute();
+    d.state = DisputeState::kUpheld;
+    d.reason = contracts::Reason::kFalseAccusation;
+    d.slashed = Amount{5'000'000'000};
+    CHECK(says(d, "the claim holds"));
+    CHECK(says(d, "The challenger lost 5 ASY"));
+    d.state = DisputeState::kMoot;
+    d.slashed = Amount{};
+    CHECK(says(d, "the challenger got its bond back"));
+    CHECK(says(d, "Nobody was slashed"));
+}
+
+TEST_CASE("a disputed initialisation has no steps") {
+    Dispute d = make_dispute();
+    d.claim.initialisation = true;
+    d.position.level = trace::Level::kNodes;
+    CHECK(says(d, "the task's initialisation makes the state"));
+    CHECK(says(d, "  The initialisation"));
+}
+
+}  // namespace
+}  // namespace assay::cli

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <contracts/chain/state.hpp>
+#include <core/codec/borsh.hpp>
+#include <tools/cli/fetch_checkpoint.hpp>
+#include <tools/cli/session.hpp>
+#include <verifier/artifacts/server.hpp>
+#include <verifier/artifacts/state_io.hpp>
+#include <verifier/program/program.hpp>
+#include <verifier/trace/commitment.hpp>
+
+#include "forged_node.hpp"
+#include "temporary.hpp"
+
+namespace assay::cli {
+namespace {
+
+using cli_test::ForgedNode;
+
+/// A task with one checkpoint, whose artifacts a server holds.
+struct Published {
+    cli_test::TemporaryDirectory directory;
+    artifacts::ContentStore store{directory.path()};
+    artifacts::ArtifactServer server{net::HttpServerOptions{}, store};
+    ForgedNode node{1};
+    program::Program program = program::build_char_model(
+        {.vocabulary = 5, .context = 4, .embedding = 32, .hidden = 8, .batch_size = 2, .dataset_rows = 10}, {}
+    );
+    std::vector<canonical::Tensor> state;
+    contracts::Checkpoint checkpoint;
+
+    Published() {
+        for (const canonical::TensorType& type : artifacts::state_types(program)) {
+            state.push_back(canonical::make_tensor(type.dtype, type.shape));
+        }
+        node.task.checkpoints = 1;
+        node.task.spec.program = trace::commit_program(
+            program.init, program.step, static_cast<std::uint32_t>(program.state.size()), program.batch_size, program.dataset
+        );
+        node.task.spec.program_artifact = publish(codec::encode(program));
+        checkpoint.state_root = artifacts::state_root_of(state);
+        checkpoint.artifact = publish(artifacts::encode_state(program, state));
+    }
+    contracts::ArtifactRef publish(const Bytes& bytes) {
+        return {.sha256 = store.put(bytes), .size_bytes = bytes.size(), .location = server.url()};
+    }
+    FetchedCheckpoint fetch(std::optional<std::uint32_t> index = std::nullopt) {
+        node.slots[contracts::keys::checkpoint(node.task.id, 0)] = codec::encode(checkpoint);
+        node.serve();
+        net::RpcClient rpc(node.url());
+        return fetch_checkpoint(rpc, node.task.id, index);
+    }
+    int exit_code(std::optional<std::uint32_t> index = std::nullopt) {
+        try {
+            static_cast<void>(fetch(index));
+            return kExitOk;
+        } catch (const std::exception& error) {
+            return to_failure(error).exit_code;
+        }
+    }
+};
+
+TEST_CASE("a checkpoint that is what the chain says is fetched") {
+    Published published;
+    const FetchedCheckpoint fetched = published.fetch();
+    CHECK(fetched.index == 0);
+    CHECK(fetched.bytes == artifacts::encode_state(published.program, published.state));
+}
+
+TEST_CASE("a state with another root is an invalid artifact") {
+    Published published;
+    published.state[0].data[0] ^= 1U;
+    published.checkpoint.artifact = published.publish(artifacts::encode_state(published.program, published.state));
+    CHECK(published.exit_code() == kExitInvalidArtifact);
+}
+
+TEST_CASE("bytes that are no state are an invalid artifact") {
+    Published published;
+    published.checkpoint.artifact = published.publish(Bytes{1, 2, 3});
+    CHECK(published.exit_code() == kExitInvalidArtifact);
+}
+
+TEST_CASE("a program other than the task's is an invalid artifact") {
+    Published published;
+    published.node.task.spec.program.batch_size += 1;
+    CHECK(published.exit_code() == kExitInvalidArtifact);
+}
+
+TEST_CASE("an artifact that nobody has is not found") {
+    Published published;
+    published.checkpoint.artifact.sha256.data.fill(1);
+    CHECK(published.exit_code() == kExitNotFound);
+}
+
+TEST_CASE("an artifact's server that does not answer is unreachable") {
+    Published published;
+    published.checkpoint.artifact.location = "http://127.0.0.1:1";
+    CHECK(published.exit_code() == kExitUnreachable);
+}
+
+TEST_CASE("a checkpoint that is not posted is not found") {
+    Published published;
+    CHECK(published.exit_code(3) == kExitNotFound);
+    Published before;
+    before.node.task.checkpoints = 0;
+    CHECK(before.exit_code() == kExitNotFound);
+}
+
+TEST_CASE("a checkpoint record that is not the chain's is a mismatch") {
+    Published published;
+    published.node.tamper = [](const std::string& method, nlohmann::json& result) {
+        if (method == "chain_proof" && result.at("value").get<std::string>().size() < 400) {
+            result["value"] = "00";
+        }
+    };
+    CHECK(published.exit_code() == kExitMismatch);
+}
+
+}  // namespace
+}  // namespace assay::cli
