@@ -46,7 +46,7 @@ class CommittedState final : public contracts::StateView {
 /// a power cut takes from the database is replayed from there.
 class Application final : public consensus::StateMachine {
   public:
-    using Clock = std::function<std::uint64_t()>;  ///< nanoseconds, monotonic; for timing the referee
+    using Clock = std::function<std::uint64_t()>;  ///< nanoseconds of the calling thread; for timing the referee
 
     /// Continues from what the store holds. Both outlive the application. Throws StorageError.
     Application(storage::Store& store, Clock clock);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <node/app/node.hpp>
 
+#include <ctime>
 #include <stdexcept>
 #include <utility>
 
@@ -10,11 +11,13 @@
 namespace assay::node {
 namespace {
 
-std::uint64_t monotonic_ns() {
-    return static_cast<std::uint64_t>(
-        std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
-            .count()
-    );
+/// What the thread has computed, not how long others kept it waiting.
+std::uint64_t thread_cpu_ns() {
+    timespec now{};
+    if (::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now) != 0) {
+        throw std::runtime_error("this machine has no clock of a thread's CPU time");
+    }
+    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
 std::uint64_t unix_ms() {
@@ -43,7 +46,7 @@ Node::Node(NodeOptions options)
       last_stop_(take_last_stop(options_.home)),
       started_at_(std::chrono::steady_clock::now()),
       store_(options_.home.db()),
-      application_(store_, monotonic_ns),
+      application_(store_, thread_cpu_ns),
       log_(options_.home.block_log()),
       engine_(application_, log_, engine_options()) {}
 
@@ -57,24 +60,27 @@ solo::EngineOptions Node::engine_options() {
         .block_interval = std::chrono::milliseconds(options_.config.block_interval_ms),
         .create_empty_blocks = options_.config.create_empty_blocks,
         .block_bytes_max = options_.genesis.params.block_size_max,
-        .mempool = {
-            .txs_max = options_.config.mempool_txs_max,
-            .bytes_max = options_.config.mempool_bytes_max,
-            .sender_txs_max = options_.config.mempool_sender_txs_max,
-        },
+        .mempool =
+            {
+                .txs_max = options_.config.mempool_txs_max,
+                .bytes_max = options_.config.mempool_bytes_max,
+                .sender_txs_max = options_.config.mempool_sender_txs_max,
+            },
         .now_ms = unix_ms,
-        .signing_randomness = [] {
-            std::array<std::uint8_t, 32> out{};
-            crypto::fill_random(out);
-            return out;
-        },
+        .signing_randomness =
+            [] {
+                std::array<std::uint8_t, 32> out{};
+                crypto::fill_random(out);
+                return out;
+            },
         .after_stage = {},
-        .on_failure = [this](const std::string& what) {
-            failed_ = true;
-            if (options_.on_failure) {
-                options_.on_failure(what);
-            }
-        },
+        .on_failure =
+            [this](const std::string& what) {
+                failed_ = true;
+                if (options_.on_failure) {
+                    options_.on_failure(what);
+                }
+            },
     };
 }
 
@@ -212,9 +218,9 @@ Page<contracts::DisputeId> Node::disputes(
 std::vector<DisputeMove> Node::dispute_moves(const contracts::DisputeId& dispute) const {
     std::vector<DisputeMove> out;
     for (history::Move& move : history::Reader(application_.committed()->snapshot()).moves(dispute)) {
-        out.push_back({
-            .tx = move.tx, .height = move.height, .action = std::move(move.action), .size_bytes = move.size_bytes
-        });
+        out.push_back(
+            {.tx = move.tx, .height = move.height, .action = std::move(move.action), .size_bytes = move.size_bytes}
+        );
     }
     return out;
 }

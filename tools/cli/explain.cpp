@@ -30,7 +30,7 @@ std::string claim_text(const Dispute& d) {
 std::string accusation_text(const Dispute& d) {
     return "  The " + std::string(contracts::to_string(d.challenger_role)) + " " + crypto::to_address(d.challenger) +
            "\n  replayed them, got another state, and disputed the claim in block " + number(d.opened_at.value) +
-           " with a bond of " + to_text(d.challenger_bond) + ".\n";
+           (d.state == contracts::DisputeState::kActive ? " with a bond of " + to_text(d.challenger_bond) : "") + ".\n";
 }
 
 std::string rounds_text(const Dispute& d, const json& answer) {
