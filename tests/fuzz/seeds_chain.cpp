@@ -8,6 +8,7 @@
 #include <contracts/chain/chain.hpp>
 #include <contracts/chain/state.hpp>
 #include <core/codec/borsh.hpp>
+#include <tests/fuzz/chain_shapes.hpp>
 #include <tests/fuzz/seeds.hpp>
 
 namespace assay::fuzz {
@@ -145,11 +146,39 @@ void write_blocks(const CorpusWriter& out, const std::vector<Bytes>& txs) {
     std::filesystem::remove_all(folder);
 }
 
+/// Every action at every stage of a task, and a few that belong together.
+void write_scripts(const CorpusWriter& out) {
+    const std::vector<Action> actions = all_actions();
+    for (std::uint8_t stage = 0; stage < 6; ++stage) {
+        ChainScript script{.stage = stage, .steps = {}};
+        for (std::size_t i = 0; i < actions.size(); ++i) {
+            const auto who = static_cast<std::uint8_t>(i);
+            script.steps.push_back({.who = who, .blocks = 1, .which = 0, .action = actions[i]});
+        }
+        out.write("chain", "all_at_stage_" + std::to_string(stage), codec::encode(script));
+    }
+    constexpr std::uint8_t kSolver = 1;
+    constexpr std::uint8_t kWhistleblower = 3;
+    const OpenDispute open{.task = {}, .segment = 1, .role = Role::kWhistleblower};
+    const RevealMove reveal{.dispute = {}, .round = 0, .children = std::vector<Hash256>(4)};
+    ChainScript dispute{.stage = 5, .steps = {}};
+    dispute.steps.push_back({.who = kWhistleblower, .blocks = 0, .which = 0, .action = open});
+    dispute.steps.push_back({.who = kSolver, .blocks = 1, .which = 0, .action = reveal});
+    dispute.steps.push_back({.who = kWhistleblower, .blocks = 39, .which = 0, .action = open});
+    out.write("chain", "dispute", codec::encode(dispute));
+    const ChallengeAvailability ask{.task = {}, .checkpoint = 1, .tensor = 2, .tile = 3, .role = Role::kWhistleblower};
+    ChainScript challenge{.stage = 3, .steps = {}};
+    challenge.steps.push_back({.who = kWhistleblower, .blocks = 0, .which = 0, .action = ask});
+    challenge.steps.push_back({.who = kSolver, .blocks = 0, .which = 0, .action = actions.back()});
+    out.write("chain", "challenge", codec::encode(challenge));
+}
+
 }  // namespace
 
 void write_chain_seeds(const CorpusWriter& out) {
     const std::vector<Bytes> txs = write_txs(out);
     write_records(out);
+    write_scripts(out);
     write_blocks(out, txs);
 }
 
