@@ -21,7 +21,7 @@ namespace assay::solo {
 namespace {
 
 constexpr std::string_view kLogMagic = "ASSAYBL1";
-constexpr std::string_view kRecordMagic = "\xA5" "BLK";
+constexpr std::string_view kRecordMagic = "\xA5\x42\x4C\x4B";  // A5 "BLK"
 constexpr std::size_t kCheckBytes = 8;
 constexpr std::size_t kHeaderBytes = 4 + 4 + kCheckBytes;
 constexpr std::uint32_t kPayloadMax = 64U << 20U;
@@ -208,8 +208,9 @@ void BlockLog::scan() {
         if (!framed) {
             if (has_later_record(fd_, end_, size, last_good, file_)) {
                 fail(
-                    file_, "the record of height " + std::to_string(last_good.height.value + 1) + " at offset " +
-                               std::to_string(end_) + " is damaged and whole records follow it: restore a backup"
+                    file_,
+                    "the record of height " + std::to_string(last_good.height.value + 1) + " at offset " +
+                        std::to_string(end_) + " is damaged and whole records follow it: restore a backup"
                 );
             }
             take_torn_tail(end_, size);
@@ -236,7 +237,8 @@ void BlockLog::take_torn_tail(std::uint64_t offset, std::uint64_t end) {
     }
     Bytes chunk(1U << 20U);
     for (std::uint64_t at = offset; at < end;) {
-        const std::size_t n = read_at(fd_, std::span(chunk).first(std::min<std::uint64_t>(chunk.size(), end - at)), at, file_);
+        const std::size_t n =
+            read_at(fd_, std::span(chunk).first(std::min<std::uint64_t>(chunk.size(), end - at)), at, file_);
         if (n == 0 || !write_all(out, ByteView(chunk).first(n), at - offset)) {
             ::close(out);
             fail_errno(file_, "cannot set the torn record aside");
@@ -283,8 +285,11 @@ std::optional<LogRecord> BlockLog::read(Height height) const {
     }
     auto framed = read_record(fd_, offset, file_);
     if (!framed) {
-        fail(file_, "the record of height " + std::to_string(height.value) + " at offset " + std::to_string(offset) +
-                        " is damaged: restore a backup");
+        fail(
+            file_,
+            "the record of height " + std::to_string(height.value) + " at offset " + std::to_string(offset) +
+                " is damaged: restore a backup"
+        );
     }
     return std::move(framed->record);
 }

@@ -19,7 +19,10 @@ std::optional<BlockHeader> header_at(const BlockLog& log, Height height) {
 }  // namespace
 
 std::string find_fault(
-    const LogRecord& record, const std::string& chain_id, const std::optional<BlockHeader>& parent, const Hash256& app_hash
+    const LogRecord& record,
+    const std::string& chain_id,
+    const std::optional<BlockHeader>& parent,
+    const Hash256& app_hash
 ) {
     const BlockHeader& header = record.block.header;
     if (header.chain_id != chain_id) {  // BLK-13

@@ -45,9 +45,9 @@ struct EngineOptions {
     bool create_empty_blocks = true;
     std::uint64_t block_bytes_max = 4U << 20U;
     MempoolLimits mempool;
-    std::function<std::uint64_t()> now_ms;                           ///< Unix time
+    std::function<std::uint64_t()> now_ms;  ///< Unix time
     std::function<std::array<std::uint8_t, 32>()> signing_randomness;
-    std::function<void(BlockStage)> after_stage;                     ///< may throw; empty outside tests
+    std::function<void(BlockStage)> after_stage;  ///< may throw; empty outside tests
     /// Called once, on the engine's thread, when a block could not be made. No further block is made.
     std::function<void(const std::string&)> on_failure;
 };
@@ -55,7 +55,10 @@ struct EngineOptions {
 /// Checks that `record` continues the chain whose last header is `parent` (nullopt: it is block 1): BLK-12 to BLK-16.
 /// Returns what is wrong, in words; empty when nothing is.
 std::string find_fault(
-    const LogRecord& record, const std::string& chain_id, const std::optional<BlockHeader>& parent, const Hash256& app_hash
+    const LogRecord& record,
+    const std::string& chain_id,
+    const std::optional<BlockHeader>& parent,
+    const Hash256& app_hash
 );
 
 consensus::FinalizeRequest to_request(const Block& block);

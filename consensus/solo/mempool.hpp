@@ -20,7 +20,7 @@ struct MempoolLimits {
     std::uint64_t sender_txs_max = 1'000;
 };
 
-enum class [[nodiscard]] RefusalReason : std::uint8_t {
+enum class [[nodiscard]] RefusalReason : std::uint8_t{
     kRejected = 1,      ///< the state machine said no; `code` has its TxError
     kFull = 2,          ///< a limit in transactions or bytes is reached, of the pool or of this sender
     kAlreadyKnown = 3,  ///< the same bytes are waiting

@@ -28,8 +28,8 @@ struct Meta {
     Hash256 genesis;  ///< SHA-256 of Borsh(Genesis)
     Hash256 genesis_app_hash;
     static constexpr auto fields() {
-        return std::tuple{&Meta::format, &Meta::height, &Meta::app_hash, &Meta::chain_id, &Meta::genesis,
-                          &Meta::genesis_app_hash};
+        return std::tuple{
+            &Meta::format, &Meta::height, &Meta::app_hash, &Meta::chain_id, &Meta::genesis, &Meta::genesis_app_hash};
     }
 };
 constexpr std::uint32_t kFormat = 1;
@@ -108,9 +108,7 @@ Hash256 write_state(
     return update.root;
 }
 
-void write_meta(storage::Batch& batch, const Meta& meta) {
-    batch.put(Column::kMeta, meta_key(), codec::encode(meta));
-}
+void write_meta(storage::Batch& batch, const Meta& meta) { batch.put(Column::kMeta, meta_key(), codec::encode(meta)); }
 
 /// The state after a block that is not committed.
 class ChangedView final : public contracts::StateView {
@@ -220,8 +218,13 @@ Hash256 Application::init(const contracts::Genesis& genesis) {
     storage::Batch batch;
     const Hash256 app_hash = write_state(batch, *snapshot, std::nullopt, Height{0}, *changes);
     write_meta(
-        batch, {.format = kFormat, .height = Height{0}, .app_hash = app_hash, .chain_id = genesis.chain_id,
-                .genesis = digest, .genesis_app_hash = app_hash}
+        batch,
+        {.format = kFormat,
+         .height = Height{0},
+         .app_hash = app_hash,
+         .chain_id = genesis.chain_id,
+         .genesis = digest,
+         .genesis_app_hash = app_hash}
     );
     store_.write(batch, true);
     publish(Height{0}, app_hash, genesis.chain_id);
@@ -285,8 +288,7 @@ consensus::FinalizeResult Application::finalize(const consensus::FinalizeRequest
     const auto state = committed();
     ASSERT(block.height.value == state->height().value + 1);
     const contracts::BlockContext context{
-        .height = block.height, .time_ms = block.time_ms, .block_hash = block.block_hash, .proposer = block.proposer
-    };
+        .height = block.height, .time_ms = block.time_ms, .block_hash = block.block_hash, .proposer = block.proposer};
     auto outcome = contracts::apply_block(*state, state->chain_id(), context, block.txs);
     auto meta = read_meta(state->snapshot());
     ASSERT(meta.has_value());

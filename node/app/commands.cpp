@@ -164,8 +164,8 @@ int run_init(const InitOptions& options) {
     std::cout << "initialised " << home.root.string() << "\n  chain     " << genesis.chain_id << "\n  proposer  "
               << address << "\n";
     if (!options.genesis) {
-        std::cout << "  funds     " << kFirstBalance.grains / kGrainsPerAsy << " ASY with the proposer's account; its key is in "
-                  << home.node_key().string() << "\n";
+        std::cout << "  funds     " << kFirstBalance.grains / kGrainsPerAsy
+                  << " ASY with the proposer's account; its key is in " << home.node_key().string() << "\n";
     }
     std::cout << "next: assayd start --home " << home.root.string() << "\n";
     return kExitOk;
@@ -263,9 +263,9 @@ int run_replay(const ReplayOptions& options) {
 
 int run_version(bool json) {
     if (json) {
-        std::cout << nlohmann::ordered_json{{"name", "assayd"}, {"version", ASSAY_VERSION}, {"compiler", __VERSION__}}
-                         .dump()
-                  << "\n";
+        std::cout
+            << nlohmann::ordered_json{{"name", "assayd"}, {"version", ASSAY_VERSION}, {"compiler", __VERSION__}}.dump()
+            << "\n";
     } else {
         std::cout << "assayd " << ASSAY_VERSION << " (g++ " << __VERSION__ << ")\n";
     }

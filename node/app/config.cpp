@@ -20,7 +20,11 @@ namespace assay::node {
 namespace {
 
 using Target = std::variant<
-    std::string Config::*, bool Config::*, std::uint16_t Config::*, std::uint32_t Config::*, std::uint64_t Config::*>;
+    std::string Config::*,
+    bool Config::*,
+    std::uint16_t Config::*,
+    std::uint32_t Config::*,
+    std::uint64_t Config::*>;
 
 struct Setting {
     const char* section;
@@ -41,18 +45,23 @@ struct Setting {
 
 const std::vector<Setting>& settings() {
     static const std::vector<Setting> kSettings{
-        {"rpc", "address", "Where JSON-RPC listens. Nothing authenticates callers: keep it on loopback or behind a proxy.",
+        {"rpc",
+         "address",
+         "Where JSON-RPC listens. Nothing authenticates callers: keep it on loopback or behind a proxy.",
          &Config::rpc_address},
-        {"rpc", "port", "0 takes any free port; `assayd start` prints it and writes it to data/rpc_address.",
+        {"rpc",
+         "port",
+         "0 takes any free port; `assayd start` prints it and writes it to data/rpc_address.",
          &Config::rpc_port},
         {"engine", "block_interval_ms", "Time between blocks.", &Config::block_interval_ms, 1},
-        {"engine", "create_empty_blocks", "Deadlines are counted in blocks: without empty ones they stand still.",
+        {"engine",
+         "create_empty_blocks",
+         "Deadlines are counted in blocks: without empty ones they stand still.",
          &Config::create_empty_blocks},
         {"mempool", "txs_max", "Limits of what may wait for a block.", &Config::mempool_txs_max, 1},
         {"mempool", "bytes_max", "", &Config::mempool_bytes_max, 1},
         {"mempool", "sender_txs_max", "Of one sender.", &Config::mempool_sender_txs_max, 1},
-        {"log", "status_interval_s", "Seconds between status lines on stderr; 0 for none.",
-         &Config::status_interval_s},
+        {"log", "status_interval_s", "Seconds between status lines on stderr; 0 for none.", &Config::status_interval_s},
     };
     return kSettings;
 }
@@ -124,7 +133,9 @@ std::string toml_value_text(const toml::node& node, const Setting& setting, cons
     }
     throw ConfigError(
         source + ": " + setting.name() + " must be " +
-        (wants_string ? "a string" : wants_bool ? "true or false" : "a whole number")
+        (wants_string ? "a string"
+         : wants_bool ? "true or false"
+                      : "a whole number")
     );
 }
 

@@ -24,8 +24,10 @@ struct AmountParam {
     Amount Params::*member;
 };
 constexpr AmountParam kAmounts[] = {
-    {"fee_base", &Params::fee_base},           {"fee_per_byte", &Params::fee_per_byte},
-    {"solver_bond", &Params::solver_bond},     {"verifier_bond", &Params::verifier_bond},
+    {"fee_base", &Params::fee_base},
+    {"fee_per_byte", &Params::fee_per_byte},
+    {"solver_bond", &Params::solver_bond},
+    {"verifier_bond", &Params::verifier_bond},
     {"challenger_bond", &Params::challenger_bond},
 };
 
@@ -111,8 +113,7 @@ Params decode_params(const Json& object) {
             continue;
         }
         const Json& value = object[param.name];
-        if (!value.is_number_unsigned() ||
-            value.get<std::uint64_t>() > std::numeric_limits<std::uint32_t>::max()) {
+        if (!value.is_number_unsigned() || value.get<std::uint64_t>() > std::numeric_limits<std::uint32_t>::max()) {
             fail(std::string("params.") + param.name + " must be a whole number below 2^32");
         }
         params.*param.member = value.get<std::uint32_t>();

@@ -56,9 +56,8 @@ class Node final : public NodeApi {
     std::optional<Bytes> state(const Bytes& key) const override;
     std::optional<consensus::QueryResult> prove(const Bytes& key, std::optional<Height> height) const override;
     std::uint64_t next_nonce(const AccountId& account) const override;
-    Page<contracts::HistoryRecord> task_history(
-        const contracts::TaskId& task, std::uint64_t from, std::uint32_t limit
-    ) const override;
+    Page<contracts::HistoryRecord> task_history(const contracts::TaskId& task, std::uint64_t from, std::uint32_t limit)
+        const override;
     Page<contracts::TaskId> tasks(std::uint64_t from, std::uint32_t limit) const override;
     Page<StoredTx> account_history(const AccountId& account, std::uint64_t from, std::uint32_t limit) const override;
     Page<contracts::DisputeId> disputes(

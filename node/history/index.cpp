@@ -158,8 +158,7 @@ template <class T>
 Part<T> Reader::list(const Bytes& prefix, std::uint64_t from, std::size_t limit) const {
     ASSERT(limit < std::numeric_limits<std::size_t>::max());
     Part<T> part;
-    for (const auto& entry :
-         snapshot_.scan(storage::Column::kHistory, prefix, with_number(prefix, from), limit + 1)) {
+    for (const auto& entry : snapshot_.scan(storage::Column::kHistory, prefix, with_number(prefix, from), limit + 1)) {
         if (part.items.size() == limit) {
             part.next = number_of(entry.key);
             break;
@@ -170,8 +169,7 @@ Part<T> Reader::list(const Bytes& prefix, std::uint64_t from, std::size_t limit)
 }
 
 std::optional<std::vector<contracts::Receipt>> Reader::receipts(Height height) const {
-    const auto bytes =
-        snapshot_.get(storage::Column::kHistory, with_number(make_key(Kind::kReceipts), height.value));
+    const auto bytes = snapshot_.get(storage::Column::kHistory, with_number(make_key(Kind::kReceipts), height.value));
     return bytes ? std::optional(decode_stored<std::vector<contracts::Receipt>>(*bytes)) : std::nullopt;
 }
 

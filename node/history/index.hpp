@@ -63,9 +63,8 @@ class Reader {
 
     std::optional<std::vector<contracts::Receipt>> receipts(Height height) const;
     std::optional<TxPlace> find_tx(const Hash256& tx) const;
-    Part<contracts::HistoryRecord> task_history(
-        const contracts::TaskId& task, std::uint64_t from, std::size_t limit
-    ) const;
+    Part<contracts::HistoryRecord> task_history(const contracts::TaskId& task, std::uint64_t from, std::size_t limit)
+        const;
     Part<contracts::TaskId> tasks(std::uint64_t from, std::size_t limit) const;
     Part<TxPlace> account_txs(const AccountId& account, std::uint64_t from, std::size_t limit) const;
     Part<contracts::DisputeId> disputes(

@@ -79,8 +79,8 @@ class Snapshot {
 enum class Fault : std::uint8_t { kNone = 0, kFail = 1, kTear = 2 };
 
 struct StoreOptions {
-    bool in_memory = false;        ///< nothing on disk; gone when closed
-    bool write_ahead_log = true;   ///< false: survives nothing but close(); for scratch stores
+    bool in_memory = false;       ///< nothing on disk; gone when closed
+    bool write_ahead_log = true;  ///< false: survives nothing but close(); for scratch stores
     /// Tests only: asked before every append and sync of every file with their number so far.
     std::function<Fault(std::uint64_t)> fault;
 };

@@ -60,13 +60,14 @@ void send_transfers(const std::string& url, std::uint8_t seed, Witness& witness,
     try {
         net::RpcClient client(url, 5s);
         std::uint64_t nonce = client.call("account_get", {{"account", crypto::to_address(from.account())}})
-                                  .at("next_nonce").get<std::uint64_t>();
+                                  .at("next_nonce")
+                                  .get<std::uint64_t>();
         std::vector<std::string> waiting;
         while (!stop) {
             try {
-                waiting.push_back(
-                    client.call("tx_submit", {{"tx", to_hex(transfer(from, nonce, to, 1))}}).at("hash").get<std::string>()
-                );
+                waiting.push_back(client.call("tx_submit", {{"tx", to_hex(transfer(from, nonce, to, 1))}})
+                                      .at("hash")
+                                      .get<std::string>());
                 ++nonce;
             } catch (const net::RpcError&) {
                 std::this_thread::sleep_for(5ms);
@@ -143,7 +144,8 @@ TEST_CASE("a node killed at random instants under load always restarts and loses
     const auto genesis_file = directory.path() / "genesis.json";
     node::write_genesis(genesis_file, make_genesis());
     REQUIRE(Daemon({"init", "--home", home.string(), "--genesis", genesis_file.string()}, logs).await_exit(20s) == 0);
-    const std::vector<std::string> start{"start", "--home", home.string(), "--rpc-port", "0", "--block-interval-ms", "5"};
+    const std::vector<std::string> start{
+        "start", "--home", home.string(), "--rpc-port", "0", "--block-interval-ms", "5"};
 
     Witness witness;
     constexpr int kKills = 30;

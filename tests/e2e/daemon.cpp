@@ -67,8 +67,8 @@ std::optional<Daemon::Ready> Daemon::await_ready(std::chrono::milliseconds timeo
         if (end != std::string::npos) {
             const auto height = text.find(height_mark, start);
             const auto rpc = text.find(rpc_mark, start) + rpc_mark.size();
-            return Ready{.height = std::stoull(text.substr(height + height_mark.size())),
-                         .url = text.substr(rpc, end - rpc)};
+            return Ready{
+                .height = std::stoull(text.substr(height + height_mark.size())), .url = text.substr(rpc, end - rpc)};
         }
         std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }

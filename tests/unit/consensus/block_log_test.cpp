@@ -49,7 +49,9 @@ TEST_CASE("what was appended is read back after reopening") {
     for (std::uint64_t height = 1; height <= 3; ++height) {
         const auto record = log.read({height});
         REQUIRE(record.has_value());
-        CHECK(codec::encode(*record) == codec::encode(make_record(height, {toy_tx(1, static_cast<std::uint8_t>(height))})));
+        CHECK(
+            codec::encode(*record) == codec::encode(make_record(height, {toy_tx(1, static_cast<std::uint8_t>(height))}))
+        );
     }
     CHECK_FALSE(log.read({0}).has_value());
     CHECK_FALSE(log.read({4}).has_value());

@@ -41,7 +41,9 @@ BlockHeader make_next_header() {
 
 std::string fault_of(const BlockHeader& header, const crypto::SecretKey& key) {
     const LogRecord first = make_record();
-    return find_fault({.block = sign_block(header, {}, key), .app_hash = {}}, "toy-1", first.block.header, first.app_hash);
+    return find_fault(
+        {.block = sign_block(header, {}, key), .app_hash = {}}, "toy-1", first.block.header, first.app_hash
+    );
 }
 
 }  // namespace

@@ -87,7 +87,8 @@ TEST_CASE("a crash after any stage of any block loses nothing that was logged an
                 BlockLog log(file);
                 EngineOptions options = make_options();
                 options.after_stage = [&](BlockStage reached) {
-                    if (reached == stage && machine.info().height.value + (stage < BlockStage::kCommitted ? 1 : 0) == crash_at) {
+                    if (reached == stage &&
+                        machine.info().height.value + (stage < BlockStage::kCommitted ? 1 : 0) == crash_at) {
                         throw InjectedCrash{};
                     }
                 };
@@ -162,7 +163,9 @@ TEST_CASE("a state ahead of the log, of another chain, or that replays otherwise
     two.height.value = 3;
     ahead.restore(two);
     CHECK_THROWS_WITH_AS(
-        replay(ahead, log, "toy-1", {}), doctest::Contains("the state is at height 3 but the block log ends at 2"), HandshakeError
+        replay(ahead, log, "toy-1", {}),
+        doctest::Contains("the state is at height 3 but the block log ends at 2"),
+        HandshakeError
     );
     ToyMachine other;
     two.height.value = 2;

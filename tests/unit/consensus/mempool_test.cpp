@@ -115,7 +115,8 @@ TEST_CASE("against random submissions and blocks the pool holds what a plain mod
             if (below(10) > 0) {
                 const std::uint8_t sender = below(4);
                 const auto base = static_cast<std::uint8_t>(expected_nonce(sender));
-                const Bytes tx = toy_tx(sender, static_cast<std::uint8_t>(base + below(2)), below(8) == 0 ? 2 : 0, below(3));
+                const Bytes tx =
+                    toy_tx(sender, static_cast<std::uint8_t>(base + below(2)), below(8) == 0 ? 2 : 0, below(3));
                 const auto of_sender =
                     std::count_if(model.begin(), model.end(), [&](const Bytes& other) { return other[0] == sender; });
                 const bool fits = model.size() < 12 && of_sender < 5 && tx[1] == base;
@@ -124,7 +125,9 @@ TEST_CASE("against random submissions and blocks the pool holds what a plain mod
                     model.push_back(tx);
                 }
             } else {
-                std::vector<Bytes> block(model.begin(), model.begin() + below(static_cast<std::uint32_t>(model.size()) + 1));
+                std::vector<Bytes> block(
+                    model.begin(), model.begin() + below(static_cast<std::uint32_t>(model.size()) + 1)
+                );
                 run_block(machine, block);
                 pool.update(block);
                 std::vector<Bytes> kept;

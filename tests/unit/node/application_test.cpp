@@ -106,9 +106,12 @@ TEST_CASE("every slot at every height is proven against that height's app hash")
     std::vector<Hash256> hashes{fixture.genesis_hash};
     std::vector<std::vector<std::optional<Bytes>>> values;
     const std::vector<Bytes> slots{
-        contracts::keys::account(key(1).account()), contracts::keys::account(key(8).account()),
-        contracts::keys::supply(), contracts::keys::params(),
-        contracts::keys::stake(contracts::Role::kSolver, key(3).account()), Bytes{1}};
+        contracts::keys::account(key(1).account()),
+        contracts::keys::account(key(8).account()),
+        contracts::keys::supply(),
+        contracts::keys::params(),
+        contracts::keys::stake(contracts::Role::kSolver, key(3).account()),
+        Bytes{1}};
     const auto remember = [&] {
         auto& now = values.emplace_back();
         for (const Bytes& slot : slots) {
@@ -135,9 +138,7 @@ TEST_CASE("every slot at every height is proven against that height's app hash")
         }
     }
     CHECK(fixture.app.query({.key = slots[0], .height = std::nullopt}).height.value == hashes.size() - 1);
-    CHECK_THROWS_AS(
-        fixture.app.query({.key = slots[0], .height = Height{hashes.size()}}), std::out_of_range
-    );
+    CHECK_THROWS_AS(fixture.app.query({.key = slots[0], .height = Height{hashes.size()}}), std::out_of_range);
 }
 
 TEST_CASE("a check refuses what the envelope forbids and leaves later nonces to the mempool") {
@@ -197,10 +198,14 @@ TEST_CASE("whichever write to the device fails the application is at a whole hei
         std::uint64_t committed = 0;
         try {
             storage::Store store(
-                directory.path(), {.in_memory = false, .write_ahead_log = true, .fault = [&fired, n](std::uint64_t count) {
-                                       fired = fired || count == n;
-                                       return count == n ? storage::Fault::kTear : storage::Fault::kNone;
-                                   }}
+                directory.path(),
+                {.in_memory = false,
+                 .write_ahead_log = true,
+                 .fault =
+                     [&fired, n](std::uint64_t count) {
+                         fired = fired || count == n;
+                         return count == n ? storage::Fault::kTear : storage::Fault::kNone;
+                     }}
             );
             Application app(store, [] { return std::uint64_t{0}; });
             app.init(make_genesis());

@@ -78,7 +78,10 @@ TEST_CASE("a genesis file with anything unknown, repeated, ill-typed or out of r
         {document("{}", "{\"" + address + "\":\"18446744073709551616\"}"), "not a number of grains"},
         {document("{}", "{\"" + address + "x\":\"5\"}"), "is not an address"},
         {document("{}", "{\"" + address + "\":\"5\",\"" + address + "\":\"6\"}"), "occurs twice"},
-        {document("{}", "{\"" + address + "\":\"18446744073709551615\",\"" + crypto::to_address(key(2).account()) + "\":\"1\"}"),
+        {document(
+             "{}",
+             "{\"" + address + "\":\"18446744073709551615\",\"" + crypto::to_address(key(2).account()) + "\":\"1\"}"
+         ),
          "exceed the largest amount"},
     };
     for (const Row& row : rows) {

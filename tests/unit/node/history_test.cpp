@@ -25,8 +25,12 @@ struct Index {
     storage::Store store{"/memory", {.in_memory = true, .write_ahead_log = true, .fault = {}}};
     std::uint64_t height = 0;
 
-    void add(std::vector<Bytes> txs, std::vector<Receipt> receipts, std::vector<HistoryRecord> records,
-             std::vector<assay::history::RefereeTime> referee = {}) {
+    void add(
+        std::vector<Bytes> txs,
+        std::vector<Receipt> receipts,
+        std::vector<HistoryRecord> records,
+        std::vector<assay::history::RefereeTime> referee = {}
+    ) {
         BlockOutcome outcome;
         for (std::size_t i = 0; i < txs.size(); ++i) {
             receipts[i].tx = tx_hash(txs[i]);
@@ -40,13 +44,22 @@ struct Index {
 };
 
 Receipt receipt(std::uint8_t sender, std::string action, TxError code = TxError{0}) {
-    return {.tx = {}, .code = static_cast<std::uint8_t>(code), .action = std::move(action),
-            .sender = key(sender).account(), .task = std::nullopt};
+    return {
+        .tx = {},
+        .code = static_cast<std::uint8_t>(code),
+        .action = std::move(action),
+        .sender = key(sender).account(),
+        .task = std::nullopt};
 }
 
 HistoryRecord record(std::uint8_t task, std::uint32_t index, HistoryEvent event, const Bytes& tx = {}) {
-    return {.task = id<TaskId>(task), .index = index, .height = {}, .tx = tx.empty() ? Hash256{} : tx_hash(tx),
-            .actor = {}, .event = std::move(event)};
+    return {
+        .task = id<TaskId>(task),
+        .index = index,
+        .height = {},
+        .tx = tx.empty() ? Hash256{} : tx_hash(tx),
+        .actor = {},
+        .event = std::move(event)};
 }
 
 }  // namespace
@@ -58,7 +71,9 @@ TEST_CASE("transactions are found by hash and by sender, refused ones only when 
     const Bytes c = transfer(key(1), 2, key(2).account(), 1);
     const Bytes d = transfer(key(2), 0, key(2).account(), 1);
     index.add({a, d}, {receipt(1, "transfer"), receipt(2, "transfer")}, {});
-    index.add({b, c}, {receipt(1, "transfer", TxError::kBadSignature), receipt(1, "transfer", TxError::kNonceTooLow)}, {});
+    index.add(
+        {b, c}, {receipt(1, "transfer", TxError::kBadSignature), receipt(1, "transfer", TxError::kNonceTooLow)}, {}
+    );
     const auto snapshot = index.store.snapshot();
     const assay::history::Reader reader(*snapshot);
     CHECK(reader.find_tx(tx_hash(c)) == assay::history::TxPlace{{2}, 1});
@@ -81,17 +96,23 @@ TEST_CASE("transactions are found by hash and by sender, refused ones only when 
 TEST_CASE("tasks, their records, disputes and challenges are listed in order and in pages") {
     Index index;
     index.add({}, {}, {record(7, 0, events::Submitted{}), record(3, 0, events::Submitted{})});
-    index.add({}, {}, {
-        record(7, 1, events::DisputeOpened{.dispute = id<DisputeId>(20), .segment = 1}),
-        record(3, 1, events::AvailabilityChallenged{.challenge = id<ChallengeId>(30), .checkpoint = 1}),
-        record(3, 2, events::DisputeOpened{.dispute = id<DisputeId>(10), .segment = 1}),
-        record(7, 2, events::DisputeOpened{.dispute = id<DisputeId>(5), .segment = 2}),
-    });
+    index.add(
+        {},
+        {},
+        {
+            record(7, 1, events::DisputeOpened{.dispute = id<DisputeId>(20), .segment = 1}),
+            record(3, 1, events::AvailabilityChallenged{.challenge = id<ChallengeId>(30), .checkpoint = 1}),
+            record(3, 2, events::DisputeOpened{.dispute = id<DisputeId>(10), .segment = 1}),
+            record(7, 2, events::DisputeOpened{.dispute = id<DisputeId>(5), .segment = 2}),
+        }
+    );
     const auto snapshot = index.store.snapshot();
     const assay::history::Reader reader(*snapshot);
     CHECK(reader.tasks(0, 10).items == std::vector<TaskId>{id<TaskId>(7), id<TaskId>(3)});
-    CHECK(reader.disputes(std::nullopt, 0, 10).items ==
-          std::vector<DisputeId>{id<DisputeId>(20), id<DisputeId>(10), id<DisputeId>(5)});
+    CHECK(
+        reader.disputes(std::nullopt, 0, 10).items ==
+        std::vector<DisputeId>{id<DisputeId>(20), id<DisputeId>(10), id<DisputeId>(5)}
+    );
     CHECK(reader.disputes(id<TaskId>(7), 0, 10).items == std::vector<DisputeId>{id<DisputeId>(20), id<DisputeId>(5)});
     CHECK(reader.disputes(id<TaskId>(9), 0, 10).items.empty());
     CHECK(reader.challenges(id<TaskId>(3)) == std::vector<ChallengeId>{id<ChallengeId>(30)});
@@ -112,14 +133,18 @@ TEST_CASE("a dispute's moves are its opening and the moves that succeeded, with 
     Index index;
     const auto dispute = id<DisputeId>(20);
     const Bytes open = make_tx(key(1), 0, OpenDispute{.task = id<TaskId>(7), .segment = 1, .role = Role::kVerifier});
-    const Bytes reveal_verdict = make_tx(key(4), 0, RevealVerdict{.task = id<TaskId>(7), .segment = 1, .state_root = {}, .salt = {}});
+    const Bytes reveal_verdict =
+        make_tx(key(4), 0, RevealVerdict{.task = id<TaskId>(7), .segment = 1, .state_root = {}, .salt = {}});
     const Bytes reveal = make_tx(key(2), 0, RevealMove{.dispute = dispute, .round = 0, .children = {{}, {}}});
     const Bytes failed = make_tx(key(2), 1, RevealMove{.dispute = dispute, .round = 0, .children = {}});
     const Bytes select = make_tx(key(1), 1, SelectMove{.dispute = dispute, .round = 0, .selection = {}});
     const Bytes prove = make_tx(key(1), 2, ProveMove{.dispute = dispute, .proof = {}});
-    index.add({open, reveal_verdict}, {receipt(1, "open_dispute"), receipt(4, "reveal_verdict")},
-              {record(7, 0, events::DisputeOpened{.dispute = dispute, .segment = 1}, open),
-               record(7, 1, events::DisputeOpened{.dispute = id<DisputeId>(21), .segment = 1}, reveal_verdict)});
+    index.add(
+        {open, reveal_verdict},
+        {receipt(1, "open_dispute"), receipt(4, "reveal_verdict")},
+        {record(7, 0, events::DisputeOpened{.dispute = dispute, .segment = 1}, open),
+         record(7, 1, events::DisputeOpened{.dispute = id<DisputeId>(21), .segment = 1}, reveal_verdict)}
+    );
     index.add({reveal, failed}, {receipt(2, "reveal_move"), receipt(2, "reveal_move", TxError::kWrongRound)}, {});
     index.add({select, prove}, {receipt(1, "select_move"), receipt(1, "prove_move")}, {}, {{dispute, 12'500}});
     const auto snapshot = index.store.snapshot();

@@ -71,9 +71,12 @@ TEST_CASE("a node executes what is submitted and answers from the committed stat
     REQUIRE(proven.has_value());
     CHECK(proven->app_hash == block->app_hash);
     CHECK(merkle::verify_proof(
-              block->app_hash, contracts::keys::account(bob), proven->value,
+              block->app_hash,
+              contracts::keys::account(bob),
+              proven->value,
               *codec::decode<merkle::JmtProof>(proven->proof)
-          ).has_value());
+    )
+              .has_value());
     CHECK_FALSE(node.prove({1}, Height{1'000'000}).has_value());
 
     execute(node, transfer(key(1), 1, bob, 1));

@@ -11,7 +11,8 @@ using assay::solo::test::TemporaryDirectory;
 
 namespace {
 
-constexpr Column kColumns[] = {Column::kMeta, Column::kState, Column::kValues, Column::kTree, Column::kStale, Column::kHistory};
+constexpr Column kColumns[] = {
+    Column::kMeta, Column::kState, Column::kValues, Column::kTree, Column::kStale, Column::kHistory};
 
 Bytes key(std::string_view text) {
     const auto view = as_bytes(text);
@@ -107,10 +108,13 @@ TEST_CASE("whichever write to the device fails the state is that of a whole batc
             try {
                 Store store(
                     directory.path(),
-                    {.in_memory = false, .write_ahead_log = true, .fault = [&fired, fault, n](std::uint64_t count) {
-                         fired = fired || count == n;
-                         return count == n ? fault : Fault::kNone;
-                     }}
+                    {.in_memory = false,
+                     .write_ahead_log = true,
+                     .fault =
+                         [&fired, fault, n](std::uint64_t count) {
+                             fired = fired || count == n;
+                             return count == n ? fault : Fault::kNone;
+                         }}
                 );
                 for (std::uint64_t number = 1; number <= 4; ++number) {
                     attempted = number;
@@ -130,10 +134,9 @@ TEST_CASE("whichever write to the device fails the state is that of a whole batc
 TEST_CASE("after a failed write every further write throws") {
     const TemporaryDirectory directory;
     bool broken = false;
-    Store store(
-        directory.path(), {.in_memory = false, .write_ahead_log = true,
-                           .fault = [&broken](std::uint64_t) { return broken ? Fault::kFail : Fault::kNone; }}
-    );
+    Store store(directory.path(), {.in_memory = false, .write_ahead_log = true, .fault = [&broken](std::uint64_t) {
+                                       return broken ? Fault::kFail : Fault::kNone;
+                                   }});
     store.write(numbered(1), true);
     broken = true;
     CHECK_THROWS_AS(store.write(numbered(2), true), StorageError);
