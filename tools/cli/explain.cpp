@@ -28,6 +28,8 @@ std::string claim_text(const Dispute& d) {
 }
 
 std::string accusation_text(const Dispute& d) {
+    // The record counts what is still locked: nothing once it is over.
+    const std::string bond = d.challenger_bond.grains > 0 ? " with a bond of " + to_text(d.challenger_bond) : "";
     return "  The " + std::string(contracts::to_string(d.challenger_role)) + " " + crypto::to_address(d.challenger) +
            "\n  replayed them, got another state, and disputed the claim in block " + number(d.opened_at.value) +
            (d.state == contracts::DisputeState::kActive ? " with a bond of " + to_text(d.challenger_bond) : "") + ".\n";

@@ -62,8 +62,10 @@ TEST_CASE("a refuted claim says what was recomputed and who lost what") {
     d.position.first_node = 17;
     d.position.node = canonical::Node{};
     d.position.first_tile = 4;
+    d.challenger_bond = Amount{};
     d.slashed = Amount{50'000'000'000};
     d.paid = d.burned = Amount{25'000'000'000};
+    CHECK(says(d, "disputed the claim in block 100.\n"));
     CHECK(says(d, "Step 60, node 17 (fill), tile 4, partial 0."));
     CHECK(says(d, "recomputed that one partial in 12.5 microseconds"));
     CHECK(says(d, "its claim is refuted"));
