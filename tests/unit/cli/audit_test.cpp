@@ -6,7 +6,7 @@
 #include <tools/cli/audit.hpp>
 #include <tools/cli/proof.hpp>
 
-#include "forged_node.hpp"
+#include <tests/unit/cli/forged_node.hpp>
 
 namespace assay::cli {
 namespace {

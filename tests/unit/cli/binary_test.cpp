@@ -12,8 +12,8 @@
 #include <core/crypto/address.hpp>
 #include <tools/cli/session.hpp>
 
-#include "forged_node.hpp"
-#include "temporary.hpp"
+#include <tests/unit/cli/forged_node.hpp>
+#include <tests/unit/cli/temporary.hpp>
 
 namespace assay::cli {
 namespace {

@@ -10,8 +10,8 @@
 #include <verifier/program/program.hpp>
 #include <verifier/trace/commitment.hpp>
 
-#include "forged_node.hpp"
-#include "temporary.hpp"
+#include <tests/unit/cli/forged_node.hpp>
+#include <tests/unit/cli/temporary.hpp>
 
 namespace assay::cli {
 namespace {

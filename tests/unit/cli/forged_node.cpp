@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "forged_node.hpp"
+#include <tests/unit/cli/forged_node.hpp>
 
 #include <algorithm>
 

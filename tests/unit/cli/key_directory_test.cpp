@@ -5,8 +5,8 @@
 
 #include <tools/cli/key_directory.hpp>
 
-#include "forged_node.hpp"
-#include "temporary.hpp"
+#include <tests/unit/cli/forged_node.hpp>
+#include <tests/unit/cli/temporary.hpp>
 
 namespace assay::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include <verifier/program/program.hpp>
 #include <verifier/trace/commitment.hpp>
 
-#include "temporary.hpp"
+#include <tests/unit/cli/temporary.hpp>
 
 namespace assay::cli {
 namespace {
