@@ -6,6 +6,7 @@
 #include <node/app/config.hpp>
 #include <node/app/genesis_file.hpp>
 #include <tests/fuzz/seeds.hpp>
+#include <tools/cli/key_directory.hpp>
 #include <verifier/artifacts/dataset.hpp>
 #include <verifier/artifacts/safetensors.hpp>
 
@@ -90,6 +91,17 @@ void write_calls(const CorpusWriter& out) {
     out.write("rpc", "empty_batch", "[]");
 }
 
+void write_keys(const CorpusWriter& out) {
+    crypto::SealedKey key;
+    key.ciphertext = Bytes(48);
+    const std::string text = cli::to_key_json(key);
+    out.write("key_json", "whole", text);
+    out.write("key_json", "short", text.substr(0, text.size() / 2));
+    std::string other = text;
+    other.replace(other.find("scrypt"), 6, "argon2");
+    out.write("key_json", "other_kdf", other);
+}
+
 void write_tasks(const CorpusWriter& out) {
     const std::string task =
         "title = \"t\"\nsteps = 20\ncheckpoint_interval = 5\nreward = \"5 ASY\"\nverification_fee = \"1 ASY\"\n"
@@ -111,6 +123,7 @@ void write_file_seeds(const CorpusWriter& out) {
     write_urls(out);
     write_settings(out);
     write_calls(out);
+    write_keys(out);
     write_tasks(out);
 }
 
