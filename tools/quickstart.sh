@@ -79,7 +79,7 @@ test)
   echo "== tests under AddressSanitizer and UndefinedBehaviorSanitizer"
   ctest --preset asan -j "$(nproc)" -LE slow
   echo "== fuzz targets, briefly"
-  ctest --preset fuzz -L fuzz
+  ctest --preset fuzz -L fuzz -j "$(nproc)"
   echo "== all tests"
   ctest --preset release -j "$(nproc)"
   ;;
