@@ -69,13 +69,15 @@ void run_tile(
     const Node& node, std::uint64_t tile, const StepContext& context, const RowSource& rows,
     std::span<const Tensor* const> inputs, Workspace& space
 ) {
-    const std::uint32_t partials = partial_count(node, tile);
+    const auto view = view_of(node, tile);
+    const std::uint32_t partials = partial_count(node, tile, view.get());
     clear(space.state);
     clear(space.out, node.dtype);
     for (std::uint32_t partial = 0; partial < partials; ++partial) {
         Work work{.node = node, .tile = tile, .partial = partial, .context = context, .dataset_row = {}};
         work.is_last = partial + 1 == partials;
-        const OperandList list = operand_list(node, tile, partial);
+        work.view = view.get();
+        const OperandList list = operand_list(node, tile, partial, view.get());
         work.operand_count = list.size;
         for (std::size_t i = 0; i < list.size; ++i) {
             work.operands[i] = fetch(space, i, list.refs[i], inputs);

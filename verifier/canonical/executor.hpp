@@ -48,9 +48,13 @@ std::array<std::uint32_t, 4> philox4x32(
     const std::array<std::uint32_t, 4>& counter, const std::array<std::uint32_t, 2>& key
 ) noexcept;
 
-/// NUM-20, NUM-21: the canonical fp64 chains, before the last rounding to fp32. Finite inputs.
+/// NUM-20, NUM-21, NUM-25 to NUM-27: the canonical fp64 chains, before the last rounding to fp32. Finite inputs.
 double exp_f64(double x) noexcept;
 double log_f64(double x) noexcept;  ///< x > 0
+double tanh_f64(double x) noexcept;
+double erf_f64(double x) noexcept;
+double sin_f64(double x) noexcept;  ///< |x| <= kTrigLimit
+double cos_f64(double x) noexcept;  ///< |x| <= kTrigLimit
 
 /// Whether this thread computes as IEEE 754 asks: round to nearest, no flush to zero (NUM-3). Call before relying on
 /// any of the above in a process that loads foreign libraries.

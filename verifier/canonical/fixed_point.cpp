@@ -62,7 +62,8 @@ void run_quantise(const Work& work, Block& out) noexcept {
     const Shape e_shape = work.node.inputs[1].shape;
     const std::size_t e_col =
         e_shape.cols == 1 ? 0 : std::uint64_t{work.col_tile()} * kTileDim / chunk % kTileDim;
-    const double limit = power_of_two(precision);
+    // With 7 bits the values are those of an int8.
+    const double limit = precision == 7 ? 127.0 : power_of_two(precision);
     const std::size_t rows = work.rows();
     const std::size_t cols = work.cols();
     for (std::size_t i = 0; i < rows; ++i) {

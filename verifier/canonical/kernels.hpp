@@ -7,12 +7,14 @@
 #include <cfloat>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <span>
 
 #include <core/base/bytes.hpp>
 #include <verifier/canonical/partial.hpp>
 #include <verifier/canonical/tile.hpp>
 #include <verifier/canonical/transcendental.hpp>
+#include <verifier/canonical/view.hpp>
 
 /// Inside canonical only: one partial over decoded tiles. execute_partial and execute_node both end here, so that what
 /// a referee recomputes and what a whole execution does cannot differ.
@@ -48,7 +50,11 @@ struct OperandList {
     std::size_t size = 0;
     void add(std::uint32_t input, std::uint64_t tile) { refs[size++] = TileRef{input, tile}; }
 };
-OperandList operand_list(const Node& node, std::uint64_t tile, std::uint32_t partial) noexcept;
+/// `view` is the tile's view_tile for a kView, and not read for other nodes; so for partial_count below.
+OperandList operand_list(const Node& node, std::uint64_t tile, std::uint32_t partial, const ViewTile* view) noexcept;
+std::uint32_t partial_count(const Node& node, std::uint64_t tile, const ViewTile* view) noexcept;
+/// view_tile of a kView, nothing for every other node.
+std::unique_ptr<const ViewTile> view_of(const Node& node, std::uint64_t tile);
 std::optional<TileRef> gather_operand(
     const Node& node, std::uint64_t tile, std::uint32_t partial, const Block& index
 ) noexcept;
@@ -65,6 +71,7 @@ struct Work {
     std::array<const Block*, kMaxOperands> operands{};
     std::size_t operand_count = 0;
     ByteView dataset_row;
+    const ViewTile* view = nullptr;  ///< kView only
 
     std::uint32_t row_tile() const { return static_cast<std::uint32_t>(tile / tile_cols(node.shape)); }
     std::uint32_t col_tile() const { return static_cast<std::uint32_t>(tile % tile_cols(node.shape)); }
@@ -83,7 +90,7 @@ void run_reduction(const Work& work, State& state, Block& out) noexcept;
 void run_quantise(const Work& work, Block& out) noexcept;
 void run_dequantise(const Work& work, Block& out) noexcept;
 void run_contract(const Work& work, State& state, Block& out) noexcept;
-void run_uniform(const Work& work, Block& out) noexcept;
+void run_random(const Work& work, Block& out) noexcept;
 
 /// Zeroes the elements of `block`, tile `tile` of a tensor of `shape`, that lie beyond the shape (NUM-4).
 void clear_padding(Block& block, DType dtype, Shape shape, std::uint64_t tile) noexcept;

@@ -4,34 +4,41 @@
 namespace assay::canonical {
 namespace {
 
-// NUM-9: bits are copied as they are.
-void transpose(const Work& work, Block& out) {
-    const Block& x = *work.operands[0];
-    for (std::size_t i = 0; i < kTileDim; ++i) {
-        for (std::size_t j = 0; j < kTileDim; ++j) {
-            if (work.node.dtype == DType::kI64) {
-                out.wide[i * kTileDim + j] = x.wide[j * kTileDim + i];
-            } else {
-                out.words[i * kTileDim + j] = x.words[j * kTileDim + i];
-            }
+// NUM-34: what elements that copy nothing hold, everything else zero.
+void fill_view(const Work& work, State& state) {
+    const std::uint32_t bits = work.node.attributes[0];
+    const std::uint32_t fill = work.node.dtype == DType::kF32 ? canonical_bits(as_f32(bits)) : bits;
+    const std::size_t rows = work.rows();
+    const std::size_t cols = work.cols();
+    for (std::size_t i = 0; i < rows && work.node.dtype != DType::kI64; ++i) {
+        for (std::size_t j = 0; j < cols; ++j) {
+            const std::size_t at = i * kTileDim + j;
+            state.words[at] = work.view->tile[at] == ViewTile::kNone ? fill : 0;
         }
     }
 }
 
-void slice_cols(const Work& work, Block& out) {
-    const std::size_t offset = work.node.attributes[0] % kTileDim;
-    const std::size_t rows = work.rows();
-    const std::size_t cols = work.cols();
-    for (std::size_t i = 0; i < rows; ++i) {
-        for (std::size_t j = 0; j < cols; ++j) {
-            const Block& x = *work.operands[(offset + j) / kTileDim];
-            const std::size_t from = i * kTileDim + (offset + j) % kTileDim;
-            if (work.node.dtype == DType::kI64) {
-                out.wide[i * kTileDim + j] = x.wide[from];
-            } else {
-                out.words[i * kTileDim + j] = x.words[from];
-            }
+// NUM-34, NUM-9: one tile of the input per partial; the accumulator is the tile so far.
+void view_partial(const Work& work, State& state, Block& out) {
+    const ViewTile& view = *work.view;
+    const bool is_wide = work.node.dtype == DType::kI64;
+    if (work.partial == 0) {
+        fill_view(work, state);
+    }
+    for (std::size_t i = 0; work.operand_count == 1 && i < kTileElements; ++i) {
+        if (view.tile[i] != view.touched[work.partial]) {
+            continue;
         }
+        if (is_wide) {
+            state.wide[i] = work.operands[0]->wide[view.element[i]];
+        } else {
+            state.words[i] = work.operands[0]->words[view.element[i]];
+        }
+    }
+    if (work.is_last && is_wide) {
+        out.wide = state.wide;
+    } else if (work.is_last) {
+        out.words = state.words;
     }
 }
 
@@ -101,10 +108,8 @@ void one_hot(const Work& work, Block& out) {
 
 void run_movement(const Work& work, State& state, Block& out) noexcept {
     switch (work.node.op) {
-        case Op::kTranspose:
-            return transpose(work, out);
-        case Op::kSliceCols:
-            return slice_cols(work, out);
+        case Op::kView:
+            return view_partial(work, state, out);
         case Op::kBatchRows:
             return batch_row_partial(work, state, out);
         case Op::kGatherRows:

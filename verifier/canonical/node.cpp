@@ -48,15 +48,18 @@ Check expect_output(const Node& node, DType dtype, Shape shape) {
 std::size_t attribute_count(Op op) {
     switch (op) {
         case Op::kFill:
-        case Op::kSliceCols:
+        case Op::kView:
         case Op::kScale:
         case Op::kAddConst:
         case Op::kRowExponent:
         case Op::kDequantise:
             return 1;
         case Op::kUniform:
+        case Op::kBernoulli:
+        case Op::kStepCount:
         case Op::kQuantise:
         case Op::kContract:
+        case Op::kCausalMask:
             return 2;
         default:
             return 0;
@@ -76,27 +79,63 @@ Check check_source(const Node& node) {
         if (node.attributes[0] >= 0x7f000000U) {
             return fail(NodeError::kAttribute);
         }
-        // The Philox counter has 32 bits for element / 4.
-        if (node.shape.element_count() > (std::uint64_t{1} << 34U)) {
-            return fail(NodeError::kTooLarge);
+    }
+    // The Philox counter has 32 bits for element / 4.
+    const bool is_random = node.op == Op::kUniform || node.op == Op::kBernoulli;
+    if (is_random && node.shape.element_count() > (std::uint64_t{1} << 34U)) {
+        return fail(NodeError::kTooLarge);
+    }
+    if (node.op == Op::kStepCount) {
+        if (node.attributes[0] == 0) {
+            return fail(NodeError::kAttribute);
         }
+        return expect_output(node, DType::kF32, Shape{1, 1});
     }
     return expect_output(node, DType::kF32, node.shape);
 }
 
-Check check_movement(const Node& node) {
+// The product of the sizes of a view's axes, or 0 when one is out of range or the product is beyond every tensor.
+template <class Sizes, class SizeOf>
+std::uint64_t element_count(const Sizes& sizes, SizeOf size_of_axis) {
+    constexpr std::uint64_t limit = std::uint64_t{kMaxDimension} * kMaxDimension;
+    std::uint64_t count = 1;
+    for (const auto& axis : sizes) {
+        const std::uint64_t size = size_of_axis(axis);
+        if (size == 0 || size > kMaxViewSize || size > limit / count) {
+            return 0;
+        }
+        count *= size;
+    }
+    return count;
+}
+
+// PRG-7
+Check check_view(const Node& node) {
     if (node.inputs.size() != 1) {
         return fail(NodeError::kInputCount);
     }
     const Input& x = node.inputs[0];
-    if (node.op == Op::kTranspose) {
-        return expect_output(node, x.dtype, Shape{x.shape.cols, x.shape.rows});
-    }
-    const std::uint64_t end = std::uint64_t{node.attributes[0]} + node.shape.cols;
-    if (end > x.shape.cols) {
+    if (!node.view || node.view->dims.empty() || node.view->dims.size() > kMaxViewAxes || node.view->axes.empty() ||
+        node.view->axes.size() > kMaxViewAxes || (x.dtype == DType::kI64 && node.attributes[0] != 0)) {
         return fail(NodeError::kAttribute);
     }
-    return expect_output(node, x.dtype, Shape{x.shape.rows, node.shape.cols});
+    for (const ViewAxis& axis : node.view->axes) {
+        if (axis.strides.size() != node.view->dims.size() || axis.divisor == 0 || axis.divisor > kMaxDimension) {
+            return fail(NodeError::kAttribute);
+        }
+    }
+    if (element_count(node.view->axes, [](const ViewAxis& axis) { return axis.size; }) != x.shape.element_count()) {
+        return fail(NodeError::kInputShape);
+    }
+    if (element_count(node.view->dims, [](std::uint32_t size) { return size; }) != node.shape.element_count()) {
+        return fail(NodeError::kOutputShape);
+    }
+    return expect_output(node, x.dtype, node.shape);
+}
+
+Check check_conversion(const Node& node) {
+    TRY(expect_inputs(node, {node.op == Op::kToInt ? DType::kF32 : DType::kI32}));
+    return expect_output(node, node.op == Op::kToInt ? DType::kI32 : DType::kF32, node.inputs[0].shape);
 }
 
 Check check_gather(const Node& node) {
@@ -143,8 +182,20 @@ Check check_binary(const Node& node) {
     return expect_output(node, DType::kF32, node.inputs[0].shape);
 }
 
+Check check_select(const Node& node) {
+    TRY(expect_inputs(node, {DType::kF32, DType::kF32, DType::kF32}));
+    const Shape shape = node.inputs[0].shape;
+    if (!broadcasts(node.inputs[1].shape, shape) || !broadcasts(node.inputs[2].shape, shape)) {
+        return fail(NodeError::kInputShape);
+    }
+    return expect_output(node, DType::kF32, shape);
+}
+
 Check check_unary(const Node& node) {
     TRY(expect_inputs(node, {DType::kF32}));
+    if (node.op == Op::kCausalMask && (node.attributes[0] == 0 || node.attributes[0] > kMaxDimension)) {
+        return fail(NodeError::kAttribute);
+    }
     return expect_output(node, DType::kF32, node.inputs[0].shape);
 }
 
@@ -164,6 +215,9 @@ Check check_reduction(const Node& node) {
         return expect_output(node, DType::kI64, Shape{x.shape.rows, 1});
     }
     TRY(expect_inputs(node, {DType::kF32}));
+    if (node.op == Op::kRowArgMax) {
+        return expect_output(node, DType::kI32, Shape{x.shape.rows, 1});
+    }
     if (!is_chunk(node.attributes[0])) {
         return fail(NodeError::kAttribute);
     }
@@ -217,7 +271,16 @@ Check check_contract(const Node& node) {
         node.inputs[3].shape != Shape{b.rows, chunks}) {
         return fail(NodeError::kInputShape);
     }
-    return expect_output(node, DType::kF32, Shape{a.rows, b.rows});
+    // PRG-8: groups are cut along tiles.
+    if (b.rows % node.shape.cols != 0) {
+        return fail(NodeError::kOutputShape);
+    }
+    const std::uint32_t groups = group_count(node);
+    const bool is_aligned = a.rows % groups == 0 && a.rows / groups % kTileDim == 0 && node.shape.cols % kTileDim == 0;
+    if (groups != 1 && !is_aligned) {
+        return fail(NodeError::kOutputShape);
+    }
+    return expect_output(node, DType::kF32, Shape{a.rows, node.shape.cols});
 }
 
 Check check_commit(const Node& node) {
@@ -232,32 +295,52 @@ Check check_op(const Node& node) {
         case Op::kBatchRows:
         case Op::kUniform:
         case Op::kFill:
+        case Op::kBernoulli:
+        case Op::kStepCount:
             return check_source(node);
-        case Op::kTranspose:
-        case Op::kSliceCols:
-            return check_movement(node);
+        case Op::kView:
+            return check_view(node);
         case Op::kGatherRows:
             return check_gather(node);
         case Op::kScatterAddRows:
             return check_scatter(node);
         case Op::kOneHot:
             return check_one_hot(node);
+        case Op::kFromBits:
+        case Op::kToFloat:
+        case Op::kToInt:
+            return check_conversion(node);
         case Op::kAdd:
         case Op::kSub:
         case Op::kMul:
         case Op::kDiv:
         case Op::kReluGrad:
+        case Op::kMax:
+        case Op::kMin:
+        case Op::kLess:
+        case Op::kEqual:
             return check_binary(node);
+        case Op::kSelect:
+            return check_select(node);
         case Op::kSqrt:
         case Op::kScale:
         case Op::kAddConst:
         case Op::kRelu:
         case Op::kExp:
         case Op::kLog:
+        case Op::kTanh:
+        case Op::kErf:
+        case Op::kSin:
+        case Op::kCos:
+        case Op::kAbs:
+        case Op::kFloor:
+        case Op::kRint:
+        case Op::kCausalMask:
             return check_unary(node);
         case Op::kRowMax:
         case Op::kRowExponent:
         case Op::kRowSum:
+        case Op::kRowArgMax:
             return check_reduction(node);
         case Op::kQuantise:
             return check_quantise(node);
@@ -301,6 +384,9 @@ Result<void, NodeError> check_node(const Node& node) noexcept {
         if (!is_size(input.shape)) {
             return fail(NodeError::kTooLarge);
         }
+    }
+    if (node.view.has_value() != (node.op == Op::kView)) {
+        return fail(NodeError::kAttribute);
     }
     for (std::size_t i = attribute_count(node.op); i < node.attributes.size(); ++i) {
         if (node.attributes[i] != 0) {
@@ -352,11 +438,15 @@ const char* to_string(Op op) noexcept {
         case Op::kBatchRows: return "batch_rows";
         case Op::kUniform: return "uniform";
         case Op::kFill: return "fill";
-        case Op::kTranspose: return "transpose";
-        case Op::kSliceCols: return "slice_cols";
+        case Op::kBernoulli: return "bernoulli";
+        case Op::kStepCount: return "step_count";
+        case Op::kView: return "view";
         case Op::kGatherRows: return "gather_rows";
         case Op::kScatterAddRows: return "scatter_add_rows";
         case Op::kOneHot: return "one_hot";
+        case Op::kFromBits: return "from_bits";
+        case Op::kToFloat: return "to_float";
+        case Op::kToInt: return "to_int";
         case Op::kAdd: return "add";
         case Op::kSub: return "sub";
         case Op::kMul: return "mul";
@@ -368,9 +458,23 @@ const char* to_string(Op op) noexcept {
         case Op::kReluGrad: return "relu_grad";
         case Op::kExp: return "exp";
         case Op::kLog: return "log";
+        case Op::kTanh: return "tanh";
+        case Op::kErf: return "erf";
+        case Op::kSin: return "sin";
+        case Op::kCos: return "cos";
+        case Op::kAbs: return "abs";
+        case Op::kFloor: return "floor";
+        case Op::kRint: return "rint";
+        case Op::kMax: return "max";
+        case Op::kMin: return "min";
+        case Op::kLess: return "less";
+        case Op::kEqual: return "equal";
+        case Op::kSelect: return "select";
+        case Op::kCausalMask: return "causal_mask";
         case Op::kRowMax: return "row_max";
         case Op::kRowExponent: return "row_exponent";
         case Op::kRowSum: return "row_sum";
+        case Op::kRowArgMax: return "row_arg_max";
         case Op::kQuantise: return "quantise";
         case Op::kDequantise: return "dequantise";
         case Op::kContract: return "contract";

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <tuple>
 #include <vector>
 
@@ -41,20 +42,52 @@ struct Input {
     }
 };
 
+/// One axis of a view's input: coordinate = (offset + sum over the output's axes of stride * index) / divisor.
+struct ViewAxis {
+    std::uint32_t size = 1;
+    std::int32_t offset = 0;
+    std::uint32_t divisor = 1;
+    std::vector<std::int32_t> strides{};  ///< one for each of View::dims
+    bool operator==(const ViewAxis&) const = default;
+    static constexpr auto fields() {
+        return std::tuple{&ViewAxis::size, &ViewAxis::offset, &ViewAxis::divisor, &ViewAxis::strides};
+    }
+};
+
+/// Which element of the input each element of a kView copies (NUM-34). Both matrices are read as the row-major arrays
+/// that `dims` (output) and the axes' sizes (input) say. A coordinate that is negative, not a whole number or not below
+/// its axis' size copies nothing: the element is the node's fill. With this one map a view is a reshape, a transpose, a
+/// permutation, a slice, a padding, an expansion, the windows of a convolution, or the adjoint of any of them.
+struct View {
+    std::vector<std::uint32_t> dims{};
+    std::vector<ViewAxis> axes{};
+    bool operator==(const View&) const = default;
+    static constexpr auto fields() { return std::tuple{&View::dims, &View::axes}; }
+};
+inline constexpr std::size_t kMaxViewAxes = 8;
+/// Of one axis; with it no coordinate leaves an i64.
+inline constexpr std::uint32_t kMaxViewSize = 1U << 28U;
+
 /// The primitives (NUM rules; docs/protocol/numerics.md has the definition of each to the bit).
-/// Shapes: x is [M,N] unless said otherwise; `a`, `b` are the node's attributes.
+/// Shapes: x is [M,N] unless said otherwise; `a`, `b` are the node's attributes, 0 where unused.
 enum class Op : std::uint8_t {
     // Sources: no tensor inputs.
     kBatchRows = 1,   ///< i32 [B,W]: dataset row feistel(step*B + r) for each r; W is the dataset's row width
     kUniform = 2,     ///< f32 [M,N]: uniform in [-bound, bound); a = bits of bound (f32), b = tensor id for Philox
     kFill = 3,        ///< f32 [M,N]: every element the f32 whose bits are a
+    kBernoulli = 4,   ///< f32 [M,N]: 1 where the element's Philox word is below a, else 0; b = tensor id
+    kStepCount = 5,   ///< f32 [1,1]: step / a, whole, then modulo b unless b is 0; a >= 1
     // Data movement.
-    kTranspose = 10,      ///< (x) -> [N,M]; f32, i32, i64
-    kSliceCols = 11,      ///< (x) -> [M,cols], columns a .. a+cols
+    kView = 10,           ///< (x) -> [M,N] by Node::view; f32, i32, i64; a = bits of the fill (0 for i64)
     kGatherRows = 12,     ///< (table f32 [V,D], index i32 [B,C]) -> f32 [B,C*D]; D % 32 == 0
     kScatterAddRows = 13, ///< (q i32 [B,C*D], index i32 [B,C]) -> i64 [V,D], exact sums; D % 32 == 0
     kOneHot = 14,         ///< (index i32 [B,1]) -> f32 [B,V]: 1.0 where column == index, else +0.0
-    // One correctly rounded operation per element; the second operand may be [M,N], [M,1], [1,N] or [1,1].
+    // Conversions, element by element.
+    kFromBits = 15,  ///< (i32) -> f32: the f32 with these bits, made canonical (NUM-7)
+    kToFloat = 16,   ///< (i32) -> f32: the nearest f32
+    kToInt = 17,     ///< (f32) -> i32: towards zero, clamped to the range of i32; NaN gives 0
+    // One correctly rounded operation or canonical chain per element. Operands after the first may be [M,N], [M,1],
+    // [1,N] or [1,1]. Truth is 1.0 and 0.0.
     kAdd = 20,
     kSub = 21,
     kMul = 22,
@@ -66,22 +99,39 @@ enum class Op : std::uint8_t {
     kReluGrad = 28,  ///< (x, g) -> x > 0 ? g : +0
     kExp = 29,       ///< canonical exp (NUM-20)
     kLog = 30,       ///< canonical log (NUM-21)
+    kTanh = 31,      ///< canonical tanh (NUM-25)
+    kErf = 32,       ///< canonical erf (NUM-26)
+    kSin = 33,       ///< canonical sin (NUM-27)
+    kCos = 34,       ///< canonical cos (NUM-27)
+    kAbs = 35,
+    kFloor = 36,
+    kRint = 37,      ///< to the nearest integer, ties to even
+    kMax = 38,       ///< (x, y) -> x > y ? x : y
+    kMin = 39,       ///< (x, y) -> x < y ? x : y
     // Reductions along a row, chained over column tiles.
     kRowMax = 40,       ///< f32 or i32 [M,N] -> [M,1]
     kRowExponent = 41,  ///< f32 [M,K] -> i32 [M, ceil(K/a)]: frexp exponent of the largest magnitude of each chunk of a
                         ///< columns, 0 for all zeros; a % 32 == 0
     kRowSum = 42,       ///< i32 [M,N] -> i64 [M,1], exact
+    kRowArgMax = 43,    ///< f32 [M,N] -> i32 [M,1]: the first column that holds kRowMax's value; 0 for a row of NaN
     // Fixed point.
     kQuantise = 50,    ///< (x f32 [M,K], e i32 [M,nC], [1,1] or [M,1]) -> i32: rint(x * 2^(a-e)), half even; b = chunk
     kDequantise = 51,  ///< (q i64 [M,N], e i32 [M,1] or [1,1]) -> f32: RN32(RN64(q) * 2^(e-a))
-    kContract = 52,    ///< (qa i32 [M,K], ea i32 [M,nC], qb i32 [N,K], eb i32 [N,nC]) -> f32 [M,N]: XG(p=a, Kc=b)
+    /// (qa i32 [G*M,K], ea i32 [G*M,nC], qb i32 [G*N,K], eb i32 [G*N,nC]) -> f32 [G*M,N]: for each group g of M and N
+    /// rows, XG(p=a, Kc=b) of qa's and qb's transpose. G is qb's rows over N; if it is not 1, M and N are multiples of 32.
+    kContract = 52,
+    // More of one operation per element.
+    kLess = 60,        ///< (x, y) -> x < y
+    kEqual = 61,       ///< (x, y) -> x == y
+    kSelect = 62,      ///< (x, c, y) -> c != 0 ? x : y
+    kCausalMask = 63,  ///< (x) -> column <= row modulo a ? x : the f32 whose bits are b
     // The last entry of a step: the state root over its inputs' commitments. Has no tensor: dtype f32, shape [0,0].
     kCommit = 90,
 };
 constexpr bool is_valid(Op op) {
     const auto n = static_cast<std::uint8_t>(op);
-    return (n >= 1 && n <= 3) || (n >= 10 && n <= 14) || (n >= 20 && n <= 30) || (n >= 40 && n <= 42) ||
-           (n >= 50 && n <= 52) || n == 90;
+    return (n >= 1 && n <= 5) || n == 10 || (n >= 12 && n <= 17) || (n >= 20 && n <= 43) || (n >= 50 && n <= 52) ||
+           (n >= 60 && n <= 63) || n == 90;
 }
 /// The primitive's name as shown to people: "contract", "batch_rows", ...
 const char* to_string(Op op) noexcept;
@@ -92,15 +142,16 @@ struct Node {
     Shape shape;
     std::array<std::uint32_t, 2> attributes{};  ///< a and b above; 0 where unused
     std::vector<Input> inputs{};
+    std::optional<View> view{};  ///< kView only
     bool operator==(const Node&) const = default;
     static constexpr auto fields() {
-        return std::tuple{&Node::op, &Node::dtype, &Node::shape, &Node::attributes, &Node::inputs};
+        return std::tuple{&Node::op, &Node::dtype, &Node::shape, &Node::attributes, &Node::inputs, &Node::view};
     }
 };
 
 /// Limits that the decoder of programs and the referee share.
 inline constexpr std::uint32_t kMaxDimension = 1U << 24U;
-inline constexpr std::uint32_t kMaxStateTensors = 64;
+inline constexpr std::uint32_t kMaxStateTensors = 1024;
 inline constexpr std::uint32_t kMaxNodes = 10'000;
 
 /// What a program's dataset looks like to kBatchRows.
@@ -122,6 +173,11 @@ enum class [[nodiscard]] NodeError : std::uint8_t {
     kTooLarge = 6,       ///< PRG-4: a dimension of 0 or beyond kMaxDimension
     kForwardReference = 7,  ///< PRG-5: an input that is not an earlier node, or whose type is not that node's
 };
+
+/// How many independent products a kContract is made of: the rows of its right operand over its columns.
+constexpr std::uint32_t group_count(const Node& contract) {
+    return contract.inputs[2].shape.rows / contract.shape.cols;
+}
 
 /// Whether `node` alone is well-formed: input types, shapes, attributes. Everything below requires it.
 Result<void, NodeError> check_node(const Node& node) noexcept;

@@ -28,14 +28,17 @@ std::uint64_t gather_index_col(const Node& node, std::uint64_t col_tile) {
 void contract_operands(
     const Node& node, std::uint64_t row, std::uint64_t col, std::uint32_t partial, OperandList& out
 ) {
+    const std::uint32_t groups = group_count(node);
+    const std::uint64_t group = groups == 1 ? 0 : row / (tile_rows(node.shape) / groups);
+    const std::uint64_t right = group * tile_cols(node.shape) + col;
     out.add(0, tile_at(node.inputs[0].shape, row, partial));
-    out.add(2, tile_at(node.inputs[2].shape, col, partial));
+    out.add(2, tile_at(node.inputs[2].shape, right, partial));
     const std::uint64_t chunk_tiles = node.attributes[1] / kTileDim;
     const bool is_last = partial + 1 == tile_cols(node.inputs[0].shape);
     if (is_last || (partial + std::uint64_t{1}) % chunk_tiles == 0) {
         const std::uint64_t exponent_col = partial / chunk_tiles / kTileDim;
         out.add(1, tile_at(node.inputs[1].shape, row, exponent_col));
-        out.add(3, tile_at(node.inputs[3].shape, col, exponent_col));
+        out.add(3, tile_at(node.inputs[3].shape, right, exponent_col));
     }
 }
 
@@ -105,7 +108,7 @@ using Checked = Result<void, PartialError>;
 
 // Decodes and checks the tiles; fills `work`.
 Checked decode_operands(const Node& node, const PartialInput& input, Workspace& space, Work& work) {
-    OperandList list = operand_list(node, work.tile, work.partial);
+    OperandList list = operand_list(node, work.tile, work.partial, work.view);
     for (std::size_t i = 0; i < list.size; ++i) {
         const Input& from = node.inputs[list.refs[i].input];
         if (i >= input.tiles.size() || input.tiles[i].dtype != from.dtype || !is_well_formed(input.tiles[i])) {
@@ -167,8 +170,10 @@ void clear(State& state) noexcept {
 }
 
 // NUM-22
-std::uint32_t partial_count(const Node& node, std::uint64_t tile) noexcept {
+std::uint32_t partial_count(const Node& node, std::uint64_t tile, const ViewTile* view) noexcept {
     switch (node.op) {
+        case Op::kView:
+            return std::max(1U, static_cast<std::uint32_t>(view->touched.size()));
         case Op::kBatchRows:
         case Op::kGatherRows:
             return static_cast<std::uint32_t>(
@@ -178,6 +183,7 @@ std::uint32_t partial_count(const Node& node, std::uint64_t tile) noexcept {
             return tile_rows(node.inputs[1].shape) * node.inputs[1].shape.cols;
         case Op::kRowMax:
         case Op::kRowSum:
+        case Op::kRowArgMax:
         case Op::kContract:
             return tile_cols(node.inputs[0].shape);
         case Op::kRowExponent: {
@@ -190,8 +196,16 @@ std::uint32_t partial_count(const Node& node, std::uint64_t tile) noexcept {
     }
 }
 
+std::uint32_t partial_count(const Node& node, std::uint64_t tile) noexcept {
+    return partial_count(node, tile, view_of(node, tile).get());
+}
+
+std::unique_ptr<const ViewTile> view_of(const Node& node, std::uint64_t tile) {
+    return node.op == Op::kView ? std::make_unique<const ViewTile>(view_tile(node, tile)) : nullptr;
+}
+
 // NUM-23
-OperandList operand_list(const Node& node, std::uint64_t tile, std::uint32_t partial) noexcept {
+OperandList operand_list(const Node& node, std::uint64_t tile, std::uint32_t partial, const ViewTile* view) noexcept {
     const std::uint64_t row = row_tile_of(node, tile);
     const std::uint64_t col = col_tile_of(node, tile);
     OperandList out;
@@ -199,20 +213,15 @@ OperandList operand_list(const Node& node, std::uint64_t tile, std::uint32_t par
         case Op::kBatchRows:
         case Op::kUniform:
         case Op::kFill:
+        case Op::kBernoulli:
+        case Op::kStepCount:
         case Op::kCommit:
             break;
-        case Op::kTranspose:
-            out.add(0, tile_at(node.inputs[0].shape, col, row));
-            break;
-        case Op::kSliceCols: {
-            const std::uint64_t first = node.attributes[0] + col * kTileDim;
-            const std::uint64_t width = std::min<std::uint64_t>(kTileDim, node.shape.cols - col * kTileDim);
-            out.add(0, tile_at(node.inputs[0].shape, row, first / kTileDim));
-            if (first % kTileDim + width > kTileDim) {
-                out.add(0, tile_at(node.inputs[0].shape, row, first / kTileDim + 1));
+        case Op::kView:
+            if (partial < view->touched.size()) {
+                out.add(0, view->touched[partial]);
             }
             break;
-        }
         case Op::kGatherRows:
             out.add(1, tile_at(node.inputs[1].shape, row, gather_index_col(node, col) / kTileDim));
             break;
@@ -228,6 +237,7 @@ OperandList operand_list(const Node& node, std::uint64_t tile, std::uint32_t par
             break;
         case Op::kRowMax:
         case Op::kRowSum:
+        case Op::kRowArgMax:
             out.add(0, tile_at(node.inputs[0].shape, row, partial));
             break;
         case Op::kRowExponent:
@@ -244,10 +254,10 @@ OperandList operand_list(const Node& node, std::uint64_t tile, std::uint32_t par
             contract_operands(node, row, col, partial, out);
             break;
         default:
-            // Elementwise: the second operand is broadcast; kDequantise's exponents are too.
+            // Elementwise: operands after the first are broadcast; kDequantise's exponents are too.
             out.add(0, tile);
-            if (node.inputs.size() == 2) {
-                out.add(1, broadcast_tile(node.inputs[1].shape, row, col));
+            for (std::uint32_t i = 1; i < node.inputs.size(); ++i) {
+                out.add(i, broadcast_tile(node.inputs[i].shape, row, col));
             }
             break;
     }
@@ -263,8 +273,12 @@ StateSize state_size(const Node& node, std::uint32_t partial) noexcept {
             return {.words = kTileElements};
         case Op::kScatterAddRows:
             return {.wide = kTileElements};
+        case Op::kView:
+            return node.dtype == DType::kI64 ? StateSize{.wide = kTileElements} : StateSize{.words = kTileElements};
         case Op::kRowMax:
             return {.words = kTileDim};
+        case Op::kRowArgMax:
+            return {.words = 2 * std::size_t{kTileDim}};
         case Op::kRowSum:
             return {.wide = kTileDim};
         case Op::kContract: {
@@ -290,7 +304,7 @@ std::optional<TileRef> gather_operand(
 }
 
 std::vector<TileRef> operands_of(const Node& node, std::uint64_t tile, std::uint32_t partial) noexcept {
-    const OperandList list = operand_list(node, tile, partial);
+    const OperandList list = operand_list(node, tile, partial, view_of(node, tile).get());
     return {list.refs.begin(), list.refs.begin() + static_cast<std::ptrdiff_t>(list.size)};
 }
 
@@ -303,7 +317,7 @@ std::optional<TileRef> dependent_operand(
     }
     const auto index = std::make_unique<Block>();
     decode(known[0], *index);
-    clear_padding(*index, DType::kI32, node.inputs[1].shape, operand_list(node, tile, partial).refs[0].tile);
+    clear_padding(*index, DType::kI32, node.inputs[1].shape, operand_list(node, tile, partial, nullptr).refs[0].tile);
     return gather_operand(node, tile, partial, *index);
 }
 
@@ -320,10 +334,10 @@ std::optional<std::uint64_t> dataset_row_of(
 void run_partial(const Work& work, State& state, Block& out) noexcept {
     switch (work.node.op) {
         case Op::kUniform:
-            return run_uniform(work, out);
+        case Op::kBernoulli:
+            return run_random(work, out);
         case Op::kBatchRows:
-        case Op::kTranspose:
-        case Op::kSliceCols:
+        case Op::kView:
         case Op::kGatherRows:
         case Op::kScatterAddRows:
         case Op::kOneHot:
@@ -331,6 +345,7 @@ void run_partial(const Work& work, State& state, Block& out) noexcept {
         case Op::kRowMax:
         case Op::kRowExponent:
         case Op::kRowSum:
+        case Op::kRowArgMax:
             return run_reduction(work, state, out);
         case Op::kQuantise:
             return run_quantise(work, out);
@@ -346,12 +361,18 @@ void run_partial(const Work& work, State& state, Block& out) noexcept {
 Result<PartialOutput, PartialError> execute_partial(
     const Node& node, std::uint64_t tile, std::uint32_t partial, const StepContext& context, const PartialInput& input
 ) noexcept {
-    if (node.op == Op::kCommit || tile >= tile_count(node.shape) || partial >= partial_count(node, tile)) {
+    if (node.op == Op::kCommit || tile >= tile_count(node.shape)) {
+        return Unexpected{PartialError::kMissingOperand};
+    }
+    const auto view = view_of(node, tile);
+    const std::uint32_t count = partial_count(node, tile, view.get());
+    if (partial >= count) {
         return Unexpected{PartialError::kMissingOperand};
     }
     const auto space = std::make_unique<Workspace>();
     Work work{.node = node, .tile = tile, .partial = partial, .context = context, .dataset_row = {}};
-    work.is_last = partial + 1 == partial_count(node, tile);
+    work.is_last = partial + 1 == count;
+    work.view = view.get();
     TRY(check_dataset_row(node, input, work));
     TRY(decode_operands(node, input, *space, work));
     if (input.dataset_row) {

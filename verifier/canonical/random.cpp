@@ -63,9 +63,11 @@ std::uint64_t batch_row(std::uint64_t seed, std::uint64_t position, std::uint64_
     return x;
 }
 
-// NUM-32
-void run_uniform(const Work& work, Block& out) noexcept {
+// NUM-32, NUM-35
+void run_random(const Work& work, Block& out) noexcept {
     const StepContext& context = work.context;
+    const bool is_uniform = work.node.op == Op::kUniform;
+    const std::uint32_t threshold = work.node.attributes[0];
     const float bound = as_f32(work.node.attributes[0]);
     const float span = 2.0F * bound;
     const std::uint32_t tensor = work.node.attributes[1];
@@ -84,8 +86,10 @@ void run_uniform(const Work& work, Block& out) noexcept {
                     {low(context.seed), high(context.seed)}
                 );
             }
-            const float u = static_cast<float>(words[element % 4] >> 8U) * 0x1.0p-24F;
-            out.words[i * kTileDim + j] = canonical_bits(u * span - bound);
+            const std::uint32_t word = words[element % 4];
+            const float u = static_cast<float>(word >> 8U) * 0x1.0p-24F;
+            const float drawn = word < threshold ? 1.0F : 0.0F;
+            out.words[i * kTileDim + j] = canonical_bits(is_uniform ? u * span - bound : drawn);
         }
     }
 }

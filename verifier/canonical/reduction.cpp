@@ -41,6 +41,31 @@ void row_max(const Work& work, State& state, Block& out) {
     }
 }
 
+// NUM-38: the accumulator holds the best value of each row, NaN while there is none, then its column.
+void row_arg_max(const Work& work, State& state, Block& out) {
+    const std::size_t rows = work.rows();
+    const std::size_t cols = input_cols(work, work.partial);
+    for (std::size_t i = 0; i < rows; ++i) {
+        const std::uint32_t* x = work.operands[0]->words.data() + i * kTileDim;
+        float best = work.partial == 0 ? as_f32(kCanonicalNan) : as_f32(state.words[i]);
+        std::uint32_t column = state.words[kTileDim + i];
+        for (std::size_t j = 0; j < cols; ++j) {
+            const float value = as_f32(x[j]);
+            if (value == value && !(value <= best)) {
+                best = value;
+                column = work.partial * kTileDim + static_cast<std::uint32_t>(j);
+            }
+        }
+        state.words[i] = canonical_bits(best);
+        state.words[kTileDim + i] = column;
+    }
+    if (work.is_last) {
+        for (std::size_t i = 0; i < rows; ++i) {
+            out.words[i * kTileDim] = state.words[kTileDim + i];
+        }
+    }
+}
+
 // NUM-19
 void row_sum(const Work& work, State& state, Block& out) {
     const std::size_t rows = work.rows();
@@ -102,6 +127,8 @@ void run_reduction(const Work& work, State& state, Block& out) noexcept {
             return row_max(work, state, out);
         case Op::kRowSum:
             return row_sum(work, state, out);
+        case Op::kRowArgMax:
+            return row_arg_max(work, state, out);
         default:
             return row_exponent(work, state, out);
     }

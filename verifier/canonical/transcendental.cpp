@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <verifier/canonical/transcendental.hpp>
 
+#include <array>
 #include <bit>
 #include <cstdint>
 
@@ -8,6 +9,32 @@
 #include <verifier/canonical/kernels.hpp>
 
 namespace assay::canonical {
+namespace {
+
+constexpr std::uint64_t kSign = std::uint64_t{1} << 63U;
+
+template <std::size_t N>
+double polynomial(const std::array<double, N>& terms, double x) {
+    double p = terms[0];
+    for (std::size_t i = 1; i < N; ++i) {
+        p = p * x + terms[i];
+    }
+    return p;
+}
+
+// sin(x + quarters * pi / 2)
+double sine(double x, std::int64_t quarters) {
+    const double k = round_half_even(x * kTwoOverPi);
+    const double r = ((x - k * kHalfPi[0]) - k * kHalfPi[1]) - k * kHalfPi[2];
+    const double z = r * r;
+    const double s = r * polynomial(kSinTerms, z);
+    const double c = polynomial(kCosTerms, z);
+    const auto q = static_cast<std::uint64_t>(static_cast<std::int64_t>(k) + quarters);
+    const double magnitude = (q & 1U) == 0 ? s : c;
+    return std::bit_cast<double>(std::bit_cast<std::uint64_t>(magnitude) ^ ((q & 2U) << 62U));
+}
+
+}  // namespace
 
 // NUM-20
 double exp_f64(double x) noexcept {
@@ -20,11 +47,7 @@ double exp_f64(double x) noexcept {
     }
     const double k = round_half_even(c * kLog2E);
     const double r = (c - k * kLn2High) - k * kLn2Low;
-    double p = kExpTerms[0];
-    for (std::size_t i = 1; i < kExpTerms.size(); ++i) {
-        p = p * r + kExpTerms[i];
-    }
-    return p * power_of_two(static_cast<std::int64_t>(k));
+    return polynomial(kExpTerms, r) * power_of_two(static_cast<std::int64_t>(k));
 }
 
 // NUM-21
@@ -43,13 +66,30 @@ double log_f64(double x) noexcept {
     }
     const double s = (m - 1.0) / (m + 1.0);
     const double z = s * s;
-    double p = kLogTerms[0];
-    for (std::size_t i = 1; i < kLogTerms.size(); ++i) {
-        p = p * z + kLogTerms[i];
-    }
     const auto kd = static_cast<double>(k);
-    return kd * kLn2High + (kd * kLn2Low + (s + s) * p);
+    return kd * kLn2High + (kd * kLn2Low + (s + s) * polynomial(kLogTerms, z));
 }
+
+// NUM-25
+double tanh_f64(double x) noexcept {
+    const std::uint64_t sign = std::bit_cast<std::uint64_t>(x) & kSign;
+    const double a = std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) ^ sign);
+    const double c = a > kTanhLimit ? kTanhLimit : a;
+    const double large = 1.0 - 2.0 / (exp_f64(c + c) + 1.0);
+    const double small = a - (a * (a * a)) * kThird;
+    return std::bit_cast<double>(std::bit_cast<std::uint64_t>(a < kTanhSmall ? small : large) | sign);
+}
+
+// NUM-26
+double erf_f64(double x) noexcept {
+    double c = x < -kErfLimit ? -kErfLimit : x;
+    c = c > kErfLimit ? kErfLimit : c;
+    return c * polynomial(kErfTerms, (c * c) * 0.125 - 1.0);
+}
+
+// NUM-27
+double sin_f64(double x) noexcept { return sine(x, 0); }
+double cos_f64(double x) noexcept { return sine(x, 1); }
 
 bool floating_point_is_canonical() noexcept {
     // volatile: the question is what this thread does at run time, not what the compiler folds.

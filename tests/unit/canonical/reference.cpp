@@ -23,11 +23,54 @@ std::size_t at(const Tensor& t, std::size_t row, std::size_t col) {
     return (t.shape.rows == 1 ? 0 : row) * t.shape.cols + (t.shape.cols == 1 ? 0 : col);
 }
 
+float chain(Op op, float x) {
+    const double wide{x};
+    if (std::isnan(x)) {
+        return x;
+    }
+    if (op == Op::kSin || op == Op::kCos) {
+        const double result = std::fabs(wide) > 0x1p30 ? std::nan("") : op == Op::kSin ? sin_f64(wide) : cos_f64(wide);
+        return static_cast<float>(result);
+    }
+    if (op == Op::kLog) {
+        if (x == 0.0F) {
+            return -std::numeric_limits<float>::infinity();
+        }
+        return x < 0.0F ? std::numeric_limits<float>::quiet_NaN() : std::isinf(x) ? x : static_cast<float>(log_f64(wide));
+    }
+    return static_cast<float>(op == Op::kExp ? exp_f64(wide) : op == Op::kTanh ? tanh_f64(wide) : erf_f64(wide));
+}
+
+float step_count(const Sample& s) {
+    const auto [divisor, modulus] = s.node.attributes;
+    std::uint64_t count = s.context.step / divisor;
+    count = modulus == 0 ? count : count % modulus;
+    // The two halves are exact in a long double of 64 bits; so is their sum.
+    return static_cast<float>(std::ldexp(static_cast<long double>(count >> 32U), 32) +
+                              static_cast<long double>(count & 0xffffffffU));
+}
+
 float elementwise(const Sample& s, std::size_t row, std::size_t col) {
-    const float c = std::bit_cast<float>(s.node.attributes[0]);
-    const float x = s.inputs.empty() ? 0.0F : get_f32(s.inputs[0], at(s.inputs[0], row, col));
-    const float y = s.inputs.size() < 2 ? 0.0F : get_f32(s.inputs[1], at(s.inputs[1], row, col));
+    const auto [a, b] = s.node.attributes;
+    const float c = std::bit_cast<float>(a);
+    const auto operand = [&](std::size_t i) {
+        return s.inputs.size() <= i ? 0.0F : get_f32(s.inputs[i], at(s.inputs[i], row, col));
+    };
+    const float x = operand(0);
+    const float y = operand(1);
     switch (s.node.op) {
+        case Op::kStepCount: return step_count(s);
+        case Op::kFromBits: return x;
+        case Op::kToFloat: return static_cast<float>(static_cast<double>(get_i32(s.inputs[0], row * s.node.shape.cols + col)));
+        case Op::kAbs: return std::fabs(x);
+        case Op::kFloor: return std::floor(x);
+        case Op::kRint: return std::nearbyint(x);
+        case Op::kMax: return x > y ? x : y;
+        case Op::kMin: return x < y ? x : y;
+        case Op::kLess: return std::isless(x, y) ? 1.0F : 0.0F;
+        case Op::kEqual: return x == y ? 1.0F : 0.0F;
+        case Op::kSelect: return y != 0.0F ? x : operand(2);
+        case Op::kCausalMask: return col <= row % a ? x : std::bit_cast<float>(b);
         case Op::kFill: return c;
         case Op::kAdd: return x + y;
         case Op::kSub: return x - y;
@@ -38,28 +81,61 @@ float elementwise(const Sample& s, std::size_t row, std::size_t col) {
         case Op::kAddConst: return x + c;
         case Op::kRelu: return x > 0 ? x : 0.0F;
         case Op::kReluGrad: return x > 0 ? y : 0.0F;
-        case Op::kExp: return std::isnan(x) ? x : static_cast<float>(exp_f64(double{x}));
-        default:
-            if (x == 0.0F) {
-                return -std::numeric_limits<float>::infinity();
-            }
-            if (std::isnan(x) || x < 0.0F) {
-                return std::numeric_limits<float>::quiet_NaN();
-            }
-            return std::isinf(x) ? x : static_cast<float>(log_f64(double{x}));
+        default: return chain(s.node.op, x);
     }
 }
 
-std::uint32_t uniform(const Sample& s, std::size_t n) {
+std::uint32_t random_element(const Sample& s, std::size_t n) {
     const auto word = [](std::uint64_t x) { return static_cast<std::uint32_t>(x & 0xffffffffU); };
     const auto words = philox4x32(
         {word(n / 4), s.node.attributes[1], word(s.context.step), word(s.context.step >> 32U)},
         {word(s.context.seed), word(s.context.seed >> 32U)}
     );
+    if (s.node.op == Op::kBernoulli) {
+        return canon(words[n % 4] < s.node.attributes[0] ? 1.0F : 0.0F);
+    }
     const float bound = std::bit_cast<float>(s.node.attributes[0]);
     const double u = std::ldexp(double(words[n % 4] >> 8U), -24);
     const auto scaled = static_cast<float>(u * (2.0 * double{bound}));
     return canon(static_cast<float>(double{scaled} - double{bound}));
+}
+
+// The flat index of the input's element under flat output element `n`; -1 for fill.
+std::int64_t source_of(const View& view, std::size_t n) {
+    __extension__ using Wide = __int128;
+    std::vector<std::int64_t> index(view.dims.size());
+    for (std::size_t i = index.size(); i > 0; --i) {
+        index[i - 1] = static_cast<std::int64_t>(n % view.dims[i - 1]);
+        n /= view.dims[i - 1];
+    }
+    std::int64_t flat = 0;
+    for (const ViewAxis& axis : view.axes) {
+        Wide sum = axis.offset;
+        for (std::size_t i = 0; i < index.size(); ++i) {
+            sum += static_cast<Wide>(axis.strides[i]) * index[i];
+        }
+        const Wide coordinate = sum < 0 ? -1 : sum / axis.divisor;
+        if (coordinate * axis.divisor != sum || coordinate < 0 || coordinate >= axis.size) {
+            return -1;
+        }
+        flat = flat * axis.size + static_cast<std::int64_t>(coordinate);
+    }
+    return flat;
+}
+
+void view(const Sample& s, Tensor& out) {
+    for (std::size_t n = 0; n < s.node.shape.element_count(); ++n) {
+        const std::int64_t source = source_of(*s.node.view, n);
+        const auto at = static_cast<std::size_t>(source);
+        if (s.node.dtype == DType::kI64) {
+            set_i64(out, n, source < 0 ? 0 : get_i64(s.inputs[0], at));
+        } else if (source >= 0) {
+            set_u32(out, n, get_u32(s.inputs[0], at));
+        } else {
+            const std::uint32_t fill = s.node.attributes[0];
+            set_u32(out, n, s.node.dtype == DType::kF32 ? canon(std::bit_cast<float>(fill)) : fill);
+        }
+    }
 }
 
 void movement(const Sample& s, const RowSource& rows, Tensor& out) {
@@ -72,11 +148,7 @@ void movement(const Sample& s, const RowSource& rows, Tensor& out) {
     for (std::size_t i = 0; i < m; ++i) {
         for (std::size_t j = 0; j < n; ++j) {
             const std::size_t to = i * n + j;
-            if (s.node.op == Op::kTranspose) {
-                copy(to, s.inputs[0], j * m + i);
-            } else if (s.node.op == Op::kSliceCols) {
-                copy(to, s.inputs[0], i * s.inputs[0].shape.cols + s.node.attributes[0] + j);
-            } else if (s.node.op == Op::kOneHot) {
+            if (s.node.op == Op::kOneHot) {
                 set_f32(out, to, get_i32(s.inputs[0], i) == static_cast<std::int64_t>(j) ? 1.0F : 0.0F);
             } else if (s.node.op == Op::kGatherRows) {
                 const std::size_t depth = s.inputs[0].shape.cols;
@@ -114,14 +186,20 @@ void reduce_row(const Sample& s, std::size_t row, Tensor& out) {
     std::int64_t sum = 0;
     std::int32_t largest = std::numeric_limits<std::int32_t>::min();
     float largest_f = -std::numeric_limits<float>::infinity();
+    std::int32_t first = -1;
     for (std::size_t j = 0; j < cols; ++j) {
         sum += get_i32(x, row * cols + j);
         largest = std::max(largest, get_i32(x, row * cols + j));
         const float value = get_f32(x, row * cols + j);
         largest_f = !std::isnan(value) && value > largest_f ? value : largest_f;
     }
+    for (std::size_t j = cols; j > 0; --j) {
+        first = get_f32(x, row * cols + j - 1) == largest_f ? static_cast<std::int32_t>(j - 1) : first;
+    }
     if (s.node.op == Op::kRowSum) {
         set_i64(out, row, sum);
+    } else if (s.node.op == Op::kRowArgMax) {
+        set_i32(out, row, std::max(first, 0));
     } else if (x.dtype == DType::kI32) {
         set_i32(out, row, largest);
     } else {
@@ -148,7 +226,7 @@ std::int32_t quantise(const Sample& s, std::size_t row, std::size_t col) {
     if (!std::isfinite(x)) {
         return 0;
     }
-    const double limit = std::ldexp(1.0, static_cast<int>(precision));
+    const double limit = precision == 7 ? 127.0 : std::ldexp(1.0, static_cast<int>(precision));
     const double scaled = std::ldexp(double{x}, clamped(precision - exponent));
     return static_cast<std::int32_t>(std::nearbyint(std::clamp(scaled, -limit, limit)));
 }
@@ -158,14 +236,16 @@ std::uint32_t contract(const Sample& s, std::size_t row, std::size_t col) {
     const auto [precision, chunk] = s.node.attributes;
     const std::size_t depth = s.inputs[0].shape.cols;
     const std::size_t chunks = s.inputs[1].shape.cols;
+    const std::size_t groups = s.inputs[2].shape.rows / s.node.shape.cols;
+    const std::size_t right = row / (s.node.shape.rows / groups) * s.node.shape.cols + col;
     double sum = 0.0;
     for (std::size_t c = 0; c < chunks; ++c) {
         Wide exact = 0;
         for (std::size_t k = c * chunk; k < std::min<std::size_t>(depth, (c + 1) * chunk); ++k) {
-            exact += static_cast<Wide>(get_i32(s.inputs[0], row * depth + k)) * get_i32(s.inputs[2], col * depth + k);
+            exact += static_cast<Wide>(get_i32(s.inputs[0], row * depth + k)) * get_i32(s.inputs[2], right * depth + k);
         }
         const std::int64_t ea = get_i32(s.inputs[1], row * chunks + c);
-        const std::int64_t eb = get_i32(s.inputs[3], col * chunks + c);
+        const std::int64_t eb = get_i32(s.inputs[3], right * chunks + c);
         const double once = std::ldexp(static_cast<double>(static_cast<std::int64_t>(exact)), clamped(ea - precision));
         sum += std::ldexp(once, clamped(eb - precision));
     }
@@ -182,7 +262,11 @@ Tensor reference(const Sample& s, const RowSource& rows) {
         scatter(s, out);
         return out;
     }
-    if (op == Op::kBatchRows || (op >= Op::kTranspose && op <= Op::kOneHot)) {
+    if (op == Op::kView) {
+        view(s, out);
+        return out;
+    }
+    if (op == Op::kBatchRows || op == Op::kGatherRows || op == Op::kOneHot) {
         movement(s, rows, out);
         return out;
     }
@@ -193,7 +277,7 @@ Tensor reference(const Sample& s, const RowSource& rows) {
                 const std::size_t chunk = s.node.attributes[0];
                 const std::size_t last = std::min<std::size_t>(s.inputs[0].shape.cols, (j + 1) * chunk);
                 set_i32(out, to, exponent(s.inputs[0], i, j * chunk, last));
-            } else if (op == Op::kRowMax || op == Op::kRowSum) {
+            } else if (op == Op::kRowMax || op == Op::kRowSum || op == Op::kRowArgMax) {
                 reduce_row(s, i, out);
             } else if (op == Op::kQuantise) {
                 set_i32(out, to, quantise(s, i, j));
@@ -203,8 +287,11 @@ Tensor reference(const Sample& s, const RowSource& rows) {
                 set_u32(out, to, canon(static_cast<float>(std::ldexp(q, clamped(e - s.node.attributes[0])))));
             } else if (op == Op::kContract) {
                 set_u32(out, to, contract(s, i, j));
-            } else if (op == Op::kUniform) {
-                set_u32(out, to, uniform(s, to));
+            } else if (op == Op::kToInt) {
+                const double x{get_f32(s.inputs[0], to)};
+                set_i32(out, to, std::isnan(x) ? 0 : static_cast<std::int32_t>(std::clamp(std::trunc(x), -0x1p31, 0x1p31 - 1)));
+            } else if (op == Op::kUniform || op == Op::kBernoulli) {
+                set_u32(out, to, random_element(s, to));
             } else {
                 set_u32(out, to, canon(elementwise(s, i, j)));
             }

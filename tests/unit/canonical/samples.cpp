@@ -107,17 +107,6 @@ void make_movement(Sample& s, Random& random, Kind kind) {
     const std::uint32_t slots = 1 + random.below(40);
     const std::uint32_t rows = dimension(random);
     switch (s.node.op) {
-        case Op::kTranspose:
-            s.inputs = {any_type(shape, random, kind)};
-            s.node.shape = {shape.cols, shape.rows};
-            break;
-        case Op::kSliceCols: {
-            s.inputs = {any_type(shape, random, kind)};
-            const std::uint32_t first = random.below(shape.cols);
-            s.node.attributes[0] = first;
-            s.node.shape = {shape.rows, 1 + random.below(shape.cols - first)};
-            break;
-        }
         case Op::kGatherRows:
             s.inputs = {
                 random_f32({shape.rows, depth}, random, kind), random_index({rows, slots}, random, shape.rows, kind)};
@@ -138,16 +127,167 @@ void make_movement(Sample& s, Random& random, Kind kind) {
     s.node.dtype = s.inputs[0].dtype;
 }
 
+std::uint32_t product(const std::vector<std::uint32_t>& sizes, std::size_t first, std::size_t last) {
+    std::uint32_t out = 1;
+    for (std::size_t i = first; i < last; ++i) {
+        out *= sizes[i];
+    }
+    return out;
+}
+
+// An array of 1 to 4 axes, as a matrix whose columns are any number of its last axes.
+struct Array {
+    std::vector<std::uint32_t> sizes;
+    Shape shape;
+};
+Array random_array(Random& random) {
+    Array out;
+    const std::size_t axes = 1 + random.below(4);
+    constexpr std::array<std::uint32_t, 9> kSizes{1, 1, 2, 3, 4, 7, 32, 33, 64};
+    for (std::size_t i = 0; i < axes; ++i) {
+        const std::uint32_t size = kSizes[random.below(kSizes.size())];
+        out.sizes.push_back(product(out.sizes, 0, i) * size > 4000 ? 2 : size);
+    }
+    const std::size_t cut = random.below(static_cast<std::uint32_t>(axes) + 1);
+    out.shape = {product(out.sizes, 0, cut), product(out.sizes, cut, axes)};
+    return out;
+}
+
+ViewAxis make_axis(std::uint32_t size, std::size_t dims) {
+    return {size, 0, 1, std::vector<std::int32_t>(dims, 0)};
+}
+
+// Output axis i is input axis order[i], cut, padded, reversed or repeated.
+View permuted_view(const Array& from, Random& random) {
+    const std::size_t axes = from.sizes.size();
+    std::vector<std::size_t> order(axes);
+    for (std::size_t i = 0; i < axes; ++i) {
+        order[i] = i;
+        std::swap(order[i], order[random.below(static_cast<std::uint32_t>(i) + 1)]);
+    }
+    View out;
+    out.axes.resize(axes);
+    for (std::size_t i = 0; i < axes; ++i) {
+        const std::uint32_t size = from.sizes[order[i]];
+        ViewAxis& axis = out.axes[order[i]] = make_axis(size, axes);
+        axis.strides[i] = 1;
+        out.dims.push_back(size);
+        switch (random.below(6)) {
+            case 0: axis.strides[i] = -1; axis.offset = static_cast<std::int32_t>(size) - 1; break;
+            case 1: axis.offset = static_cast<std::int32_t>(random.below(size)); out.dims[i] += 2; break;
+            case 2: axis.offset = -static_cast<std::int32_t>(random.below(3)); break;
+            case 3: axis.strides[i] = 2; out.dims[i] = (size + 1) / 2; break;
+            case 4: axis.strides[i] = 0; break;
+            default: break;
+        }
+    }
+    return out;
+}
+
+// One more output axis of windows over every input axis; `divisor` makes it the adjoint of such a view.
+View windows_view(const Array& from, Random& random) {
+    const std::size_t axes = from.sizes.size();
+    View out;
+    for (std::size_t i = 0; i < axes; ++i) {
+        ViewAxis axis = make_axis(from.sizes[i], axes + 1);
+        axis.divisor = 1 + random.below(3);
+        axis.offset = static_cast<std::int32_t>(random.below(5)) - 2;
+        axis.strides[i] = random.below(4) == 0 ? -1 : 1 + static_cast<std::int32_t>(random.below(3));
+        axis.strides[axes] = random.below(3) == 0 ? 0 : static_cast<std::int32_t>(random.below(5)) - 2;
+        out.dims.push_back(from.sizes[i]);
+        out.axes.push_back(axis);
+    }
+    out.dims.push_back(1 + random.below(5));
+    return out;
+}
+
+// Anything that is well-formed.
+View hostile_view(const Array& from, Random& random) {
+    View out;
+    const std::size_t dims = 1 + random.below(static_cast<std::uint32_t>(kMaxViewAxes));
+    for (std::size_t i = 0; i < dims; ++i) {
+        out.dims.push_back(product(out.dims, 0, i) > 1000 ? 1 : 1 + random.below(6));
+    }
+    for (const std::uint32_t size : from.sizes) {
+        ViewAxis axis = make_axis(size, dims);
+        axis.divisor = random.below(3) == 0 ? 1 + random.below(kMaxDimension) : 1 + random.below(3);
+        const bool is_wild = random.below(3) == 0;
+        axis.offset = is_wild ? std::bit_cast<std::int32_t>(random.next_u32()) : static_cast<std::int32_t>(random.below(9)) - 4;
+        for (std::int32_t& stride : axis.strides) {
+            stride = is_wild ? std::bit_cast<std::int32_t>(random.next_u32()) : static_cast<std::int32_t>(random.below(9)) - 4;
+        }
+        out.axes.push_back(axis);
+    }
+    return out;
+}
+
+void make_view(Sample& s, Random& random, Kind kind) {
+    const Array from = random_array(random);
+    s.inputs = {any_type(from.shape, random, kind)};
+    s.node.dtype = s.inputs[0].dtype;
+    switch (random.below(kind == Kind::kHostile ? 4 : 3)) {
+        case 0: s.node.view = windows_view(from, random); break;
+        case 3: s.node.view = hostile_view(from, random); break;
+        default: s.node.view = permuted_view(from, random); break;
+    }
+    const auto& dims = s.node.view->dims;
+    const std::size_t cut = random.below(static_cast<std::uint32_t>(dims.size()) + 1);
+    s.node.shape = {product(dims, 0, cut), product(dims, cut, dims.size())};
+    if (s.node.dtype != DType::kI64) {
+        s.node.attributes[0] = random.below(2) == 0 ? 0 : hostile_bits(random);
+    }
+}
+
+void make_conversion(Sample& s, Random& random, Kind kind) {
+    const Shape shape = random_shape(random);
+    s.node.shape = shape;
+    if (s.node.op == Op::kToInt) {
+        s.inputs = {random_f32(shape, random, kind)};
+        s.node.dtype = DType::kI32;
+        for (std::size_t i = 0; i < shape.element_count(); i += 2) {
+            set_f32(s.inputs[0], i, random.unit() * static_cast<float>(std::uint64_t{1} << random.below(34)));
+        }
+    } else {
+        s.inputs = {random_q(shape, random, 30, kind)};
+        for (std::size_t i = 0; kind == Kind::kHostile && i < shape.element_count(); i += 2) {
+            set_u32(s.inputs[0], i, hostile_bits(random));
+        }
+    }
+}
+
+// Values over many magnitudes, whole numbers and halves among them, and often the same twice.
+Tensor random_mixed(Shape shape, Random& random, Kind kind) {
+    Tensor out = random_f32(shape, random, kind);
+    for (std::size_t i = 0; i < shape.element_count(); ++i) {
+        switch (random.below(4)) {
+            case 0: set_f32(out, i, static_cast<float>(static_cast<std::int32_t>(random.below(9)) - 4) * 0.5F); break;
+            case 1: set_f32(out, i, random.unit() * static_cast<float>(std::uint64_t{1} << random.below(36))); break;
+            default: break;
+        }
+    }
+    return out;
+}
+
 void make_elementwise(Sample& s, Random& random, Kind kind) {
     const Shape shape = random_shape(random);
     s.node.shape = shape;
-    s.inputs = {random_f32(shape, random, kind)};
     const Op op = s.node.op;
-    if ((op >= Op::kAdd && op <= Op::kDiv) || op == Op::kReluGrad) {
-        s.inputs.push_back(random_f32(random_broadcast(shape, random), random, kind));
+    const bool is_simple = op <= Op::kLog;
+    const auto operand = [&](Shape of) {
+        return is_simple ? random_f32(of, random, kind) : random_mixed(of, random, kind);
+    };
+    s.inputs = {operand(shape)};
+    if ((op >= Op::kAdd && op <= Op::kDiv) || op == Op::kReluGrad || op == Op::kMax || op == Op::kMin ||
+        op == Op::kLess || op == Op::kEqual || op == Op::kSelect) {
+        s.inputs.push_back(operand(random_broadcast(shape, random)));
+    }
+    if (op == Op::kSelect) {
+        s.inputs.push_back(operand(random_broadcast(shape, random)));
     } else if (op == Op::kScale || op == Op::kAddConst) {
         s.node.attributes[0] =
             kind == Kind::kHostile ? hostile_bits(random) : std::bit_cast<std::uint32_t>(random.unit());
+    } else if (op == Op::kCausalMask) {
+        s.node.attributes = {1 + random.below(shape.rows + 3), hostile_bits(random)};
     }
 }
 
@@ -160,6 +300,9 @@ void make_reduction(Sample& s, Random& random, Kind kind) {
     } else if (s.node.op == Op::kRowMax) {
         s.inputs = {random.below(2) == 0 ? random_f32(shape, random, kind) : random_q(shape, random, 30, kind)};
         s.node.dtype = s.inputs[0].dtype;
+    } else if (s.node.op == Op::kRowArgMax) {
+        s.inputs = {random_mixed(shape, random, kind)};
+        s.node.dtype = DType::kI32;
     } else {
         // Now and then more chunks than one output tile has columns.
         const Shape wide{dimension(random), random.below(4) == 0 ? 1500 : shape.cols};
@@ -189,11 +332,14 @@ void make_fixed_point(Sample& s, Random& random, Kind kind) {
         s.node.attributes[0] = random.below(63);
     } else {
         const std::uint32_t precision = 2 + random.below(23);
-        const std::uint32_t other = dimension(random);
+        const std::uint32_t groups = random.below(3) == 0 ? 2 + random.below(2) : 1;
+        const std::uint32_t m = groups == 1 ? rows : groups * 32 * (1 + random.below(2));
+        const std::uint32_t n = groups == 1 ? dimension(random) : 32 * (1 + random.below(2));
         s.node.attributes = {precision, chunk};
-        s.node.shape = {rows, other};
-        s.inputs = {random_q({rows, cols}, random, precision, kind), random_exponents({rows, chunks}, random, kind),
-                    random_q({other, cols}, random, precision, kind), random_exponents({other, chunks}, random, kind)};
+        s.node.shape = {m, n};
+        s.inputs = {random_q({m, cols}, random, precision, kind), random_exponents({m, chunks}, random, kind),
+                    random_q({groups * n, cols}, random, precision, kind),
+                    random_exponents({groups * n, chunks}, random, kind)};
     }
 }
 
@@ -205,6 +351,12 @@ void make_source(Sample& s, Random& random, Kind kind) {
     } else if (s.node.op == Op::kUniform) {
         const float bound = random.unit();
         s.node.attributes = {std::bit_cast<std::uint32_t>(bound < 0 ? -bound : bound), random.next_u32()};
+    } else if (s.node.op == Op::kBernoulli) {
+        s.node.attributes = {random.next_u32(), random.next_u32()};
+    } else if (s.node.op == Op::kStepCount) {
+        s.node.shape = {1, 1};
+        const auto shift = [&] { return random.below(32); };
+        s.node.attributes = {1 + (random.next_u32() >> 1U >> shift()), random.below(2) * (random.next_u32() >> shift())};
     } else {
         s.node.attributes[0] =
             kind == Kind::kHostile ? hostile_bits(random) : std::bit_cast<std::uint32_t>(random.unit());
@@ -249,16 +401,20 @@ Sample random_sample(Op op, Random& random, Kind kind) {
     s.node.op = op;
     s.context.seed = random.next();
     s.context.step = random.next() >> random.below(64);
-    if (op <= Op::kFill) {
+    if (op <= Op::kStepCount) {
         make_source(s, random, kind);
+    } else if (op == Op::kView) {
+        make_view(s, random, kind);
     } else if (op <= Op::kOneHot) {
         make_movement(s, random, kind);
-    } else if (op <= Op::kLog) {
-        make_elementwise(s, random, kind);
-    } else if (op <= Op::kRowSum) {
+    } else if (op <= Op::kToInt) {
+        make_conversion(s, random, kind);
+    } else if (op >= Op::kRowMax && op <= Op::kRowArgMax) {
         make_reduction(s, random, kind);
-    } else {
+    } else if (op >= Op::kQuantise && op <= Op::kContract) {
         make_fixed_point(s, random, kind);
+    } else {
+        make_elementwise(s, random, kind);
     }
     for (const Tensor& tensor : s.inputs) {
         s.node.inputs.push_back(input_of(tensor));
