@@ -86,8 +86,8 @@ Program build_char_model(const CharModelConfig& model, const OptimizerConfig& op
     Tape tape(graph);
     const std::vector<Value>& p = inputs.parameters;
     const Value features = tape.embed(p[kTable], index);
-    const Value hidden = tape.relu(tape.add_row(tape.matmul_nt(features, p[kHiddenWeight]), p[kHiddenBias]));
-    const Value logits = tape.add_row(tape.matmul_nt(hidden, p[kOutputWeight]), p[kOutputBias]);
+    const Value hidden = tape.relu(tape.add(tape.matmul_nt(features, p[kHiddenWeight]), p[kHiddenBias]));
+    const Value logits = tape.add(tape.matmul_nt(hidden, p[kOutputWeight]), p[kOutputBias]);
     const Value loss = tape.mean_cross_entropy(logits, target);
     inputs.gradients = tape.gradients(loss, p);
     const std::vector<Value> next = append_optimizer(graph, optimizer, inputs);

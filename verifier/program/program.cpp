@@ -2,6 +2,8 @@
 #include <verifier/program/program.hpp>
 
 #include <algorithm>
+#include <set>
+#include <string_view>
 
 namespace assay::program {
 namespace {
@@ -15,20 +17,32 @@ using canonical::TensorType;
 
 Result<void, ProgramError> fail(ProgramError error) { return Unexpected{error}; }
 
-// PRG-6: names identify tensors in checkpoints, so each is there and is the only one.
-bool is_state_named(const std::vector<StateTensor>& state) {
-    if (state.empty() || state.size() > canonical::kMaxStateTensors) {
+// PRG-6: names identify tensors in checkpoints and artifacts, so each is there and is the only one.
+bool are_named(const std::vector<StateTensor>& tensors) {
+    if (tensors.size() > canonical::kMaxStateTensors) {
         return false;
     }
-    for (std::size_t i = 0; i < state.size(); ++i) {
-        const auto before = state.begin() + static_cast<std::ptrdiff_t>(i);
-        const bool repeated =
-            std::any_of(state.begin(), before, [&](const StateTensor& t) { return t.name == state[i].name; });
-        if (state[i].name.empty() || repeated) {
-            return false;
-        }
+    std::set<std::string_view> names;
+    return std::all_of(tensors.begin(), tensors.end(), [&](const StateTensor& tensor) {
+        return !tensor.name.empty() && names.insert(tensor.name).second;
+    });
+}
+
+// PRG-6: what check_graph does not see where no node reads the tensor.
+bool are_sized(const std::vector<StateTensor>& tensors) {
+    const auto is_size = [](std::uint32_t n) { return n >= 1 && n <= canonical::kMaxDimension; };
+    return std::all_of(tensors.begin(), tensors.end(), [&](const StateTensor& tensor) {
+        return is_valid(tensor.type.dtype) && is_size(tensor.type.shape.rows) && is_size(tensor.type.shape.cols);
+    });
+}
+
+std::vector<TensorType> types_of(const std::vector<StateTensor>& tensors) {
+    std::vector<TensorType> types;
+    types.reserve(tensors.size());
+    for (const StateTensor& tensor : tensors) {
+        types.push_back(tensor.type);
     }
-    return true;
+    return types;
 }
 
 // PRG-6: batches exist in the step only, and are what the program declares.
@@ -56,15 +70,14 @@ Result<Program, ProgramError> decode_program(ByteView bytes) {
 }
 
 Result<void, ProgramError> check_program(const Program& program) {
-    if (!is_state_named(program.state)) {
+    if (program.state.empty() || !are_named(program.state)) {
         return fail(ProgramError::kState);
     }
-    std::vector<TensorType> types;
-    types.reserve(program.state.size());
-    for (const StateTensor& tensor : program.state) {
-        types.push_back(tensor.type);
+    if (!are_named(program.initial) || !are_sized(program.initial)) {
+        return fail(ProgramError::kInitial);
     }
-    if (!canonical::check_graph(program.init, {}, types)) {
+    const std::vector<TensorType> types = types_of(program.state);
+    if (!canonical::check_graph(program.init, types_of(program.initial), types)) {
         return fail(ProgramError::kInit);
     }
     if (!canonical::check_graph(program.step, types, types)) {

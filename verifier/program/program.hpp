@@ -23,14 +23,17 @@ struct StateTensor {
 
 struct Program {
     std::vector<StateTensor> state;
-    canonical::Graph init;  ///< no state inputs; makes the state of step 0
+    /// What the init graph may read as its state: tensors that the task gives as an artifact, such as parameters
+    /// trained elsewhere. Empty when everything starts from constants and random numbers.
+    std::vector<StateTensor> initial{};
+    canonical::Graph init;  ///< reads `initial`; makes the state of step 0
     canonical::Graph step;  ///< state and batch -> next state
     std::uint32_t loss_node = 0;  ///< index in `step` of the [1,1] f32 mean loss; for progress and curves only
     std::uint32_t batch_size = 0;
     canonical::DatasetShape dataset;
     static constexpr auto fields() {
-        return std::tuple{&Program::state, &Program::init, &Program::step, &Program::loss_node, &Program::batch_size,
-                          &Program::dataset};
+        return std::tuple{&Program::state, &Program::initial, &Program::init, &Program::step, &Program::loss_node,
+                          &Program::batch_size, &Program::dataset};
     }
 };
 
@@ -41,6 +44,7 @@ enum class [[nodiscard]] ProgramError : std::uint8_t {
     kState = 4,      ///< PRG-6: no state tensors, too many, or names empty or repeated
     kLoss = 5,       ///< PRG-6: loss_node is not a [1,1] f32 node of the step graph
     kDataset = 6,    ///< PRG-6: kBatchRows nodes disagree with the declared dataset or batch size
+    kInitial = 7,    ///< PRG-6: too many initial tensors, names empty or repeated, or a type that no tensor has
 };
 
 /// Decodes and checks; what it returns is safe to execute.
