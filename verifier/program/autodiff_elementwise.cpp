@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <limits>
-#include <numbers>
 #include <utility>
 
 #include <core/base/assert.hpp>
@@ -13,6 +12,8 @@ using canonical::Shape;
 namespace {
 
 constexpr Shape kScalar{1, 1};
+constexpr float kSqrt2 = 1.41421356F;
+constexpr float kInverseSqrtPi = 0.564189584F;
 
 Value negative(GraphBuilder& graph, const Value& x) { return graph.scale(x, -1.0F); }
 
@@ -154,7 +155,7 @@ Value Tape::tanh(const Value& x) {
 Value Tape::erf(const Value& x) {
     return pointwise(x, graph_.erf(x), [x](GraphBuilder& graph, const Value& gradient) {
         const Value bell = graph.exp(negative(graph, graph.mul(x, x)));
-        return graph.mul(gradient, graph.scale(bell, 2.0F * std::numbers::inv_sqrtpi_v<float>));
+        return graph.mul(gradient, graph.scale(bell, 2.0F * kInverseSqrtPi));
     });
 }
 
@@ -194,10 +195,10 @@ Value Tape::silu(const Value& x) {
 }
 
 Value Tape::gelu(const Value& x) {
-    const Value erf = graph_.erf(graph_.scale(x, 1.0F / std::numbers::sqrt2_v<float>));
+    const Value erf = graph_.erf(graph_.scale(x, 1.0F / kSqrt2));
     const Value area = graph_.scale(graph_.add_const(erf, 1.0F), 0.5F);
     return pointwise(x, graph_.mul(x, area), [x, area](GraphBuilder& graph, const Value& gradient) {
-        constexpr float height = std::numbers::inv_sqrtpi_v<float> / std::numbers::sqrt2_v<float>;
+        constexpr float height = kInverseSqrtPi / kSqrt2;
         const Value bell = graph.scale(graph.exp(graph.scale(graph.mul(x, x), -0.5F)), height);
         return graph.mul(gradient, graph.add(graph.mul(x, bell), area));
     });
@@ -205,7 +206,7 @@ Value Tape::gelu(const Value& x) {
 
 // y = x h with h = (1 + tanh u) / 2 and u = c (x + k x^3), so y' = h (1 + 2 u' (x - y)).
 Value Tape::gelu_tanh(const Value& x) {
-    constexpr float c = std::numbers::sqrt2_v<float> * std::numbers::inv_sqrtpi_v<float>;
+    constexpr float c = kSqrt2 * kInverseSqrtPi;
     constexpr float k = 0.044715F;
     const Value square = graph_.mul(x, x);
     const Value tanh = graph_.tanh(graph_.mul(x, graph_.add_const(graph_.scale(square, c * k), c)));

@@ -2,24 +2,19 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
+#include <tuple>
 #include <vector>
 
 #include <core/base/bytes.hpp>
 #include <core/codec/borsh.hpp>
 #include <core/base/result.hpp>
 #include <verifier/canonical/node.hpp>
+#include <verifier/program/models.hpp>
+#include <verifier/program/state_tensor.hpp>
 
 /// A program: what a task trains, as two graphs and the list of state tensors, with everything that a worker and the
 /// chain must agree on.
 namespace assay::program {
-
-/// A tensor of the state (a parameter or an optimizer slot), with the name it has in checkpoints.
-struct StateTensor {
-    std::string name;
-    canonical::TensorType type;
-    static constexpr auto fields() { return std::tuple{&StateTensor::name, &StateTensor::type}; }
-};
 
 struct Program {
     std::vector<StateTensor> state;
@@ -50,29 +45,5 @@ enum class [[nodiscard]] ProgramError : std::uint8_t {
 /// Decodes and checks; what it returns is safe to execute.
 Result<Program, ProgramError> decode_program(ByteView bytes);
 Result<void, ProgramError> check_program(const Program& program);
-
-/// A character-level language model: embedding of `context` characters, a hidden layer, softmax cross-entropy over
-/// the next character. Dataset rows are context+1 character ids.
-struct CharModelConfig {
-    std::uint32_t vocabulary = 0;
-    std::uint32_t context = 16;
-    std::uint32_t embedding = 32;   ///< multiple of 32
-    std::uint32_t hidden = 128;
-    std::uint32_t batch_size = 64;
-    std::uint64_t dataset_rows = 0;
-};
-
-enum class OptimizerKind : std::uint8_t { kSgdMomentum = 1, kAdam = 2 };
-struct OptimizerConfig {
-    OptimizerKind kind = OptimizerKind::kAdam;
-    float learning_rate = 0.003F;
-    float momentum = 0.9F;  ///< kSgdMomentum
-    float beta1 = 0.9F;     ///< kAdam
-    float beta2 = 0.999F;
-    float epsilon = 1e-8F;
-};
-
-/// Builds the forward graph, differentiates it, appends the optimizer. The result passes check_program.
-Program build_char_model(const CharModelConfig& model, const OptimizerConfig& optimizer);
 
 }  // namespace assay::program

@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 #include <tests/unit/program/text_rows.hpp>
 #include <verifier/canonical/executor.hpp>
+#include <verifier/program/models.hpp>
 #include <verifier/program/program.hpp>
 
 using namespace assay;

@@ -3,6 +3,7 @@
 
 #include <core/codec/borsh.hpp>
 #include <doctest/doctest.h>
+#include <verifier/program/models.hpp>
 #include <verifier/program/program.hpp>
 
 using namespace assay;
