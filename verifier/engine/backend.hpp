@@ -45,8 +45,8 @@ class Backend {
     virtual void move_all(std::span<const Slot> from, std::span<const Slot> to) = 0;
 };
 
-/// Plain loops for everything but the contraction's product, for which libtorch's BLAS is called. CPU only.
-std::unique_ptr<Backend> make_host_backend(std::size_t slots);
+/// The fused executor's own loops, a whole tensor at a time. CPU only.
+std::unique_ptr<Backend> make_host_backend(std::size_t slots, int threads);
 /// libtorch eager on any device, with the operations that are exact or rounded once on all of them.
 std::unique_ptr<Backend> make_torch_backend(std::size_t slots, const std::string& device);
 /// The backend that `options` ask for.

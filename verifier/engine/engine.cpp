@@ -5,12 +5,16 @@
 #include <bit>
 #include <cstring>
 #include <map>
+#include <optional>
 #include <set>
 #include <stdexcept>
 
 #include <core/base/assert.hpp>
 #include <verifier/canonical/partial.hpp>
 #include <verifier/engine/backend.hpp>
+#include <verifier/engine/fused/executor.hpp>
+#include <verifier/engine/fused/plan.hpp>
+#include <verifier/engine/fused/thread_pool.hpp>
 #include <verifier/engine/torch_runtime.hpp>
 
 namespace assay::engine {
@@ -38,6 +42,9 @@ bool is_quantised_to(const Graph& graph, const Input& input, std::uint32_t preci
            graph[input.index].attributes[0] <= precision;
 }
 
+// Sources whose values depend on the seed and the step.
+bool is_numbered(Op op) { return op == Op::kUniform || op == Op::kBernoulli || op == Op::kStepCount; }
+
 // Whether every value of an i32 tensor is within +-2^precision.
 bool is_within(const Tensor& q, std::uint32_t precision) {
     const std::int64_t limit = std::int64_t{1} << precision;
@@ -51,6 +58,25 @@ bool is_within(const Tensor& q, std::uint32_t precision) {
     return true;
 }
 
+// The types of the state before a step, if they are those after it; an initialisation's are not.
+std::optional<std::vector<canonical::TensorType>> steady_state(const Graph& graph) {
+    std::vector<canonical::TensorType> types;
+    for (const Input& input : graph.back().inputs) {
+        types.push_back({input.dtype, input.shape});
+    }
+    for (const Node& node : graph) {
+        for (const Input& input : node.inputs) {
+            const bool is_other = input.source == Source::kState &&
+                                  (input.index >= types.size() ||
+                                   types[input.index] != canonical::TensorType{input.dtype, input.shape});
+            if (is_other) {
+                return std::nullopt;
+            }
+        }
+    }
+    return types;
+}
+
 }  // namespace
 
 bool fits_double(const Node& contract, std::uint32_t bits) {
@@ -61,7 +87,7 @@ bool fits_double(const Node& contract, std::uint32_t bits) {
 
 std::unique_ptr<Backend> make_backend(std::size_t slots, const EngineOptions& options) {
     if (options.device == "cpu" && !options.portable) {
-        return make_host_backend(slots);
+        return make_host_backend(slots, options.threads);
     }
     return make_torch_backend(slots, options.device);
 }
@@ -77,13 +103,30 @@ struct Engine::Impl {
     std::set<std::uint32_t> kept;
     std::map<std::uint32_t, float> scalars;
     std::unique_ptr<Backend> backend;
+    std::unique_ptr<fused::ThreadPool> pool;
+    std::unique_ptr<fused::Executor> fast;
+    bool is_fast_possible = false;
+    bool is_state_fast = false;  ///< the state is in `fast`, else in `backend`
 
     Slot slot_of(const Input& input) const {
         return input.source == Source::kNode ? input.index
                                              : static_cast<Slot>(graph.size() - 1) + input.index;
     }
 
+    /// On the CPU the pool's threads call the BLAS themselves.
+    void use_threads() const {
+        const bool is_torch = options.device != "cpu" || options.portable;
+        set_threads(is_torch ? options.threads : 1, is_torch ? options.threads : 1);
+    }
     void plan();
+    bool prepare_fast();
+    void move_state(bool to_fast);
+    std::vector<Tensor> load_state() const;
+    void store_state(std::span<const Tensor> tensors);
+    Result<void, StepError> run_fast(const StepContext& context);
+    Result<void, StepError> run_nodes(
+        const StepContext& context, const Tamper& tamper, const canonical::NodeObserver& observe
+    );
     void batch(const Task& task, const StepContext& context);
     void execute(const Task& task, const StepContext& context);
     void tamper_with(const Task& task, std::uint64_t step, const Tamper& tamper);
@@ -123,6 +166,63 @@ void Engine::Impl::plan() {
     }
 }
 
+// Planned when the first step is run: what is kept is known by then.
+bool Engine::Impl::prepare_fast() {
+    if (fast != nullptr || !is_fast_possible) {
+        return is_fast_possible;
+    }
+    const auto types = steady_state(graph);
+    const std::vector<std::uint32_t> wanted(kept.begin(), kept.end());
+    auto plan = types ? fused::make_plan(graph, *types, wanted, options.threads) : std::nullopt;
+    is_fast_possible = plan.has_value();
+    if (is_fast_possible) {
+        pool = std::make_unique<fused::ThreadPool>(options.threads);
+        fast = std::make_unique<fused::Executor>(*std::move(plan), rows, *pool);
+    }
+    return is_fast_possible;
+}
+
+std::vector<Tensor> Engine::Impl::load_state() const {
+    if (is_state_fast) {
+        return fast->state();
+    }
+    std::vector<Tensor> out;
+    for (const Slot slot : state) {
+        out.push_back(backend->load(slot));
+    }
+    return out;
+}
+
+void Engine::Impl::store_state(std::span<const Tensor> tensors) {
+    if (is_state_fast) {
+        return fast->set_state(tensors);
+    }
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+        backend->store(static_cast<Slot>(tasks.size() + i), tensors[i]);
+    }
+}
+
+void Engine::Impl::move_state(bool to_fast) {
+    if (to_fast == is_state_fast) {
+        return;
+    }
+    const std::vector<Tensor> moved = load_state();
+    if (to_fast) {
+        std::for_each(state.begin(), state.end(), [&](Slot slot) { backend->release(slot); });
+    }
+    is_state_fast = to_fast;
+    store_state(moved);
+}
+
+Result<void, StepError> Engine::Impl::run_fast(const StepContext& context) {
+    TRY(fast->run_step(context));
+    for (const std::uint32_t node : kept) {
+        const Tensor value = fast->kept(node);
+        std::memcpy(&scalars[node], value.data.data(), sizeof(float));
+    }
+    return {};
+}
+
 void Engine::Impl::batch(const Task& task, const StepContext& context) {
     const Node& node = task.node;
     const std::size_t row_bytes = std::size_t{node.shape.cols} * 4;
@@ -141,8 +241,8 @@ void Engine::Impl::batch(const Task& task, const StepContext& context) {
 void Engine::Impl::execute(const Task& task, const StepContext& context) {
     if (task.node.op == Op::kBatchRows) {
         batch(task, context);
-    } else if (task.node.op == Op::kUniform) {
-        backend->store(task.output, canonical::execute_node(task.node, context, *rows, {}));  // initialisation only
+    } else if (is_numbered(task.node.op)) {
+        backend->store(task.output, canonical::execute_node(task.node, context, *rows, {}));
     } else {
         backend->execute(task);
     }
@@ -171,7 +271,8 @@ Engine::Engine(Graph graph, std::shared_ptr<const canonical::RowSource> rows, En
     impl_->graph = std::move(graph);
     impl_->rows = std::move(rows);
     impl_->options = std::move(options);
-    set_threads(impl_->options.threads);
+    impl_->use_threads();
+    impl_->is_fast_possible = impl_->options.device == "cpu" && !impl_->options.portable;
     check_contractions(impl_->graph, impl_->options);
     impl_->plan();
     const std::size_t slots = impl_->tasks.size() + std::size_t{canonical::kMaxStateTensors};
@@ -184,54 +285,58 @@ Engine& Engine::operator=(Engine&&) noexcept = default;
 
 void Engine::set_state(std::span<const Tensor> state) {
     ASSERT(state.size() <= canonical::kMaxStateTensors);
-    for (std::size_t i = 0; i < state.size(); ++i) {
-        impl_->backend->store(static_cast<Slot>(impl_->tasks.size() + i), state[i]);
-    }
+    impl_->store_state(state);
 }
 
-std::vector<Tensor> Engine::state() const {
-    std::vector<Tensor> out;
-    out.reserve(impl_->state.size());
-    for (const Slot slot : impl_->state) {
-        out.push_back(impl_->backend->load(slot));
-    }
-    return out;
-}
+std::vector<Tensor> Engine::state() const { return impl_->load_state(); }
 
 Result<void, StepError> Engine::run_step(
     const StepContext& context, const Tamper& tamper, const canonical::NodeObserver& observe
 ) {
     require_canonical_environment();
-    Impl& impl = *impl_;
+    const bool is_watched = tamper || observe;
+    if (!is_watched && impl_->prepare_fast()) {
+        impl_->move_state(true);
+        impl_->use_threads();
+        return impl_->run_fast(context);
+    }
+    impl_->move_state(false);
+    impl_->use_threads();
+    return impl_->run_nodes(context, tamper, observe);
+}
+
+Result<void, StepError> Engine::Impl::run_nodes(
+    const StepContext& context, const Tamper& tamper, const canonical::NodeObserver& observe
+) {
     bool is_stopped = false;
-    for (std::uint32_t i = 0; i < impl.tasks.size() && !is_stopped; ++i) {
-        if (tamper && impl.tasks[i].node.op == Op::kContract) {
-            Task checked = impl.tasks[i];
-            checked.is_bounded = impl.is_task_bounded(checked);
-            impl.execute(checked, context);
+    for (std::uint32_t i = 0; i < tasks.size() && !is_stopped; ++i) {
+        if (tamper && tasks[i].node.op == Op::kContract) {
+            Task checked = tasks[i];
+            checked.is_bounded = is_task_bounded(checked);
+            execute(checked, context);
         } else {
-            impl.execute(impl.tasks[i], context);
+            execute(tasks[i], context);
         }
         if (tamper) {
-            impl.tamper_with(impl.tasks[i], context.step, tamper);
+            tamper_with(tasks[i], context.step, tamper);
         }
-        is_stopped = observe && !observe(i, impl.backend->load(i));
-        if (impl.kept.contains(i)) {
-            const Tensor value = impl.backend->load(i);
-            std::memcpy(&impl.scalars[i], value.data.data(), sizeof(float));
+        is_stopped = observe && !observe(i, backend->load(i));
+        if (kept.contains(i)) {
+            const Tensor value = backend->load(i);
+            std::memcpy(&scalars[i], value.data.data(), sizeof(float));
         }
-        for (const Slot slot : impl.expired[i]) {
-            impl.backend->release(slot);
+        for (const Slot slot : expired[i]) {
+            backend->release(slot);
         }
     }
-    const bool is_finite = !is_stopped && std::all_of(impl.next.begin(), impl.next.end(), [&](Slot slot) {
-        return impl.backend->is_finite(slot);
+    const bool is_finite = !is_stopped && std::all_of(next.begin(), next.end(), [&](Slot slot) {
+        return backend->is_finite(slot);
     });
     if (is_finite) {
-        impl.backend->move_all(impl.next, impl.state);
+        backend->move_all(next, state);
     }
-    for (Slot slot = 0; slot < impl.tasks.size(); ++slot) {
-        impl.backend->release(slot);
+    for (Slot slot = 0; slot < tasks.size(); ++slot) {
+        backend->release(slot);
     }
     if (!is_finite && !is_stopped) {
         return Unexpected{StepError::kDiverged};
@@ -246,7 +351,7 @@ float Engine::scalar(std::uint32_t node) const {
 }
 
 void Engine::keep(std::uint32_t node) {
-    ASSERT(node < impl_->tasks.size() && impl_->graph[node].dtype == DType::kF32);
+    ASSERT(node < impl_->tasks.size() && impl_->graph[node].dtype == DType::kF32 && impl_->fast == nullptr);
     impl_->kept.insert(node);
 }
 

@@ -50,7 +50,7 @@ class Engine {
 
     /// A scalar output of the last step, e.g. the program's loss node.
     float scalar(std::uint32_t node) const;
-    /// Asks the engine to keep node's output of each step for scalar().
+    /// Asks the engine to keep node's output of each step for scalar(). Before the first step.
     void keep(std::uint32_t node);
 
     /// "libtorch 1.13.1 cpu, 1 thread"

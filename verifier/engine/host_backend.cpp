@@ -4,18 +4,20 @@
 #include <map>
 #include <memory>
 #include <new>
+#include <optional>
 #include <vector>
 
 #include <core/base/assert.hpp>
 #include <verifier/engine/backend.hpp>
-#include <verifier/engine/host_kernels.hpp>
-#include <verifier/engine/torch_runtime.hpp>
+#include <verifier/engine/fused/product.hpp>
+#include <verifier/engine/fused/row_kernels.hpp>
+#include <verifier/engine/fused/row_op.hpp>
+#include <verifier/engine/fused/thread_pool.hpp>
 
 namespace assay::engine {
 namespace {
 
 using canonical::DType;
-using canonical::Node;
 using canonical::Op;
 using canonical::Shape;
 using canonical::Tensor;
@@ -54,20 +56,19 @@ struct HostTensor {
 
     std::size_t size_bytes() const { return shape.element_count() * canonical::size_of(dtype); }
     template <class T>
-    In<T> in() const {
-        return {reinterpret_cast<const T*>(memory.get()), shape};
-    }
-    template <class T>
-    View<T> out() const {
-        return {reinterpret_cast<T*>(memory.get()), shape};
+    T* as() const {
+        return reinterpret_cast<T*>(memory.get());
     }
 };
 
-float as_f32(std::uint32_t bits) { return std::bit_cast<float>(bits); }
+struct NoRows final : canonical::RowSource {
+    canonical::DatasetShape shape() const override { return {}; }
+    ByteView row(std::uint64_t) const override { return {}; }
+};
 
 class HostBackend final : public Backend {
   public:
-    explicit HostBackend(std::size_t slots) : slots_(slots) {}
+    HostBackend(std::size_t slots, int threads) : threads_(threads), slots_(slots) {}
 
     void store(Slot slot, const Tensor& tensor) override {
         slots_[slot] = make(tensor.dtype, tensor.shape);
@@ -85,7 +86,8 @@ class HostBackend final : public Backend {
     void release(Slot slot) override { slots_[slot].memory.reset(); }
 
     bool is_finite(Slot slot) const override {
-        return held(slot).dtype != DType::kF32 || engine::is_finite(held(slot).in<float>());
+        return held(slot).dtype != DType::kF32 ||
+               fused::all_finite(held(slot).shape.element_count(), held(slot).as<float>());
     }
 
     void move_all(std::span<const Slot> from, std::span<const Slot> to) override {
@@ -99,32 +101,13 @@ class HostBackend final : public Backend {
     }
 
     void execute(const Task& task) override {
-        const Node& node = task.node;
-        HostTensor out = make(node.dtype, node.shape);
-        switch (node.op) {
-            case Op::kFill:
-            case Op::kTranspose:
-            case Op::kSliceCols:
-            case Op::kGatherRows:
-            case Op::kScatterAddRows:
-            case Op::kOneHot:
-                move_data(task, out);
-                break;
-            case Op::kRowMax:
-            case Op::kRowExponent:
-            case Op::kRowSum:
-                reduce(task, out);
-                break;
-            case Op::kQuantise:
-            case Op::kDequantise:
-                convert(task, out);
-                break;
-            case Op::kContract:
-                contract(task, out);
-                break;
-            default:
-                compute(task, out);
-                break;
+        HostTensor out = make(task.node.dtype, task.node.shape);
+        if (task.node.op == Op::kContract) {
+            contract(task, out);
+        } else if (task.node.op == Op::kScatterAddRows) {
+            scatter(task, out);
+        } else {
+            work_by_rows(task, out);
         }
         slots_[task.output] = std::move(out);
     }
@@ -139,115 +122,92 @@ class HostBackend final : public Backend {
         return {dtype, shape, pool_.take(shape.element_count() * canonical::size_of(dtype))};
     }
 
-    void compute(const Task& task, HostTensor& out) {
-        if (task.inputs.size() == 2) {
-            binary(task.node.op, input(task, 0).in<float>(), input(task, 1).in<float>(), out.out<float>());
-        } else {
-            unary(task.node.op, input(task, 0).in<float>(), as_f32(task.node.attributes[0]), out.out<float>());
+    void work_by_rows(const Task& task, HostTensor& out) {
+        const canonical::StepContext no_context;  // sources that ask for one are the engine's
+        std::optional<fused::ViewRows> view;
+        if (task.node.view) {
+            view.emplace(*task.node.view);
         }
+        fused::RowCall call{
+            .node = task.node,
+            .reads = task.node,
+            .context = no_context,
+            .extent = {task.node.shape.rows, task.node.shape.cols, 0},
+            .view = view ? &*view : nullptr,
+        };
+        for (std::size_t i = 0; i < task.inputs.size(); ++i) {
+            call.inputs[i] = input(task, i).memory.get();
+        }
+        call.output = out.memory.get();
+        fused::run_row_op(call);
     }
 
-    void move_data(const Task& task, HostTensor& out) {
-        const bool is_wide = out.dtype == DType::kI64;
-        switch (task.node.op) {
-            case Op::kFill:
-                return fill(task.node.attributes[0], out.out<float>());
-            case Op::kTranspose:
-                return is_wide ? transpose(input(task, 0).in<std::uint64_t>(), out.out<std::uint64_t>())
-                               : transpose(input(task, 0).in<std::uint32_t>(), out.out<std::uint32_t>());
-            case Op::kSliceCols: {
-                const std::size_t first = task.node.attributes[0];
-                return is_wide ? slice_cols(input(task, 0).in<std::uint64_t>(), first, out.out<std::uint64_t>())
-                               : slice_cols(input(task, 0).in<std::uint32_t>(), first, out.out<std::uint32_t>());
-            }
-            case Op::kGatherRows:
-                return gather_rows(input(task, 0).in<float>(), input(task, 1).in<std::int32_t>(), out.out<float>());
-            case Op::kScatterAddRows:
-                return scatter_add_rows(
-                    input(task, 0).in<std::int32_t>(), input(task, 1).in<std::int32_t>(), out.out<std::int64_t>()
-                );
-            default:
-                return one_hot(input(task, 0).in<std::int32_t>(), out.out<float>());
-        }
-    }
-
-    void reduce(const Task& task, HostTensor& out) {
-        const HostTensor& x = input(task, 0);
-        if (task.node.op == Op::kRowSum) {
-            return row_sum(x.in<std::int32_t>(), out.out<std::int64_t>());
-        }
-        if (task.node.op == Op::kRowExponent) {
-            return row_exponent(x.in<float>(), task.node.attributes[0], out.out<std::int32_t>());
-        }
-        return x.dtype == DType::kF32 ? row_max(x.in<float>(), out.out<float>())
-                                      : row_max(x.in<std::int32_t>(), out.out<std::int32_t>());
-    }
-
-    void convert(const Task& task, HostTensor& out) {
-        const HostTensor& x = input(task, 0);
-        const I32 exponent = input(task, 1).in<std::int32_t>();
-        const auto [precision, chunk] = task.node.attributes;
-        if (task.node.op == Op::kDequantise) {
-            return dequantise(x.in<std::int64_t>(), exponent, precision, out.out<float>());
-        }
-        quantise(
-            x.in<float>(), exponent, precision, exponent.cols() == 1 ? x.shape.cols : chunk, out.out<std::int32_t>()
+    void scatter(const Task& task, HostTensor& out) {
+        std::memset(out.memory.get(), 0, out.size_bytes());
+        fused::scatter_add_rows(
+            input(task, 0).as<std::int32_t>(), input(task, 1).as<std::int32_t>(),
+            input(task, 1).shape.element_count(), out.shape, 0, out.shape.cols, out.as<std::int64_t>()
         );
     }
 
-    std::shared_ptr<std::byte> widened(const HostTensor& q) {
-        auto memory = pool_.take(q.shape.element_count() * sizeof(double));
-        to_double(q.in<std::int32_t>(), reinterpret_cast<double*>(memory.get()));
+    template <class T>
+    std::shared_ptr<std::byte> converted(const HostTensor& q) {
+        auto memory = pool_.take(q.shape.element_count() * sizeof(T));
+        const auto* from = q.as<std::int32_t>();
+        std::transform(from, from + q.shape.element_count(), reinterpret_cast<T*>(memory.get()), [](std::int32_t x) {
+            return static_cast<T>(x);
+        });
         return memory;
     }
 
-    void contract(const Task& task, HostTensor& out) {
-        const auto [precision, chunk_cols] = task.node.attributes;
-        const I32 qa = input(task, 0).in<std::int32_t>();
-        const I32 ea = input(task, 1).in<std::int32_t>();
-        const I32 qb = input(task, 2).in<std::int32_t>();
-        const I32 eb = input(task, 3).in<std::int32_t>();
-        const bool in_doubles = task.is_bounded && fits_double(task.node, precision);
-        const auto exact = pool_.take(out.shape.element_count() * sizeof(double));
-        const auto sums = pool_.take(out.shape.element_count() * sizeof(double));
-        const View<double> total{reinterpret_cast<double*>(sums.get()), out.shape};
-        std::shared_ptr<std::byte> wide_a;
-        std::shared_ptr<std::byte> wide_b;
-        if (in_doubles) {
-            wide_a = widened(input(task, 0));
-            wide_b = widened(input(task, 2));
+    std::shared_ptr<std::byte> converted(const HostTensor& q, fused::Format format) {
+        switch (format) {
+            case fused::Format::kShort: return converted<std::int16_t>(q);
+            case fused::Format::kFloat: return converted<float>(q);
+            default: return converted<double>(q);
         }
-        for (Chunk chunk; chunk.first < qa.cols(); chunk.first += chunk_cols, ++chunk.index) {
-            chunk.count = std::min<std::size_t>(chunk_cols, qa.cols() - chunk.first);
-            if (!in_doubles) {
-                auto* product = reinterpret_cast<std::int64_t*>(exact.get());
-                multiply_exact(qa, qb, chunk, product);
-                add_chunk(product, ea, eb, chunk, precision, total);
-                continue;
-            }
-            auto* product = reinterpret_cast<double*>(exact.get());
-            const auto stride = static_cast<std::int64_t>(qa.cols());
-            multiply_nt(Product{
-                .a = reinterpret_cast<const double*>(wide_a.get()) + chunk.first,
-                .b = reinterpret_cast<const double*>(wide_b.get()) + chunk.first,
-                .out = product,
-                .m = static_cast<std::int64_t>(qa.rows()),
-                .n = static_cast<std::int64_t>(qb.rows()),
-                .k = static_cast<std::int64_t>(chunk.count),
-                .a_stride = stride,
-                .b_stride = stride,
-            });
-            add_chunk(product, ea, eb, chunk, precision, total);
-        }
-        round_sums({total.data, total.shape}, out.out<float>());
     }
 
+    // Operands that nothing bounds are summed by the definition: no sum of theirs need be exact in doubles.
+    void contract(const Task& task, HostTensor& out) {
+        const fused::Format format = fused::product_format(task.node);
+        if (!task.is_bounded || format == fused::Format::kWords) {
+            return define(task, out);
+        }
+        const auto a = converted(input(task, 0), format);
+        const auto b = converted(input(task, 2), format);
+        const fused::ProductOperands operands{
+            .a = a.get(),
+            .exponent_a = input(task, 1).as<std::int32_t>(),
+            .b = b.get(),
+            .exponent_b = input(task, 3).as<std::int32_t>(),
+            .out = out.as<float>(),
+        };
+        fused::run_product(task.node, format, operands, threads_);
+    }
+
+    void define(const Task& task, HostTensor& out) {
+        std::vector<Tensor> tensors;
+        for (const Slot slot : task.inputs) {
+            tensors.push_back(load(slot));
+        }
+        std::vector<const Tensor*> inputs;
+        for (const Tensor& tensor : tensors) {
+            inputs.push_back(&tensor);
+        }
+        const Tensor result = canonical::execute_node(task.node, {}, NoRows{}, inputs);
+        std::memcpy(out.memory.get(), result.data.data(), result.data.size());
+    }
+
+    fused::ThreadPool threads_;
     Pool pool_;  // before the slots, whose memory returns to it
     std::vector<HostTensor> slots_;
 };
 
 }  // namespace
 
-std::unique_ptr<Backend> make_host_backend(std::size_t slots) { return std::make_unique<HostBackend>(slots); }
+std::unique_ptr<Backend> make_host_backend(std::size_t slots, int threads) {
+    return std::make_unique<HostBackend>(slots, threads);
+}
 
 }  // namespace assay::engine

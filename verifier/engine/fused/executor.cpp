@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <verifier/engine/fused/executor.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <new>
+
+#include <core/base/assert.hpp>
+#include <verifier/canonical/partial.hpp>
+#include <verifier/engine/fused/product.hpp>
+#include <verifier/engine/fused/row_kernels.hpp>
+#include <verifier/engine/fused/row_op.hpp>
+
+namespace assay::engine::fused {
+
+using canonical::DType;
+using canonical::Input;
+using canonical::Node;
+using canonical::Op;
+using canonical::Shape;
+using canonical::Source;
+using canonical::StepContext;
+using canonical::StepError;
+using canonical::Tensor;
+
+namespace {
+
+constexpr std::align_val_t kAlignment{64};
+
+// Adds the time from its making to its end.
+class Stopwatch {
+  public:
+    explicit Stopwatch(double* total) : total_(total), start_(total == nullptr ? Clock::time_point{} : Clock::now()) {}
+    ~Stopwatch() {
+        if (total_ != nullptr) {
+            *total_ += std::chrono::duration<double>(Clock::now() - start_).count();
+        }
+    }
+    Stopwatch(const Stopwatch&) = delete;
+    Stopwatch& operator=(const Stopwatch&) = delete;
+
+  private:
+    using Clock = std::chrono::steady_clock;
+    double* total_;
+    Clock::time_point start_;
+};
+
+}  // namespace
+
+void Executor::Free::operator()(std::byte* memory) const { ::operator delete(memory, kAlignment); }
+
+Executor::Memory Executor::allocate(std::size_t bytes) {
+    return Memory(static_cast<std::byte*>(::operator new(std::max<std::size_t>(bytes, 1), kAlignment)));
+}
+
+Executor::Executor(Plan plan, std::shared_ptr<const canonical::RowSource> rows, ThreadPool& pool)
+    : plan_(std::move(plan)), rows_(std::move(rows)), pool_(pool) {
+    std::size_t scratch = 0;
+    for (const Region& region : plan_.regions) {
+        scratch = std::max(scratch, region.scratch_bytes);
+    }
+    for (std::size_t i = 0; i < pool_.size(); ++i) {
+        scratch_.push_back(allocate(scratch));
+    }
+    arena_ = allocate(plan_.arena_bytes);
+    const std::vector<Input>& next = plan_.graph.back().inputs;
+    for (std::vector<Memory>& state : states_) {
+        for (const Input& input : next) {
+            state.push_back(allocate(input.shape.element_count() * canonical::size_of(input.dtype)));
+        }
+    }
+    addresses_.resize(plan_.values.size());
+    for (std::size_t i = 0; i < plan_.graph.size() - 1; ++i) {
+        addresses_[i] = arena_.get() + plan_.values[i].offset;
+    }
+}
+
+std::size_t Executor::memory_bytes() const {
+    std::size_t bytes = plan_.arena_bytes;
+    for (const Input& input : plan_.graph.back().inputs) {
+        bytes += 2 * input.shape.element_count() * canonical::size_of(input.dtype);
+    }
+    return bytes;
+}
+
+void Executor::set_profiling(bool is_on) {
+    is_profiling_ = is_on;
+    profiles_.assign(pool_.size(), Profile{});
+}
+
+Executor::Profile Executor::profile() const {
+    Profile sum{};
+    for (const Profile& part : profiles_) {
+        for (std::size_t i = 0; i < sum.size(); ++i) {
+            sum[i] += part[i];
+        }
+    }
+    return sum;
+}
+
+void Executor::set_state(std::span<const Tensor> state) {
+    for (std::size_t i = 0; i < state.size(); ++i) {
+        std::memcpy(states_[current_][i].get(), state[i].data.data(), state[i].data.size());
+    }
+}
+
+std::vector<Tensor> Executor::state() const {
+    std::vector<Tensor> out;
+    const std::vector<Input>& next = plan_.graph.back().inputs;
+    for (std::size_t i = 0; i < next.size(); ++i) {
+        out.push_back(canonical::make_tensor(next[i].dtype, next[i].shape));
+        std::memcpy(out.back().data.data(), states_[current_][i].get(), out.back().data.size());
+    }
+    return out;
+}
+
+Tensor Executor::kept(std::uint32_t id) const {
+    const Value& value = plan_.values[id];
+    Tensor out = canonical::make_tensor(node(id).dtype, value.shape);
+    std::memcpy(out.data.data(), addresses_[id], out.data.size());
+    return out;
+}
+
+void Executor::run_region(const Region& region, const StepContext& context) {
+    const std::size_t blocks = (region.rows + region.block_rows - 1) / region.block_rows;
+    pool_.run(blocks, [&](std::size_t block, std::size_t thread) {
+        const std::uint64_t first = block * region.block_rows;
+        const std::size_t rows = std::min<std::size_t>(region.block_rows, region.rows - first);
+        const auto locate = [&](const Operand& operand) {
+            if (operand.place == Operand::Place::kScratch) {
+                return scratch_[thread].get() + operand.scratch;
+            }
+            std::byte* base = addresses_[operand.value];
+            const Value& value = plan_.values[operand.value];
+            return operand.place == Operand::Place::kRows
+                       ? base + first * value.shape.cols * size_of(value.format)
+                       : base;
+        };
+        for (const RegionOp& op : region.ops) {
+            const Node& what = node(op.node);
+            const Node& reads = op.sums_at_once ? node(what.inputs[0].index) : what;
+            RowCall call{
+                .node = what,
+                .reads = reads,
+                .context = context,
+                .extent = {rows, what.shape.cols, first},
+                .view = op.view.get(),
+                .format = plan_.values[op.node].format,
+            };
+            for (std::size_t j = 0; j < reads.inputs.size(); ++j) {
+                call.inputs[j] = locate(op.inputs[j]);
+            }
+            call.output = locate(op.output);
+            const Stopwatch watch(is_profiling_ ? &profiles_[thread][static_cast<std::size_t>(what.op)] : nullptr);
+            run_row_op(call);
+        }
+    });
+}
+
+// NUM-19; each thread takes some of the columns, so that no two add to one place.
+void Executor::run_scatter(std::uint32_t id) {
+    const Node& scatter = node(id);
+    const std::size_t depth = scatter.shape.cols;
+    const std::size_t entries = scatter.inputs[1].shape.element_count();
+    const auto* q = at<std::int32_t>(plan_.value_of(scatter.inputs[0]));
+    const auto* index = at<std::int32_t>(plan_.value_of(scatter.inputs[1]));
+    auto* out = at<std::int64_t>(id);
+    std::fill_n(out, scatter.shape.element_count(), 0);
+    const std::size_t parts = std::min<std::size_t>(pool_.size(), depth / canonical::kTileDim);
+    pool_.run(parts, [&](std::size_t part, std::size_t) {
+        scatter_add_rows(q, index, entries, scatter.shape, depth * part / parts, depth * (part + 1) / parts, out);
+    });
+}
+
+// NUM-33
+void Executor::run_batch(std::uint32_t id, const StepContext& context) {
+    const Node& batch = node(id);
+    const std::size_t row_bytes = std::size_t{batch.shape.cols} * 4;
+    for (std::uint32_t r = 0; r < batch.shape.rows; ++r) {
+        const std::uint64_t tile = std::uint64_t{r / canonical::kTileDim} * canonical::tile_cols(batch.shape);
+        const auto index = canonical::dataset_row_of(batch, tile, r % canonical::kTileDim, context);
+        ASSERT(index.has_value());
+        const ByteView row = rows_->row(*index);
+        ASSERT(row.size() == row_bytes);
+        std::memcpy(addresses_[id] + r * row_bytes, row.data(), row_bytes);
+    }
+}
+
+void Executor::run_product_stage(std::uint32_t id) {
+    const Node& contract = node(id);
+    const auto address = [&](std::size_t i) { return addresses_[plan_.value_of(contract.inputs[i])]; };
+    const ProductOperands operands{
+        .a = address(0),
+        .exponent_a = reinterpret_cast<const std::int32_t*>(address(1)),
+        .b = address(2),
+        .exponent_b = reinterpret_cast<const std::int32_t*>(address(3)),
+        .out = at<float>(id),
+    };
+    run_product(contract, product_format(contract), operands, pool_);
+}
+
+// Copies what no stage wrote in place, and says whether the next state is finite (NUM-6).
+bool Executor::finish_state() {
+    const std::vector<Input>& next = plan_.graph.back().inputs;
+    const std::vector<Memory>& after = states_[1 - current_];
+    std::atomic<bool> is_finite{true};
+    pool_.run(next.size(), [&](std::size_t i, std::size_t) {
+        const Input& input = next[i];
+        const std::byte* from = addresses_[plan_.value_of(input)];
+        if (from != after[i].get()) {
+            std::memcpy(after[i].get(), from, input.shape.element_count() * canonical::size_of(input.dtype));
+        }
+        const auto* words = reinterpret_cast<const float*>(after[i].get());
+        if (input.dtype == DType::kF32 && !all_finite(input.shape.element_count(), words)) {
+            is_finite = false;
+        }
+    });
+    return is_finite;
+}
+
+Result<void, StepError> Executor::run_step(const StepContext& context) {
+    pool_.check_environments();
+    const std::size_t nodes = plan_.graph.size() - 1;
+    for (std::size_t i = 0; i < plan_.values.size(); ++i) {
+        if (i >= nodes) {
+            addresses_[i] = states_[current_][i - nodes].get();
+        } else if (plan_.values[i].next_state != kNoState) {
+            addresses_[i] = states_[1 - current_][plan_.values[i].next_state].get();
+        }
+    }
+    for (const Stage& stage : plan_.stages) {
+        const bool is_timed = is_profiling_ && stage.kind != Stage::Kind::kRegion;
+        const Stopwatch watch(is_timed ? &profiles_[0][static_cast<std::size_t>(node(stage.node).op)] : nullptr);
+        switch (stage.kind) {
+            case Stage::Kind::kRegion: run_region(plan_.regions[stage.region], context); break;
+            case Stage::Kind::kProduct: run_product_stage(stage.node); break;
+            case Stage::Kind::kScatter: run_scatter(stage.node); break;
+            case Stage::Kind::kBatch: run_batch(stage.node, context); break;
+        }
+    }
+    if (!finish_state()) {
+        return Unexpected{StepError::kDiverged};
+    }
+    current_ = 1 - current_;
+    return {};
+}
+
+}  // namespace assay::engine::fused

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace assay::engine::fused {
+
+/// Products of integers on this CPU's widest vectors, where it has 512-bit ones: what the BLAS does with operands laid
+/// out for it, and then the scaling of NUM-17 while a tile of the result is still in registers. T is double, exact for
+/// sums below 2^53, or std::int16_t, exact for sums below 2^31.
+template <class T>
+struct Microkernel {
+    /// Whether this CPU can.
+    static bool is_available();
+
+    /// Operands are laid out in panels of this many rows, the last one filled up with zeros.
+    static constexpr std::size_t kLeftRows = 8;
+    static constexpr std::size_t kRightRows = sizeof(T) == 8 ? 24 : 48;
+    static constexpr std::size_t left_size(std::size_t rows, std::size_t depth) {
+        return (rows + kLeftRows - 1) / kLeftRows * kLeftRows * padded(depth);
+    }
+    static constexpr std::size_t right_size(std::size_t rows, std::size_t depth) {
+        return (rows + kRightRows - 1) / kRightRows * kRightRows * padded(depth);
+    }
+    /// Depth is filled up to whole pairs of 16-bit numbers.
+    static constexpr std::size_t padded(std::size_t depth) { return sizeof(T) == 8 ? depth : (depth + 1) / 2 * 2; }
+
+    static void pack_left(const T* from, std::size_t stride, std::size_t rows, std::size_t depth, T* out);
+    static void pack_right(const T* from, std::size_t stride, std::size_t rows, std::size_t depth, T* out);
+
+    /// What becomes of the exact sums of one chunk.
+    struct Finish {
+        const double* scale_a = nullptr;  ///< 2^(ea-p) of each row
+        const double* scale_b = nullptr;  ///< 2^(eb-p) of each column
+        double* sums = nullptr;           ///< [rows, cols] across chunks; not used when there is only one
+        float* out = nullptr;             ///< [rows, cols], written with the last chunk
+        bool is_first = true;
+        bool is_last = true;
+    };
+    /// left [rows, depth] times the transpose of right [cols, depth].
+    static void multiply(
+        const T* left, const T* right, std::size_t rows, std::size_t cols, std::size_t depth, const Finish& finish
+    );
+};
+
+extern template struct Microkernel<double>;
+extern template struct Microkernel<std::int16_t>;
+
+}  // namespace assay::engine::fused

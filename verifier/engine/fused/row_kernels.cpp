@@ -1,0 +1,529 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <verifier/engine/fused/row_kernels.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include <verifier/engine/fused/lanes.hpp>
+#include <verifier/engine/vectorised.hpp>
+
+namespace assay::engine::fused {
+
+using canonical::Op;
+
+namespace {
+
+template <class F>
+ASSAY_INLINE void map(const float* __restrict x, const float* __restrict y, float* __restrict out, std::size_t n, F f) {
+    for (std::size_t i = 0; i < n; ++i) {
+        out[i] = canonical_f32(f(x[i], y[i]));
+    }
+}
+
+template <class F>
+ASSAY_INLINE void map_constant(const float* __restrict x, float y, float* __restrict out, std::size_t n, F f) {
+    for (std::size_t i = 0; i < n; ++i) {
+        out[i] = canonical_f32(f(x[i], y));
+    }
+}
+
+template <class F>
+ASSAY_INLINE void map_spread(Extent at, const float* x, const float* y, Spread spread, float* out, F f) {
+    switch (spread) {
+        case Spread::kNone:
+            return map(x, y, out, at.size(), f);
+        case Spread::kEverywhere:
+            return map_constant(x, *y, out, at.size(), f);
+        case Spread::kAlongRow:
+            for (std::size_t i = 0; i < at.rows; ++i) {
+                map_constant(x + i * at.cols, y[i], out + i * at.cols, at.cols, f);
+            }
+            return;
+        case Spread::kAlongColumn:
+            for (std::size_t i = 0; i < at.rows; ++i) {
+                map(x + i * at.cols, y, out + i * at.cols, at.cols, f);
+            }
+            return;
+    }
+}
+
+#define ASSAY_BINARY(name, expression)                                                            \
+    ASSAY_VECTORISED void name(Extent at, const float* x, const float* y, Spread spread, float* out) { \
+        map_spread(at, x, y, spread, out, [](float a, float b) { return expression; });           \
+    }
+ASSAY_BINARY(add, a + b)
+ASSAY_BINARY(sub, a - b)
+ASSAY_BINARY(mul, a* b)
+ASSAY_BINARY(div, a / b)
+ASSAY_BINARY(relu_grad, a > 0.0F ? b : 0.0F)
+ASSAY_BINARY(larger, a > b ? a : b)
+ASSAY_BINARY(smaller, a < b ? a : b)
+ASSAY_BINARY(less, a < b ? 1.0F : 0.0F)
+ASSAY_BINARY(equal, a == b ? 1.0F : 0.0F)
+#undef ASSAY_BINARY
+
+#define ASSAY_UNARY(name, expression)                                                                    \
+    ASSAY_VECTORISED void name(std::size_t n, const float* x, [[maybe_unused]] float constant, float* out) { \
+        map_constant(x, constant, out, n, [](float a, [[maybe_unused]] float b) { return expression; }); \
+    }
+ASSAY_UNARY(scale, a* b)
+ASSAY_UNARY(add_const, a + b)
+ASSAY_UNARY(relu, a > 0.0F ? a : 0.0F)
+ASSAY_UNARY(square_root, std::sqrt(a))
+ASSAY_UNARY(absolute, std::fabs(a))
+#undef ASSAY_UNARY
+
+// A chain in doubles, then one rounding.
+#define ASSAY_CHAIN(name, function)                                                                        \
+    ASSAY_VECTORISED void name(std::size_t n, const float* __restrict x, float* __restrict out) {          \
+        for (std::size_t i = 0; i < n; ++i) {                                                              \
+            out[i] = function(x[i]);                                                                       \
+        }                                                                                                  \
+    }
+ASSAY_CHAIN(exponential, exp_lane)
+ASSAY_CHAIN(logarithm, log_lane)
+ASSAY_CHAIN(tangent, tanh_lane)
+ASSAY_CHAIN(error_function, erf_lane)
+ASSAY_CHAIN(sine, sin_lane)
+ASSAY_CHAIN(cosine, cos_lane)
+ASSAY_CHAIN(round_down, floor_lane)
+ASSAY_CHAIN(round_nearest, rint_lane)
+#undef ASSAY_CHAIN
+
+// Several running maxima, so that a comparison need not wait for the one before.
+constexpr std::size_t kLanes = 32;
+
+// Compared as floats, which vector units do best; a NaN is not less than infinity.
+ASSAY_INLINE float finite_magnitude(float x) {
+    const float magnitude = std::fabs(x);
+    return magnitude < std::numeric_limits<float>::infinity() ? magnitude : 0.0F;
+}
+
+ASSAY_INLINE std::uint32_t largest_magnitude(const float* __restrict x, std::size_t n) {
+    float best[kLanes] = {};
+    std::size_t i = 0;
+    for (; i + kLanes <= n; i += kLanes) {
+        for (std::size_t lane = 0; lane < kLanes; ++lane) {
+            const float magnitude = finite_magnitude(x[i + lane]);
+            best[lane] = magnitude > best[lane] ? magnitude : best[lane];
+        }
+    }
+    for (; i < n; ++i) {
+        const float magnitude = finite_magnitude(x[i]);
+        best[0] = magnitude > best[0] ? magnitude : best[0];
+    }
+    for (std::size_t width = kLanes / 2; width > 0; width /= 2) {
+        for (std::size_t lane = 0; lane < width; ++lane) {
+            best[lane] = best[lane + width] > best[lane] ? best[lane + width] : best[lane];
+        }
+    }
+    return std::bit_cast<std::uint32_t>(best[0]);
+}
+
+// NUM-13
+std::int32_t frexp_exponent(std::uint32_t magnitude) {
+    if (magnitude == 0) {
+        return 0;
+    }
+    const auto biased = static_cast<std::int32_t>(magnitude >> 23U);
+    return biased != 0 ? biased - 126 : static_cast<std::int32_t>(std::bit_width(magnitude)) - 149;
+}
+
+// NUM-14: the limit is 2^p, and 127 for operands of 8 bits.
+double limit_of(std::uint32_t precision) { return precision == 7 ? 127.0 : power_of_two(precision); }
+
+ASSAY_INLINE double quantised(float x, double scale, double limit) {
+    const std::uint32_t magnitude = std::bit_cast<std::uint32_t>(x) & kMagnitude;
+    double scaled = static_cast<double>(magnitude < kInfinity ? x : 0.0F) * scale;
+    scaled = scaled > limit ? limit : scaled;
+    scaled = scaled < -limit ? -limit : scaled;
+    return (scaled + kRoundingBias) - kRoundingBias;
+}
+
+template <class T>
+ASSAY_INLINE void quantise_block(Extent at, const float* x, const Quantisation& how, T* out) {
+    const double limit = limit_of(how.precision);
+    for (std::size_t i = 0; i < at.rows; ++i) {
+        const std::int32_t* exponents = how.is_shared ? how.exponent : how.exponent + i * how.chunks;
+        for (std::size_t c = 0; c < how.chunks; ++c) {
+            const double scale = power_of_two(std::int64_t{how.precision} - exponents[c]);
+            const std::size_t first = c * how.chunk;
+            const std::size_t count = std::min(how.chunk, at.cols - first);
+            const float* __restrict from = x + i * at.cols + first;
+            T* __restrict to = out + i * at.cols + first;
+            for (std::size_t j = 0; j < count; ++j) {
+                if constexpr (sizeof(T) == 2) {
+                    to[j] = static_cast<T>(static_cast<std::int32_t>(quantised(from[j], scale, limit)));
+                } else {
+                    to[j] = static_cast<T>(quantised(from[j], scale, limit));
+                }
+            }
+        }
+    }
+}
+
+ASSAY_VECTORISED void quantise_doubles(Extent at, const float* x, const Quantisation& how, double* out) {
+    quantise_block(at, x, how, out);
+}
+ASSAY_VECTORISED void quantise_floats(Extent at, const float* x, const Quantisation& how, float* out) {
+    quantise_block(at, x, how, out);
+}
+ASSAY_VECTORISED void quantise_ints(Extent at, const float* x, const Quantisation& how, std::int32_t* out) {
+    quantise_block(at, x, how, out);
+}
+
+ASSAY_VECTORISED void quantise_shorts(Extent at, const float* x, const Quantisation& how, std::int16_t* out) {
+    quantise_block(at, x, how, out);
+}
+
+template <class T>
+ASSAY_INLINE void finish_block(
+    Extent at, const T* exact, const std::int32_t* exponent_a, std::size_t stride_a, std::uint32_t precision,
+    const double* __restrict scale_b, float* out
+) {
+    for (std::size_t i = 0; i < at.rows; ++i) {
+        const double scale_a = power_of_two(std::int64_t{exponent_a[i * stride_a]} - precision);
+        const T* __restrict from = exact + i * at.cols;
+        float* __restrict to = out + i * at.cols;
+        for (std::size_t j = 0; j < at.cols; ++j) {
+            to[j] = canonical_f32(static_cast<float>(static_cast<double>(from[j]) * scale_a * scale_b[j]));
+        }
+    }
+}
+
+}  // namespace
+
+double power_of_two(std::int64_t k) {
+    const std::int64_t clamped = std::clamp<std::int64_t>(k, -1000, 1000);
+    return std::bit_cast<double>(static_cast<std::uint64_t>(clamped + 1023) << 52U);
+}
+
+void run_binary(Op op, Extent at, const float* x, const float* y, Spread spread, float* out) {
+    switch (op) {
+        case Op::kAdd: return add(at, x, y, spread, out);
+        case Op::kSub: return sub(at, x, y, spread, out);
+        case Op::kMul: return mul(at, x, y, spread, out);
+        case Op::kDiv: return div(at, x, y, spread, out);
+        case Op::kMax: return larger(at, x, y, spread, out);
+        case Op::kMin: return smaller(at, x, y, spread, out);
+        case Op::kLess: return less(at, x, y, spread, out);
+        case Op::kEqual: return equal(at, x, y, spread, out);
+        default: return relu_grad(at, x, y, spread, out);
+    }
+}
+
+void run_unary(Op op, std::size_t count, const float* x, float constant, float* out) {
+    switch (op) {
+        case Op::kScale: return scale(count, x, constant, out);
+        case Op::kAddConst: return add_const(count, x, constant, out);
+        case Op::kRelu: return relu(count, x, constant, out);
+        case Op::kSqrt: return square_root(count, x, constant, out);
+        case Op::kAbs: return absolute(count, x, constant, out);
+        case Op::kExp: return exponential(count, x, out);
+        case Op::kLog: return logarithm(count, x, out);
+        case Op::kTanh: return tangent(count, x, out);
+        case Op::kErf: return error_function(count, x, out);
+        case Op::kSin: return sine(count, x, out);
+        case Op::kCos: return cosine(count, x, out);
+        case Op::kFloor: return round_down(count, x, out);
+        default: return round_nearest(count, x, out);
+    }
+}
+
+ASSAY_VECTORISED void run_select(
+    Extent at, const float* x, const float* condition, Spread condition_spread, const float* y, Spread y_spread, float* out
+) {
+    const auto start = [](const float* p, Spread spread, std::size_t row, std::size_t cols) {
+        return spread == Spread::kNone ? p + row * cols : spread == Spread::kAlongRow ? p + row : p;
+    };
+    const std::size_t condition_step = condition_spread == Spread::kNone || condition_spread == Spread::kAlongColumn;
+    const std::size_t y_step = y_spread == Spread::kNone || y_spread == Spread::kAlongColumn;
+    for (std::size_t i = 0; i < at.rows; ++i) {
+        const float* __restrict from = x + i * at.cols;
+        const float* __restrict c = start(condition, condition_spread, i, at.cols);
+        const float* __restrict other = start(y, y_spread, i, at.cols);
+        float* __restrict to = out + i * at.cols;
+        for (std::size_t j = 0; j < at.cols; ++j) {
+            to[j] = canonical_f32(c[j * condition_step] != 0.0F ? from[j] : other[j * y_step]);
+        }
+    }
+}
+
+void run_causal_mask(Extent at, const float* x, std::uint32_t period, float fill, float* out) {
+    const float value = canonical_f32(fill);
+    for (std::size_t i = 0; i < at.rows; ++i) {
+        const std::size_t seen = std::min<std::size_t>((at.first_row + i) % period + 1, at.cols);
+        add_const(seen, x + i * at.cols, 0.0F, out + i * at.cols);
+        std::fill_n(out + i * at.cols + seen, at.cols - seen, value);
+    }
+}
+
+ASSAY_VECTORISED void run_from_bits(std::size_t count, const std::int32_t* x, float* out) {
+    for (std::size_t i = 0; i < count; ++i) {
+        out[i] = canonical_f32(std::bit_cast<float>(x[i]));
+    }
+}
+
+ASSAY_VECTORISED void run_to_float(std::size_t count, const std::int32_t* x, float* out) {
+    for (std::size_t i = 0; i < count; ++i) {
+        out[i] = static_cast<float>(x[i]);
+    }
+}
+
+void run_to_int(std::size_t count, const float* x, std::int32_t* out) {
+    for (std::size_t i = 0; i < count; ++i) {
+        const double clamped = std::clamp(
+            x[i] != x[i] ? 0.0 : static_cast<double>(x[i]), double{std::numeric_limits<std::int32_t>::min()},
+            double{std::numeric_limits<std::int32_t>::max()}
+        );
+        out[i] = static_cast<std::int32_t>(clamped);
+    }
+}
+
+void run_one_hot(Extent at, const std::int32_t* index, float* out) {
+    std::fill_n(out, at.size(), 0.0F);
+    for (std::size_t i = 0; i < at.rows; ++i) {
+        if (index[i] >= 0 && static_cast<std::size_t>(index[i]) < at.cols) {
+            out[i * at.cols + static_cast<std::size_t>(index[i])] = 1.0F;
+        }
+    }
+}
+
+void run_gather(std::size_t count, const std::int32_t* index, const float* table, canonical::Shape shape, float* out) {
+    for (std::size_t i = 0; i < count; ++i, out += shape.cols) {
+        const std::int64_t row = index[i];
+        if (row < 0 || row >= shape.rows) {
+            std::fill_n(out, shape.cols, 0.0F);  // NUM-12
+        } else {
+            std::copy_n(table + row * shape.cols, shape.cols, out);
+        }
+    }
+}
+
+void run_fill(std::size_t count, float value, float* out) { std::fill_n(out, count, canonical_f32(value)); }
+
+namespace {
+
+template <class F>
+void map_random(Extent at, const canonical::StepContext& context, std::uint32_t tensor, float* out, F f) {
+    const std::uint64_t first = at.first_row * at.cols;
+    std::array<std::uint32_t, 4> words{};
+    for (std::size_t i = 0; i < at.size(); ++i) {
+        const std::uint64_t element = first + i;
+        if (i == 0 || element % 4 == 0) {
+            words = canonical::philox4x32(
+                {static_cast<std::uint32_t>(element / 4), tensor, static_cast<std::uint32_t>(context.step),
+                 static_cast<std::uint32_t>(context.step >> 32U)},
+                {static_cast<std::uint32_t>(context.seed), static_cast<std::uint32_t>(context.seed >> 32U)}
+            );
+        }
+        out[i] = f(words[element % 4]);
+    }
+}
+
+}  // namespace
+
+void run_bernoulli(
+    Extent at, const canonical::StepContext& context, std::uint32_t limit, std::uint32_t tensor, float* out
+) {
+    map_random(at, context, tensor, out, [limit](std::uint32_t word) { return word < limit ? 1.0F : 0.0F; });
+}
+
+void run_uniform(
+    Extent at, const canonical::StepContext& context, std::uint32_t bound, std::uint32_t tensor, float* out
+) {
+    const float half = std::bit_cast<float>(bound);
+    const float span = 2.0F * half;
+    map_random(at, context, tensor, out, [half, span](std::uint32_t word) {
+        const float u = static_cast<float>(word >> 8U) * 0x1.0p-24F;
+        return canonical_f32(u * span - half);
+    });
+}
+
+ASSAY_VECTORISED void run_row_max(Extent at, const float* x, float* out) {
+    for (std::size_t i = 0; i < at.rows; ++i) {
+        // A NaN is never greater.
+        const float* __restrict from = x + i * at.cols;
+        float best[kLanes];
+        std::fill_n(best, kLanes, -std::numeric_limits<float>::infinity());
+        std::size_t j = 0;
+        for (; j + kLanes <= at.cols; j += kLanes) {
+            for (std::size_t lane = 0; lane < kLanes; ++lane) {
+                best[lane] = from[j + lane] > best[lane] ? from[j + lane] : best[lane];
+            }
+        }
+        for (; j < at.cols; ++j) {
+            best[0] = from[j] > best[0] ? from[j] : best[0];
+        }
+        for (std::size_t width = kLanes / 2; width > 0; width /= 2) {
+            for (std::size_t lane = 0; lane < width; ++lane) {
+                best[lane] = best[lane + width] > best[lane] ? best[lane + width] : best[lane];
+            }
+        }
+        out[i] = canonical_f32(best[0]);
+    }
+}
+
+void run_row_max(Extent at, const std::int32_t* x, std::int32_t* out) {
+    for (std::size_t i = 0; i < at.rows; ++i) {
+        out[i] = *std::max_element(x + i * at.cols, x + (i + 1) * at.cols);
+    }
+}
+
+void run_row_arg_max(Extent at, const float* x, std::int32_t* out) {
+    for (std::size_t i = 0; i < at.rows; ++i) {
+        float best = -std::numeric_limits<float>::infinity();
+        std::size_t found = at.cols;
+        std::size_t first_smallest = at.cols;
+        for (std::size_t j = 0; j < at.cols; ++j) {
+            const float value = x[i * at.cols + j];
+            if (value > best) {
+                best = value;
+                found = j;
+            } else if (value == best && first_smallest == at.cols) {
+                first_smallest = j;  // minus infinity, before anything is greater
+            }
+        }
+        const std::size_t column = found != at.cols ? found : first_smallest;
+        out[i] = column == at.cols ? 0 : static_cast<std::int32_t>(column);
+    }
+}
+
+ASSAY_VECTORISED void run_row_exponent(Extent at, const float* x, std::size_t chunk, std::int32_t* out) {
+    for (std::size_t i = 0; i < at.rows; ++i) {
+        for (std::size_t first = 0; first < at.cols; first += chunk) {
+            const std::size_t count = std::min(chunk, at.cols - first);
+            *out++ = frexp_exponent(largest_magnitude(x + i * at.cols + first, count));
+        }
+    }
+}
+
+ASSAY_VECTORISED void run_row_sum(Extent at, const std::int32_t* q, std::int64_t* out) {
+    for (std::size_t i = 0; i < at.rows; ++i) {
+        std::int64_t sum = 0;
+        for (std::size_t j = 0; j < at.cols; ++j) {
+            sum += q[i * at.cols + j];
+        }
+        out[i] = sum;
+    }
+}
+
+ASSAY_VECTORISED void run_quantised_sum(
+    Extent at, const float* x, const std::int32_t* exponent, bool is_shared, std::uint32_t precision, std::int64_t* out
+) {
+    const double limit = limit_of(precision);
+    for (std::size_t i = 0; i < at.rows; ++i) {
+        const double factor = power_of_two(std::int64_t{precision} - exponent[is_shared ? 0 : i]);
+        const float* __restrict from = x + i * at.cols;
+        // Integers below 2^52 in doubles: every order gives the same sum.
+        double sums[kLanes] = {};
+        std::size_t j = 0;
+        for (; j + kLanes <= at.cols; j += kLanes) {
+            for (std::size_t lane = 0; lane < kLanes; ++lane) {
+                sums[lane] += quantised(from[j + lane], factor, limit);
+            }
+        }
+        for (; j < at.cols; ++j) {
+            sums[0] += quantised(from[j], factor, limit);
+        }
+        double sum = 0.0;
+        for (const double part : sums) {
+            sum += part;
+        }
+        out[i] = static_cast<std::int64_t>(sum);
+    }
+}
+
+void run_quantise(Extent at, const float* x, const Quantisation& how, std::int32_t* out) {
+    quantise_ints(at, x, how, out);
+}
+void run_quantise(Extent at, const float* x, const Quantisation& how, double* out) {
+    quantise_doubles(at, x, how, out);
+}
+void run_quantise(Extent at, const float* x, const Quantisation& how, float* out) { quantise_floats(at, x, how, out); }
+void run_quantise(Extent at, const float* x, const Quantisation& how, std::int16_t* out) {
+    quantise_shorts(at, x, how, out);
+}
+
+ASSAY_VECTORISED void run_dequantise(
+    Extent at, const std::int64_t* q, const std::int32_t* exponent, bool is_shared, std::uint32_t precision, float* out
+) {
+    for (std::size_t i = 0; i < at.rows; ++i) {
+        const double factor = power_of_two(std::int64_t{exponent[is_shared ? 0 : i]} - precision);
+        for (std::size_t j = 0; j < at.cols; ++j) {
+            const std::size_t n = i * at.cols + j;
+            out[n] = canonical_f32(static_cast<float>(static_cast<double>(q[n]) * factor));
+        }
+    }
+}
+
+ASSAY_VECTORISED void scale_product(
+    Extent at, const double* exact, const std::int32_t* exponent_a, std::size_t stride_a, std::uint32_t precision,
+    const double* scale_b, bool is_first, double* sums
+) {
+    for (std::size_t i = 0; i < at.rows; ++i) {
+        const double scale_a = power_of_two(std::int64_t{exponent_a[i * stride_a]} - precision);
+        const double* __restrict from = exact + i * at.cols;
+        double* __restrict to = sums + i * at.cols;
+        for (std::size_t j = 0; j < at.cols; ++j) {
+            const double v = from[j] * scale_a * scale_b[j];
+            to[j] = is_first ? v : to[j] + v;
+        }
+    }
+}
+
+ASSAY_VECTORISED void finish_product(
+    Extent at, const double* exact, const std::int32_t* exponent_a, std::size_t stride_a, std::uint32_t precision,
+    const double* scale_b, float* out
+) {
+    finish_block(at, exact, exponent_a, stride_a, precision, scale_b, out);
+}
+
+ASSAY_VECTORISED void finish_product(
+    Extent at, const float* exact, const std::int32_t* exponent_a, std::size_t stride_a, std::uint32_t precision,
+    const double* scale_b, float* out
+) {
+    finish_block(at, exact, exponent_a, stride_a, precision, scale_b, out);
+}
+
+ASSAY_VECTORISED void round_sums(std::size_t count, const double* __restrict sums, float* __restrict out) {
+    for (std::size_t i = 0; i < count; ++i) {
+        out[i] = canonical_f32(static_cast<float>(sums[i]));
+    }
+}
+
+ASSAY_VECTORISED void add_exact(std::size_t count, const float* __restrict x, bool is_first, double* __restrict sums) {
+    for (std::size_t i = 0; i < count; ++i) {
+        const double value = static_cast<double>(x[i]);
+        sums[i] = is_first ? value : sums[i] + value;
+    }
+}
+
+ASSAY_VECTORISED void scatter_add_rows(
+    const std::int32_t* q, const std::int32_t* index, std::size_t count, canonical::Shape shape, std::size_t begin,
+    std::size_t end, std::int64_t* out
+) {
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::int64_t row = index[i];
+        if (row < 0 || row >= shape.rows) {
+            continue;  // NUM-12
+        }
+        const std::int32_t* __restrict from = q + i * shape.cols;
+        std::int64_t* __restrict to = out + static_cast<std::size_t>(row) * shape.cols;
+        for (std::size_t j = begin; j < end; ++j) {
+            to[j] += from[j];
+        }
+    }
+}
+
+ASSAY_VECTORISED bool all_finite(std::size_t count, const float* x) {
+    std::uint32_t largest = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        largest = std::max(largest, std::bit_cast<std::uint32_t>(x[i]) & kMagnitude);
+    }
+    return largest < kInfinity;
+}
+
+}  // namespace assay::engine::fused

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <verifier/canonical/executor.hpp>
+#include <verifier/canonical/node.hpp>
+
+/// Loops over a block of whole rows, small enough to stay in cache from one operation to the next. Each says what
+/// verifier/canonical says tile by tile. Outputs are separate from inputs unless it says otherwise; `cols` is the width
+/// of the first operand.
+namespace assay::engine::fused {
+
+/// How an operand after the first is repeated (NUM-8).
+enum class Spread : std::uint8_t { kNone, kAlongRow, kAlongColumn, kEverywhere };
+constexpr Spread spread_of(canonical::Shape operand, canonical::Shape full) {
+    if (operand == full) {
+        return Spread::kNone;
+    }
+    if (operand.rows == full.rows) {
+        return Spread::kAlongRow;
+    }
+    return operand.cols == full.cols ? Spread::kAlongColumn : Spread::kEverywhere;
+}
+
+struct Extent {
+    std::size_t rows = 0;
+    std::size_t cols = 0;
+    std::uint64_t first_row = 0;  ///< of the block, in the whole tensor
+    std::size_t size() const { return rows * cols; }
+};
+
+void run_binary(canonical::Op op, Extent at, const float* x, const float* y, Spread spread, float* out);
+void run_unary(canonical::Op op, std::size_t count, const float* x, float constant, float* out);
+void run_select(
+    Extent at, const float* x, const float* condition, Spread condition_spread, const float* y, Spread y_spread, float* out
+);
+void run_causal_mask(Extent at, const float* x, std::uint32_t period, float fill, float* out);
+
+void run_from_bits(std::size_t count, const std::int32_t* x, float* out);
+void run_to_float(std::size_t count, const std::int32_t* x, float* out);
+void run_to_int(std::size_t count, const float* x, std::int32_t* out);
+void run_one_hot(Extent at, const std::int32_t* index, float* out);
+void run_gather(
+    std::size_t count, const std::int32_t* index, const float* table, canonical::Shape shape, float* out
+);
+void run_fill(std::size_t count, float value, float* out);
+/// kBernoulli's and kUniform's numbers (NUM-32, NUM-35): `limit` is the threshold or the bits of the bound.
+void run_bernoulli(Extent at, const canonical::StepContext& context, std::uint32_t limit, std::uint32_t tensor, float* out);
+void run_uniform(Extent at, const canonical::StepContext& context, std::uint32_t bound, std::uint32_t tensor, float* out);
+
+void run_row_max(Extent at, const float* x, float* out);
+void run_row_max(Extent at, const std::int32_t* x, std::int32_t* out);
+void run_row_arg_max(Extent at, const float* x, std::int32_t* out);
+/// `chunk` columns to an exponent.
+void run_row_exponent(Extent at, const float* x, std::size_t chunk, std::int32_t* out);
+void run_row_sum(Extent at, const std::int32_t* q, std::int64_t* out);
+/// run_quantise with one exponent to a row, then run_row_sum, without the values in between. cols <= 2^22.
+void run_quantised_sum(
+    Extent at, const float* x, const std::int32_t* exponent, bool is_shared, std::uint32_t precision, std::int64_t* out
+);
+
+/// exponent: `chunks` to a row, or one for all when is_shared.
+struct Quantisation {
+    const std::int32_t* exponent = nullptr;
+    std::size_t chunks = 1;
+    std::size_t chunk = 0;  ///< columns to an exponent
+    bool is_shared = false;
+    std::uint32_t precision = 0;
+};
+/// NUM-14; the values as integers, or in the numbers that a product is made of.
+void run_quantise(Extent at, const float* x, const Quantisation& how, std::int32_t* out);
+void run_quantise(Extent at, const float* x, const Quantisation& how, double* out);
+void run_quantise(Extent at, const float* x, const Quantisation& how, float* out);
+void run_quantise(Extent at, const float* x, const Quantisation& how, std::int16_t* out);
+void run_dequantise(
+    Extent at, const std::int64_t* q, const std::int32_t* exponent, bool is_shared, std::uint32_t precision, float* out
+);
+
+/// NUM-17 for one chunk of a block of rows: sums (+)= exact * 2^(ea-p) * 2^(eb-p). `scale_b` is 2^(eb-p), one to a
+/// column; exponents of a are `stride_a` apart from row to row. `is_first` sets, else adds.
+void scale_product(
+    Extent at, const double* exact, const std::int32_t* exponent_a, std::size_t stride_a, std::uint32_t precision,
+    const double* scale_b, bool is_first, double* sums
+);
+/// The same for the only chunk, rounded at once.
+void finish_product(
+    Extent at, const double* exact, const std::int32_t* exponent_a, std::size_t stride_a, std::uint32_t precision,
+    const double* scale_b, float* out
+);
+void finish_product(
+    Extent at, const float* exact, const std::int32_t* exponent_a, std::size_t stride_a, std::uint32_t precision,
+    const double* scale_b, float* out
+);
+void round_sums(std::size_t count, const double* sums, float* out);
+/// sums += x, for exact integers held as floats.
+void add_exact(std::size_t count, const float* x, bool is_first, double* sums);
+
+/// NUM-19: adds to columns begin .. end-1 of out, of `shape`, the rows of q that each of `count` indices names.
+void scatter_add_rows(
+    const std::int32_t* q, const std::int32_t* index, std::size_t count, canonical::Shape shape, std::size_t begin,
+    std::size_t end, std::int64_t* out
+);
+
+double power_of_two(std::int64_t k);
+bool all_finite(std::size_t count, const float* x);
+
+}  // namespace assay::engine::fused
