@@ -71,7 +71,8 @@ void causal_mask(const Work& work, Block& out) {
     const std::size_t cols = work.cols();
     const float fill = as_f32(work.node.attributes[1]);
     for (std::size_t i = 0; i < rows; ++i) {
-        const std::uint32_t last = (work.row_tile() * kTileDim + static_cast<std::uint32_t>(i)) % work.node.attributes[0];
+        const std::size_t row = std::size_t{work.row_tile()} * kTileDim + i;
+        const std::size_t last = row % work.node.attributes[0];
         for (std::size_t j = 0; j < cols; ++j) {
             const std::size_t at = i * kTileDim + j;
             const bool is_kept = std::size_t{work.col_tile()} * kTileDim + j <= last;

@@ -117,8 +117,9 @@ enum class Op : std::uint8_t {
     // Fixed point.
     kQuantise = 50,    ///< (x f32 [M,K], e i32 [M,nC], [1,1] or [M,1]) -> i32: rint(x * 2^(a-e)), half even; b = chunk
     kDequantise = 51,  ///< (q i64 [M,N], e i32 [M,1] or [1,1]) -> f32: RN32(RN64(q) * 2^(e-a))
-    /// (qa i32 [G*M,K], ea i32 [G*M,nC], qb i32 [G*N,K], eb i32 [G*N,nC]) -> f32 [G*M,N]: for each group g of M and N
-    /// rows, XG(p=a, Kc=b) of qa's and qb's transpose. G is qb's rows over N; if it is not 1, M and N are multiples of 32.
+    /// (qa i32 [G*M,K], ea i32 [G*M,nC], qb i32 [G*N,K], eb i32 [G*N,nC]) -> f32 [G*M,N]: for each group of M rows of
+    /// qa and N of qb, XG(p=a, Kc=b) of the one and the transpose of the other. G is qb's rows over N; if it is not 1,
+    /// M and N are multiples of 32.
     kContract = 52,
     // More of one operation per element.
     kLess = 60,        ///< (x, y) -> x < y

@@ -52,9 +52,9 @@ inline constexpr std::array<double, 23> kErfTerms{
 };
 
 /// sin(x), cos(x), |x| <= kTrigLimit: k = rint(x * kTwoOverPi); r = ((x - k * kHalfPi[0]) - k * kHalfPi[1]) -
-/// k * kHalfPi[2]; z = r * r; p = kSinTerms[0]; for each next term t: p = p * z + t; s = r * p; c is the same chain over
-/// kCosTerms, not multiplied by r. With q = k for sin and q = k + 1 for cos: s where q is even, else c, negated where q
-/// modulo 4 is 2 or 3.
+/// k * kHalfPi[2]; z = r * r; p = kSinTerms[0]; for each next term t: p = p * z + t; s = r * p; c is the same chain
+/// over kCosTerms, not multiplied by r. With q = k for sin and q = k + 1 for cos: s where q is even, else c, negated
+/// where q modulo 4 is 2 or 3.
 inline constexpr double kTrigLimit = 0x1.0p30;
 inline constexpr double kTwoOverPi = 0x1.45f306dc9c883p-1;
 /// pi / 2 in three parts; the first two have 23 bits, so their products with k are exact.

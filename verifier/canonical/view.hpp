@@ -24,9 +24,9 @@ struct ViewRun {
     std::int64_t step = 0;
 };
 
-/// Walks the output's elements in flat order, a run at a time. A run ends where the innermost axis of `dims` longer than
-/// 1 does, where a coordinate enters or leaves its axis, and after one element where a divisor does not divide that
-/// axis' stride.
+/// Walks the output's elements in flat order, a run at a time. A run ends where the last axis of `dims` that is longer
+/// than 1 does, where a coordinate enters or leaves its axis, and after one element where a divisor does not divide
+/// that axis' stride.
 class ViewCursor {
   public:
     /// `view` is that of a well-formed node and outlives the cursor.

@@ -45,13 +45,16 @@ std::int32_t quantise_one(float x, std::int32_t e, std::uint32_t precision) {
 }
 
 // a * b^T through row_exponent, quantise and contract.
-Tensor multiply(const Tensor& a, const Tensor& b, std::uint32_t precision, std::uint32_t chunk) {
+Tensor multiply(
+    const Tensor& a, const Tensor& b, std::uint32_t precision, std::uint32_t chunk, std::uint32_t groups = 1
+) {
     const std::uint32_t chunks = (a.shape.cols + chunk - 1) / chunk;
     const Tensor ea = apply(Op::kRowExponent, DType::kI32, {a.shape.rows, chunks}, {chunk, 0}, {a});
     const Tensor eb = apply(Op::kRowExponent, DType::kI32, {b.shape.rows, chunks}, {chunk, 0}, {b});
     const Tensor qa = apply(Op::kQuantise, DType::kI32, a.shape, {precision, chunk}, {a, ea});
     const Tensor qb = apply(Op::kQuantise, DType::kI32, b.shape, {precision, chunk}, {b, eb});
-    return apply(Op::kContract, DType::kF32, {a.shape.rows, b.shape.rows}, {precision, chunk}, {qa, ea, qb, eb});
+    const Shape shape{a.shape.rows, b.shape.rows / groups};
+    return apply(Op::kContract, DType::kF32, shape, {precision, chunk}, {qa, ea, qb, eb});
 }
 
 }  // namespace
@@ -79,6 +82,37 @@ TEST_CASE("NUM-14: quantise clamps to its precision and drops what is not finite
     CHECK(quantise_one(std::numeric_limits<float>::infinity(), 0, 21) == 0);
     CHECK(quantise_one(-std::numeric_limits<float>::infinity(), 0, 21) == 0);
     CHECK(quantise_one(std::numeric_limits<float>::quiet_NaN(), 0, 21) == 0);
+}
+
+TEST_CASE("NUM-14: seven bits are those of an int8") {
+    CHECK(quantise_one(1.0F, 0, 7) == 127);
+    CHECK(quantise_one(-1.0F, 0, 7) == -127);
+    CHECK(quantise_one(0x1.fffffep-1F, 0, 7) == 127);
+    CHECK(quantise_one(0x1.fbp-1F, 0, 7) == 127);
+    CHECK(quantise_one(0x1.f9p-1F, 0, 7) == 126);
+    CHECK(quantise_one(1.0F, 0, 6) == 64);
+    CHECK(quantise_one(1.0F, 0, 8) == 256);
+}
+
+TEST_CASE("NUM-16: a contraction in groups is the groups' products one above the other") {
+    test::Random random(16);
+    const auto rows = [](const Tensor& x, std::uint32_t first, std::uint32_t count) {
+        Tensor out = make_tensor(x.dtype, {count, x.shape.cols});
+        const std::size_t row = std::size_t{x.shape.cols} * size_of(x.dtype);
+        std::copy_n(x.data.begin() + static_cast<std::ptrdiff_t>(first * row), count * row, out.data.begin());
+        return out;
+    };
+    for (const std::uint32_t groups : {1U, 2U, 5U}) {
+        const std::uint32_t m = 64;
+        const std::uint32_t n = 96;
+        const Tensor a = test::random_f32({groups * m, 70}, random, Kind::kHostile);
+        const Tensor b = test::random_f32({groups * n, 70}, random, Kind::kHostile);
+        const Tensor all = multiply(a, b, 21, 64, groups);
+        for (std::uint32_t g = 0; g < groups; ++g) {
+            const bool equal = rows(all, g * m, m) == multiply(rows(a, g * m, m), rows(b, g * n, n), 21, 64);
+            CHECK(equal);
+        }
+    }
 }
 
 TEST_CASE("NUM-10: exponents beyond a double's range are clamped, not wrapped") {

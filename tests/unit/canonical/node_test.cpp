@@ -80,10 +80,17 @@ TEST_CASE("PRG-2: a table whose width is no multiple of 32 is refused") {
     CHECK(refused(scatter, NodeError::kOutputShape));
 }
 
-TEST_CASE("PRG-2: a second operand that does not broadcast is refused") {
+TEST_CASE("PRG-2: a further operand that does not broadcast is refused") {
     for (const Shape shape : {Shape{2, 5}, Shape{4, 2}, Shape{5, 4}}) {
         const Node node{Op::kAdd, DType::kF32, {4, 5}, {}, {input(DType::kF32, {4, 5}), input(DType::kF32, shape)}};
         CHECK(refused(node, NodeError::kInputShape));
+        Node select{Op::kSelect, DType::kF32, {4, 5}, {}, std::vector<Input>(3, input(DType::kF32, {4, 5}))};
+        REQUIRE(check_node(select).has_value());
+        for (const std::size_t i : {1U, 2U}) {
+            Node other = select;
+            other.inputs[i].shape = shape;
+            CHECK(refused(other, NodeError::kInputShape));
+        }
     }
 }
 
@@ -120,6 +127,12 @@ TEST_CASE("PRG-3: attributes out of range or unused are refused") {
     CHECK(refused(node(Op::kUniform, DType::kF32, {0x7f000000, 0}, {}), NodeError::kAttribute));
     CHECK(refused(node(Op::kUniform, DType::kF32, {0x80000000, 0}, {}), NodeError::kAttribute));
     CHECK(refused(node(Op::kRowExponent, DType::kI32, {0, 0}, {x}), NodeError::kAttribute));
+    CHECK(check_node(node(Op::kCausalMask, DType::kF32, {kMaxDimension, ~0U}, {x})).has_value());
+    CHECK(refused(node(Op::kCausalMask, DType::kF32, {0, 0}, {x}), NodeError::kAttribute));
+    CHECK(refused(node(Op::kCausalMask, DType::kF32, {kMaxDimension + 1, 0}, {x}), NodeError::kAttribute));
+    CHECK(refused({Op::kStepCount, DType::kF32, {1, 1}, {0, 5}, {}}, NodeError::kAttribute));
+    CHECK(check_node({Op::kStepCount, DType::kF32, {1, 1}, {~0U, ~0U}, {}}).has_value());
+    CHECK(check_node(node(Op::kBernoulli, DType::kF32, {~0U, ~0U}, {})).has_value());
     CHECK(refused(node(static_cast<Op>(77), DType::kF32, {}, {}), NodeError::kInputCount));
 }
 
@@ -131,12 +144,83 @@ TEST_CASE("PRG-4: dimensions of zero or beyond the limit are refused") {
     CHECK(check_node({Op::kFill, DType::kF32, {kMaxDimension, 1}, {}, {}}).has_value());
     CHECK(refused({Op::kBatchRows, DType::kI32, {1, kMaxRowWidth + 1}, {}, {}}, NodeError::kTooLarge));
     CHECK(refused({Op::kUniform, DType::kF32, {kMaxDimension, 1025}, {}, {}}, NodeError::kTooLarge));
+    CHECK(refused({Op::kBernoulli, DType::kF32, {kMaxDimension, 1025}, {}, {}}, NodeError::kTooLarge));
     const Node scatter{Op::kScatterAddRows, DType::kI64, {9, 32}, {},
                        {input(DType::kI32, {1U << 20U, 1U << 15U}), input(DType::kI32, {1U << 20U, 1U << 10U})}};
     CHECK(refused(scatter, NodeError::kTooLarge));
     const Node gather{Op::kGatherRows, DType::kF32, {1, 32}, {},
                       {input(DType::kF32, {9, 1U << 20U}), input(DType::kI32, {1, 32})}};
     CHECK(refused(gather, NodeError::kTooLarge));
+}
+
+TEST_CASE("PRG-7: a map that does not fit is refused") {
+    const Shape shape{4, 6};
+    const Node good{Op::kView, DType::kF32, shape, {7, 0}, {input(DType::kF32, {8, 3})},
+                    View{{24}, {{2, 0, 1, {1}}, {12, -5, 3, {-1}}}}};
+    REQUIRE(check_node(good).has_value());
+    const auto altered = [&](auto alter) {
+        Node node = good;
+        alter(node);
+        return node;
+    };
+    const auto attribute = NodeError::kAttribute;
+    CHECK(refused(altered([](Node& n) { n.view = std::nullopt; }), attribute));
+    CHECK(refused(altered([](Node& n) { n.view->dims.clear(); }), attribute));
+    CHECK(refused(altered([](Node& n) { n.view->axes.clear(); }), attribute));
+    CHECK(refused(altered([](Node& n) { n.view->axes[1].divisor = 0; }), attribute));
+    CHECK(refused(altered([](Node& n) { n.view->axes[1].divisor = kMaxDimension + 1; }), attribute));
+    CHECK(refused(altered([](Node& n) { n.view->axes[0].strides.push_back(0); }), attribute));
+    CHECK(refused(altered([](Node& n) { n.view->axes[0].strides.clear(); }), attribute));
+    CHECK(refused(altered([](Node& n) { n.attributes[1] = 1; }), attribute));
+    CHECK(refused(altered([](Node& n) { n.view->axes[0].size = 3; }), NodeError::kInputShape));
+    CHECK(refused(altered([](Node& n) { n.view->axes[0].size = 0; }), NodeError::kInputShape));
+    CHECK(refused(altered([](Node& n) { n.view->dims[0] = 25; }), NodeError::kOutputShape));
+    CHECK(refused(altered([](Node& n) { n.view->dims[0] = 0; }), NodeError::kOutputShape));
+    CHECK(refused(altered([](Node& n) { n.dtype = DType::kI32; }), NodeError::kOutputShape));
+    const auto sizes = [](Node& n, std::size_t dims, std::size_t axes) {
+        n.view->dims.assign(dims, 1);
+        n.view->dims[0] = 24;
+        n.view->axes.assign(axes, {1, 0, 1, std::vector<std::int32_t>(dims, 0)});
+        n.view->axes[0].size = 24;
+    };
+    CHECK(check_node(altered([&](Node& n) { sizes(n, kMaxViewAxes, kMaxViewAxes); })).has_value());
+    CHECK(refused(altered([&](Node& n) { sizes(n, kMaxViewAxes + 1, kMaxViewAxes); }), attribute));
+    CHECK(refused(altered([&](Node& n) { sizes(n, kMaxViewAxes, kMaxViewAxes + 1); }), attribute));
+    // Sizes whose product would wrap a u64 to the right number.
+    const auto wrapping = [&](Node& n) {
+        sizes(n, 8, 1);
+        n.view->dims = {24, 1U << 28U, 1U << 28U, 1U << 8U, 1, 1, 1, 1};
+    };
+    CHECK(refused(altered(wrapping), NodeError::kOutputShape));
+    const auto too_long = [&](Node& n) {
+        sizes(n, 8, 1);
+        n.view->dims[7] = kMaxViewSize + 1;
+    };
+    CHECK(refused(altered(too_long), NodeError::kOutputShape));
+    Node wide = good;
+    wide.dtype = wide.inputs[0].dtype = DType::kI64;
+    CHECK(refused(wide, attribute));
+    wide.attributes[0] = 0;
+    CHECK(check_node(wide).has_value());
+    CHECK(refused({Op::kRelu, DType::kF32, shape, {}, {input(DType::kF32, shape)}, good.view}, attribute));
+}
+
+TEST_CASE("PRG-8: groups that do not divide the rows, or are not cut along tiles, are refused") {
+    const auto grouped = [](std::uint32_t rows, std::uint32_t cols, std::uint32_t right) {
+        return Node{Op::kContract,
+                    DType::kF32,
+                    {rows, cols},
+                    {21, 64},
+                    {input(DType::kI32, {rows, 64}), input(DType::kI32, {rows, 1}), input(DType::kI32, {right, 64}),
+                     input(DType::kI32, {right, 1})}};
+    };
+    CHECK(check_node(grouped(64, 32, 64)).has_value());
+    CHECK(check_node(grouped(96, 64, 192)).has_value());
+    CHECK(check_node(grouped(5, 7, 7)).has_value());
+    for (const Node& node : {grouped(5, 7, 14), grouped(64, 31, 62), grouped(48, 32, 64), grouped(33, 32, 64),
+                             grouped(64, 32, 96), grouped(64, 64, 32), grouped(64, 32, 33)}) {
+        CHECK(refused(node, NodeError::kOutputShape));
+    }
 }
 
 TEST_CASE("PRG-5: a graph refers backwards, agrees with what it names and ends in its only commit") {
@@ -169,7 +253,8 @@ TEST_CASE("PRG-5: a graph refers backwards, agrees with what it names and ends i
     CHECK_FALSE(check_graph({relu, other, commit(1)}, {type}, {type}).has_value());
     CHECK_FALSE(check_graph({relu, commit(0)}, {type}, {type, type}).has_value());
     CHECK_FALSE(check_graph({relu, commit(0)}, {type}, {{DType::kF32, {2, 3}}}).has_value());
-    CHECK_FALSE(check_graph({relu, commit(0)}, std::vector<TensorType>(kMaxStateTensors + 1, type), {type}).has_value());
+    const std::vector<TensorType> too_many(kMaxStateTensors + 1, type);
+    CHECK_FALSE(check_graph({relu, commit(0)}, too_many, {type}).has_value());
     Node empty = commit(0);
     empty.inputs.clear();
     CHECK(error({relu, empty}, 1, NodeError::kInputCount));

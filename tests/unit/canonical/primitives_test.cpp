@@ -48,6 +48,15 @@ Tensor row_of(std::initializer_list<float> values) {
     return out;
 }
 
+Tensor canonical_row(std::initializer_list<float> values) {
+    Tensor out = row_of(values);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const float value = test::get_f32(out, i);
+        test::set_u32(out, i, std::isnan(value) ? 0x7fc00000U : std::bit_cast<std::uint32_t>(value + 0.0F));
+    }
+    return out;
+}
+
 constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
@@ -92,13 +101,96 @@ TEST_CASE("NUM-25: tanh of whole tensors is the chain's") { check_against_refere
 TEST_CASE("NUM-26: erf of whole tensors is the chain's") { check_against_reference({Op::kErf}, 40); }
 TEST_CASE("NUM-27: sin and cos of whole tensors are the chain's") { check_against_reference({Op::kSin, Op::kCos}, 40); }
 TEST_CASE("NUM-34: a view equals a plain loop on any map") { check_against_reference({Op::kView}, 400); }
-TEST_CASE("NUM-35: bernoulli equals the definition per element") { check_against_reference({Op::kBernoulli}, 30); }
-TEST_CASE("NUM-36: step_count equals the definition") { check_against_reference({Op::kStepCount}, 300); }
+TEST_CASE("NUM-8: floor and rint are exact, ties go to even, and what has no fraction stays") {
+    const std::initializer_list<float> x{-2.5F, -0.5F, 0.5F, 1.5F, 0x1.fffffep-2F, -0x1p-149F, 0x1.fffffep22F,
+                                         -0x1.fffffep22F, 0x1p23F, 0x1.fffffep127F, -kInf, kNan};
+    const Shape shape{1, static_cast<std::uint32_t>(x.size())};
+    CHECK(run({.op = Op::kFloor, .shape = shape}, {row_of(x)}) ==
+          canonical_row({-3.0F, -1.0F, 0.0F, 1.0F, 0.0F, -1.0F, 0x1.fffffcp22F, -0x1p23F, 0x1p23F, 0x1.fffffep127F,
+                         -kInf, kNan}));
+    CHECK(run({.op = Op::kRint, .shape = shape}, {row_of(x)}) ==
+          canonical_row({-2.0F, 0.0F, 0.0F, 2.0F, 0.0F, 0.0F, 0x1p23F, -0x1p23F, 0x1p23F, 0x1.fffffep127F, -kInf,
+                         kNan}));
+}
+
+TEST_CASE("NUM-8: comparisons with NaN are false, and max, min and select follow from that") {
+    const Shape shape{1, 6};
+    const Tensor x = row_of({1.0F, kNan, 1.0F, -0.0F, kInf, kNan});
+    const Tensor y = row_of({2.0F, 1.0F, kNan, 0.0F, kInf, kNan});
+    CHECK(run({.op = Op::kMax, .shape = shape}, {x, y}) == canonical_row({2.0F, 1.0F, kNan, 0.0F, kInf, kNan}));
+    CHECK(run({.op = Op::kMin, .shape = shape}, {x, y}) == canonical_row({1.0F, 1.0F, kNan, 0.0F, kInf, kNan}));
+    CHECK(run({.op = Op::kLess, .shape = shape}, {x, y}) == row_of({1.0F, 0.0F, 0.0F, 0.0F, 0.0F, 0.0F}));
+    CHECK(run({.op = Op::kEqual, .shape = shape}, {x, y}) == row_of({0.0F, 0.0F, 0.0F, 1.0F, 1.0F, 0.0F}));
+    const Tensor c = row_of({0.0F, -0.0F, 1.0F, kNan, 0x1p-149F, 0.0F});
+    CHECK(run({.op = Op::kSelect, .shape = shape}, {x, c, y}) == canonical_row({2.0F, 1.0F, 1.0F, 0.0F, kInf, kNan}));
+}
+
+TEST_CASE("NUM-8: a causal mask counts rows modulo the length of a sequence and columns in the whole matrix") {
+    const auto bits = [](float x) { return std::bit_cast<std::uint32_t>(x); };
+    const Shape shape{80, 70};
+    const Tensor x = run({.op = Op::kFill, .shape = shape, .attributes = {bits(2.0F), 0}}, {});
+    const Tensor y = run({.op = Op::kCausalMask, .shape = shape, .attributes = {40, bits(-kInf)}}, {x});
+    for (std::size_t i = 0; i < 80; ++i) {
+        for (std::size_t j = 0; j < 70; ++j) {
+            REQUIRE(test::get_f32(y, i * 70 + j) == (j <= i % 40 ? 2.0F : -kInf));
+        }
+    }
+}
+
+TEST_CASE("NUM-27: sin and cos are NaN beyond their limit") {
+    const Shape shape{1, 5};
+    const Tensor x = row_of({0x1p30F, 0x1.000002p30F, -0x1.000002p30F, kInf, kNan});
+    for (const Op op : {Op::kSin, Op::kCos}) {
+        const Tensor y = run({.op = op, .shape = shape}, {x});
+        CHECK(std::isfinite(test::get_f32(y, 0)));
+        for (std::size_t i = 1; i < 5; ++i) {
+            CHECK(test::get_u32(y, i) == 0x7fc00000);
+        }
+    }
+}
+
 TEST_CASE("NUM-37: conversions equal the definition on any operands") {
     check_against_reference({Op::kFromBits, Op::kToFloat, Op::kToInt}, 40);
 }
+
+TEST_CASE("NUM-37: conversions are clamped, rounded and canonical") {
+    const Shape shape{1, 8};
+    const Tensor whole = run({.op = Op::kToInt, .dtype = DType::kI32, .shape = shape},
+                             {row_of({-1.9F, 1.9F, 0x1.fffffep30F, 0x1p31F, -0x1p31F, -0x1.000002p31F, kInf, kNan})});
+    const std::array<std::int32_t, 8> expected{-1, 1, 2147483520, 2147483647, -2147483647 - 1, -2147483647 - 1,
+                                               2147483647, 0};
+    for (std::size_t i = 0; i < 8; ++i) {
+        CHECK(test::get_i32(whole, i) == expected[i]);
+    }
+    Tensor bits = make_tensor(DType::kI32, {1, 4});
+    test::set_u32(bits, 0, 0x80000000U);
+    test::set_u32(bits, 1, 0xff812345U);
+    test::set_u32(bits, 2, 16'777'217);
+    test::set_u32(bits, 3, 0x7fffffffU);
+    const Tensor same = run({.op = Op::kFromBits, .shape = {1, 4}}, {bits});
+    CHECK(test::get_u32(same, 0) == 0);
+    CHECK(test::get_u32(same, 1) == 0x7fc00000);
+    CHECK(test::get_u32(same, 2) == 16'777'217);
+    CHECK(test::get_u32(same, 3) == 0x7fc00000);
+    const Tensor nearest = run({.op = Op::kToFloat, .shape = {1, 4}}, {bits});
+    CHECK(nearest == row_of({-0x1p31F, -8314043.0F, 0x1p24F, 0x1p31F}));
+}
+
 TEST_CASE("NUM-38: the column of a row's maximum is the first that holds it") {
     check_against_reference({Op::kRowArgMax}, 60);
+    const auto first = [](const Tensor& x) {
+        return test::get_i32(run({.op = Op::kRowArgMax, .dtype = DType::kI32, .shape = {1, 1}}, {x}), 0);
+    };
+    CHECK(first(row_of({kNan, -kInf, kNan})) == 1);
+    CHECK(first(row_of({kNan, kNan})) == 0);
+    CHECK(first(row_of({kNan, -0.0F, 0.0F})) == 1);
+    Tensor wide = make_tensor(DType::kF32, {1, 100});
+    CHECK(first(wide) == 0);
+    test::set_f32(wide, 40, 1.0F);
+    test::set_f32(wide, 70, 1.0F);
+    CHECK(first(wide) == 40);
+    test::set_f32(wide, 99, 2.0F);
+    CHECK(first(wide) == 99);
 }
 
 TEST_CASE("NUM-12: a gather equals a plain loop and an index out of range reads zeros") {

@@ -3,6 +3,7 @@
 
 #include <bit>
 #include <cmath>
+#include <cstdlib>
 #include <vector>
 
 #include <tests/unit/canonical/samples.hpp>
@@ -59,6 +60,61 @@ TEST_CASE("NUM-32: uniform equals the definition per element") {
         const bool equal = execute_node(s.node, s.context, rows, {}) == test::reference(s, rows);
         REQUIRE(equal);
     }
+}
+
+TEST_CASE("NUM-35: bernoulli equals the definition per element") {
+    test::Random random(4);
+    for (int round = 0; round < 30; ++round) {
+        const test::Sample s = test::random_sample(Op::kBernoulli, random, test::Kind::kPlain);
+        const test::CountingRows rows({});
+        const bool equal = execute_node(s.node, s.context, rows, {}) == test::reference(s, rows);
+        REQUIRE(equal);
+    }
+}
+
+TEST_CASE("NUM-35: bernoulli is one as often as its threshold says, and never at zero") {
+    const auto ones = [](std::uint32_t threshold) {
+        const Node node{Op::kBernoulli, DType::kF32, {100, 1000}, {threshold, 9}, {}};
+        const Tensor x = execute_node(node, {.seed = 5, .step = 6, .dataset = {}}, test::CountingRows({}), {});
+        int count = 0;
+        for (std::size_t i = 0; i < 100'000; ++i) {
+            const float value = test::get_f32(x, i);
+            REQUIRE((value == 0.0F || value == 1.0F));
+            count += value == 1.0F ? 1 : 0;
+        }
+        return count;
+    };
+    CHECK(ones(0) == 0);
+    CHECK(std::abs(ones(0x40000000) - 25'000) < 700);
+    CHECK(ones(0xffffffff) == 100'000);
+}
+
+TEST_CASE("NUM-36: step_count equals the definition") {
+    test::Random random(36);
+    for (int round = 0; round < 500; ++round) {
+        const test::Sample s = test::random_sample(Op::kStepCount, random, test::Kind::kPlain);
+        const test::CountingRows rows({});
+        const bool equal = execute_node(s.node, s.context, rows, {}) == test::reference(s, rows);
+        REQUIRE(equal);
+    }
+}
+
+TEST_CASE("NUM-36: step_count divides, wraps and rounds to nearest, ties to even") {
+    const auto count = [](std::uint64_t step, std::uint32_t divisor, std::uint32_t modulus) {
+        const Node node{Op::kStepCount, DType::kF32, {1, 1}, {divisor, modulus}, {}};
+        REQUIRE(check_node(node).has_value());
+        const Tensor x = execute_node(node, {.seed = 0, .step = step, .dataset = {}}, test::CountingRows({}), {});
+        return test::get_f32(x, 0);
+    };
+    CHECK(count(99, 10, 0) == 9.0F);
+    CHECK(count(99, 10, 7) == 2.0F);
+    CHECK(count(0x1000001, 1, 0) == 0x1p24F);
+    CHECK(count(0x1000003, 1, 0) == 0x1.000004p24F);
+    CHECK(count(~std::uint64_t{0}, 1, 0) == 0x1p64F);
+    CHECK(count(0x8000008000000000, 1, 0) == 0x1p63F);
+    CHECK(count(0x8000008000000001, 1, 0) == 0x1.000002p63F);
+    CHECK(count(0x8000018000000000, 1, 0) == 0x1.000004p63F);
+    CHECK(count(~std::uint64_t{0}, 1, 0xffffffff) == 0.0F);
 }
 
 TEST_CASE("NUM-32: uniform stays in its bounds and centres on zero") {

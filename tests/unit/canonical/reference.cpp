@@ -36,7 +36,10 @@ float chain(Op op, float x) {
         if (x == 0.0F) {
             return -std::numeric_limits<float>::infinity();
         }
-        return x < 0.0F ? std::numeric_limits<float>::quiet_NaN() : std::isinf(x) ? x : static_cast<float>(log_f64(wide));
+        if (x < 0.0F) {
+            return std::numeric_limits<float>::quiet_NaN();
+        }
+        return std::isinf(x) ? x : static_cast<float>(log_f64(wide));
     }
     return static_cast<float>(op == Op::kExp ? exp_f64(wide) : op == Op::kTanh ? tanh_f64(wide) : erf_f64(wide));
 }
@@ -61,7 +64,10 @@ float elementwise(const Sample& s, std::size_t row, std::size_t col) {
     switch (s.node.op) {
         case Op::kStepCount: return step_count(s);
         case Op::kFromBits: return x;
-        case Op::kToFloat: return static_cast<float>(static_cast<double>(get_i32(s.inputs[0], row * s.node.shape.cols + col)));
+        case Op::kToFloat: {
+            const std::int32_t value = get_i32(s.inputs[0], at(s.inputs[0], row, col));
+            return static_cast<float>(static_cast<double>(value));
+        }
         case Op::kAbs: return std::fabs(x);
         case Op::kFloor: return std::floor(x);
         case Op::kRint: return std::nearbyint(x);
@@ -289,7 +295,8 @@ Tensor reference(const Sample& s, const RowSource& rows) {
                 set_u32(out, to, contract(s, i, j));
             } else if (op == Op::kToInt) {
                 const double x{get_f32(s.inputs[0], to)};
-                set_i32(out, to, std::isnan(x) ? 0 : static_cast<std::int32_t>(std::clamp(std::trunc(x), -0x1p31, 0x1p31 - 1)));
+                const double whole = std::clamp(std::trunc(x), -0x1p31, 0x1p31 - 1);
+                set_i32(out, to, std::isnan(x) ? 0 : static_cast<std::int32_t>(whole));
             } else if (op == Op::kUniform || op == Op::kBernoulli) {
                 set_u32(out, to, random_element(s, to));
             } else {

@@ -45,6 +45,12 @@ std::uint32_t hostile_bits(Random& random) {
     }
 }
 
+// Up to 2^35.
+float any_magnitude(Random& random) {
+    const float unit = random.unit();
+    return unit * static_cast<float>(std::uint64_t{1} << random.below(36));
+}
+
 Tensor random_exponents(Shape shape, Random& random, Kind kind) {
     Tensor out = random_i32(shape, random, -12, 12);
     for (std::size_t i = 0; kind == Kind::kHostile && i < shape.element_count(); ++i) {
@@ -135,7 +141,13 @@ std::uint32_t product(const std::vector<std::uint32_t>& sizes, std::size_t first
     return out;
 }
 
-// An array of 1 to 4 axes, as a matrix whose columns are any number of its last axes.
+// A matrix of as many elements as an array of these sizes, cut somewhere between its axes.
+Shape random_cut(const std::vector<std::uint32_t>& sizes, Random& random) {
+    const auto axes = static_cast<std::uint32_t>(sizes.size());
+    const std::size_t cut = random.below(4) == 0 ? random.below(axes + 1) : (axes + random.below(2)) / 2;
+    return {product(sizes, 0, cut), product(sizes, cut, axes)};
+}
+
 struct Array {
     std::vector<std::uint32_t> sizes;
     Shape shape;
@@ -143,13 +155,12 @@ struct Array {
 Array random_array(Random& random) {
     Array out;
     const std::size_t axes = 1 + random.below(4);
-    constexpr std::array<std::uint32_t, 9> kSizes{1, 1, 2, 3, 4, 7, 32, 33, 64};
+    constexpr std::array<std::uint32_t, 8> kSizes{1, 2, 3, 5, 7, 32, 33, 64};
     for (std::size_t i = 0; i < axes; ++i) {
         const std::uint32_t size = kSizes[random.below(kSizes.size())];
-        out.sizes.push_back(product(out.sizes, 0, i) * size > 4000 ? 2 : size);
+        out.sizes.push_back(product(out.sizes, 0, i) * size > 8000 ? 2 : size);
     }
-    const std::size_t cut = random.below(static_cast<std::uint32_t>(axes) + 1);
-    out.shape = {product(out.sizes, 0, cut), product(out.sizes, cut, axes)};
+    out.shape = random_cut(out.sizes, random);
     return out;
 }
 
@@ -184,17 +195,20 @@ View permuted_view(const Array& from, Random& random) {
     return out;
 }
 
-// One more output axis of windows over every input axis; `divisor` makes it the adjoint of such a view.
+// One more output axis of windows over some of the input's axes; a divisor makes it the adjoint of such a view.
 View windows_view(const Array& from, Random& random) {
     const std::size_t axes = from.sizes.size();
     View out;
     for (std::size_t i = 0; i < axes; ++i) {
         ViewAxis axis = make_axis(from.sizes[i], axes + 1);
-        axis.divisor = 1 + random.below(3);
-        axis.offset = static_cast<std::int32_t>(random.below(5)) - 2;
-        axis.strides[i] = random.below(4) == 0 ? -1 : 1 + static_cast<std::int32_t>(random.below(3));
-        axis.strides[axes] = random.below(3) == 0 ? 0 : static_cast<std::int32_t>(random.below(5)) - 2;
+        axis.strides[i] = 1;
         out.dims.push_back(from.sizes[i]);
+        if (from.sizes[i] > 1 && random.below(2) == 0) {
+            axis.divisor = 1 + random.below(3);
+            axis.offset = static_cast<std::int32_t>(random.below(4)) - 2;
+            axis.strides[i] = 1 + static_cast<std::int32_t>(random.below(3));
+            axis.strides[axes] = static_cast<std::int32_t>(random.below(4)) - 2;
+        }
         out.axes.push_back(axis);
     }
     out.dims.push_back(1 + random.below(5));
@@ -210,11 +224,15 @@ View hostile_view(const Array& from, Random& random) {
     }
     for (const std::uint32_t size : from.sizes) {
         ViewAxis axis = make_axis(size, dims);
-        axis.divisor = random.below(3) == 0 ? 1 + random.below(kMaxDimension) : 1 + random.below(3);
-        const bool is_wild = random.below(3) == 0;
-        axis.offset = is_wild ? std::bit_cast<std::int32_t>(random.next_u32()) : static_cast<std::int32_t>(random.below(9)) - 4;
+        axis.divisor = random.below(8) == 0 ? 1 + random.below(kMaxDimension) : 1 + random.below(2);
+        const bool is_wild = random.below(8) == 0;
+        const auto number = [&] {
+            const std::uint32_t word = random.next_u32();
+            return is_wild ? std::bit_cast<std::int32_t>(word) : static_cast<std::int32_t>(word % 7) - 2;
+        };
+        axis.offset = number();
         for (std::int32_t& stride : axis.strides) {
-            stride = is_wild ? std::bit_cast<std::int32_t>(random.next_u32()) : static_cast<std::int32_t>(random.below(9)) - 4;
+            stride = number();
         }
         out.axes.push_back(axis);
     }
@@ -230,9 +248,7 @@ void make_view(Sample& s, Random& random, Kind kind) {
         case 3: s.node.view = hostile_view(from, random); break;
         default: s.node.view = permuted_view(from, random); break;
     }
-    const auto& dims = s.node.view->dims;
-    const std::size_t cut = random.below(static_cast<std::uint32_t>(dims.size()) + 1);
-    s.node.shape = {product(dims, 0, cut), product(dims, cut, dims.size())};
+    s.node.shape = random_cut(s.node.view->dims, random);
     if (s.node.dtype != DType::kI64) {
         s.node.attributes[0] = random.below(2) == 0 ? 0 : hostile_bits(random);
     }
@@ -245,7 +261,7 @@ void make_conversion(Sample& s, Random& random, Kind kind) {
         s.inputs = {random_f32(shape, random, kind)};
         s.node.dtype = DType::kI32;
         for (std::size_t i = 0; i < shape.element_count(); i += 2) {
-            set_f32(s.inputs[0], i, random.unit() * static_cast<float>(std::uint64_t{1} << random.below(34)));
+            set_f32(s.inputs[0], i, any_magnitude(random));
         }
     } else {
         s.inputs = {random_q(shape, random, 30, kind)};
@@ -261,7 +277,7 @@ Tensor random_mixed(Shape shape, Random& random, Kind kind) {
     for (std::size_t i = 0; i < shape.element_count(); ++i) {
         switch (random.below(4)) {
             case 0: set_f32(out, i, static_cast<float>(static_cast<std::int32_t>(random.below(9)) - 4) * 0.5F); break;
-            case 1: set_f32(out, i, random.unit() * static_cast<float>(std::uint64_t{1} << random.below(36))); break;
+            case 1: set_f32(out, i, any_magnitude(random)); break;
             default: break;
         }
     }
@@ -355,8 +371,9 @@ void make_source(Sample& s, Random& random, Kind kind) {
         s.node.attributes = {random.next_u32(), random.next_u32()};
     } else if (s.node.op == Op::kStepCount) {
         s.node.shape = {1, 1};
-        const auto shift = [&] { return random.below(32); };
-        s.node.attributes = {1 + (random.next_u32() >> 1U >> shift()), random.below(2) * (random.next_u32() >> shift())};
+        s.node.attributes[0] = random.next_u32() >> random.below(32);
+        s.node.attributes[0] = std::max(1U, s.node.attributes[0]);
+        s.node.attributes[1] = random.below(2) == 0 ? 0 : random.next_u32() >> random.below(32);
     } else {
         s.node.attributes[0] =
             kind == Kind::kHostile ? hostile_bits(random) : std::bit_cast<std::uint32_t>(random.unit());
@@ -440,7 +457,8 @@ Tensor random_f32(Shape shape, Random& random, Kind kind) {
         if (kind == Kind::kHostile) {
             set_u32(out, i, hostile_bits(random));
         } else {
-            set_f32(out, i, random.unit() * (random.below(200) == 0 ? 1000.0F : 1.0F));
+            const float unit = random.unit();
+            set_f32(out, i, unit * (random.below(200) == 0 ? 1000.0F : 1.0F));
         }
     }
     // Whole rows of zeros occur: a unit that never fires.
