@@ -1,47 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // assay-bench: what things cost, as ratios measured side by side in one run. Prints JSON on stdout.
-#include <algorithm>
-#include <chrono>
-#include <cstdint>
+#include <tools/bench/bench.hpp>
+
 #include <exception>
 #include <fstream>
 #include <iostream>
 #include <iterator>
-#include <memory>
 #include <stdexcept>
-#include <string>
-#include <vector>
 
 #include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
-
-#include <verifier/artifacts/dataset.hpp>
-#include <verifier/artifacts/state_io.hpp>
-#include <verifier/engine/engine.hpp>
-#include <verifier/program/program.hpp>
 
 namespace assay::bench {
-namespace {
-
-using Clock = std::chrono::steady_clock;
-using canonical::Tensor;
-using nlohmann::json;
-
-struct Options {
-    std::string text = "/usr/share/common-licenses/GPL-3";
-    std::uint64_t segment_steps = 25;
-    int repeats = 9;
-    int threads = 1;
-    std::uint32_t hidden = 128;
-};
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
-/// Median, with the extremes beside it: machines are noisy.
-json spread(std::vector<double> values) {
-    std::sort(values.begin(), values.end());
-    return {{"median", values[values.size() / 2]}, {"min", values.front()}, {"max", values.back()}};
-}
 
 std::string read_file(const std::string& path) {
     std::ifstream in(path, std::ios::binary);
@@ -51,109 +20,9 @@ std::string read_file(const std::string& path) {
     return {std::istreambuf_iterator<char>(in), {}};
 }
 
-class ReplayBench {
-  public:
-    explicit ReplayBench(const Options& options) : options_(options) {
-        const auto text = artifacts::build_text_dataset(read_file(options.text), kContext);
-        if (!text) {
-            throw std::runtime_error(options.text + ": " + artifacts::to_string(text.error()));
-        }
-        auto rows = artifacts::Dataset::decode(text->artifact);
-        if (!rows) {
-            throw std::runtime_error(options.text + ": " + artifacts::to_string(rows.error()));
-        }
-        rows_ = std::make_shared<artifacts::Dataset>(*std::move(rows));
-        program_ = program::build_char_model(
-            {.vocabulary = text->vocabulary_size, .context = kContext, .hidden = options.hidden,
-             .dataset_rows = rows_->shape().rows},
-            {}
-        );
-        engine_ = std::make_unique<engine::Engine>(
-            program_.step, rows_, engine::EngineOptions{.device = "cpu", .threads = options.threads}
-        );
-        auto initial = canonical::execute_graph(program_.init, {.seed = 1, .step = 0, .dataset = rows_->shape()}, *rows_, {});
-        if (!initial) {
-            throw std::runtime_error("the initial state has diverged");
-        }
-        state_ = *std::move(initial);
-    }
+namespace {
 
-    json run() {
-        std::vector<double> training, checkpoint, replay, replay_over_training, commitment_share;
-        engine_->set_state(state_);
-        train();  // warm up
-        for (int i = 0; i < options_.repeats; ++i) {
-            engine_->set_state(state_);
-            auto start = Clock::now();
-            train();
-            const double training_s = seconds_since(start);
-
-            start = Clock::now();
-            const auto after = engine_->state();
-            const Hash256 root = artifacts::state_root_of(after);
-            const double commitment_s = seconds_since(start);
-
-            const Bytes artifact = artifacts::encode_state(program_, state_);
-            start = Clock::now();
-            const Hash256 replayed = replay_from(artifact);
-            const double replay_s = seconds_since(start);
-            if (replayed != root) {
-                throw std::runtime_error("the replay did not give the solver's state root");
-            }
-            training.push_back(training_s);
-            checkpoint.push_back(commitment_s);
-            replay.push_back(replay_s);
-            replay_over_training.push_back(replay_s / training_s);
-            commitment_share.push_back(commitment_s / training_s);
-        }
-        return {
-            {"bench", "replay"},
-            {"model", {{"kind", "char"}, {"context", kContext}, {"hidden", options_.hidden}, {"batch", program_.batch_size},
-                       {"state_tensors", program_.state.size()}, {"step_nodes", program_.step.size()}}},
-            {"engine", engine_->description()},
-            {"segment_steps", options_.segment_steps},
-            {"repeats", options_.repeats},
-            {"ratios", {{"replay_over_training", spread(replay_over_training)}, {"commitment_share", spread(commitment_share)}}},
-            {"seconds", {{"training", spread(training)}, {"commitment", spread(checkpoint)}, {"replay", spread(replay)}}},
-        };
-    }
-
-  private:
-    static constexpr std::uint32_t kContext = 16;
-
-    void train() {
-        for (std::uint64_t step = 0; step < options_.segment_steps; ++step) {
-            if (!engine_->run_step({.seed = 1, .step = step, .dataset = rows_->shape()})) {
-                throw std::runtime_error("training has diverged");
-            }
-        }
-    }
-
-    /// What a verifier does: the checkpoint's bytes in, the segment's root out.
-    Hash256 replay_from(const Bytes& artifact) {
-        const auto state = artifacts::decode_state(program_, artifact);
-        if (!state) {
-            throw std::runtime_error("the checkpoint does not decode");
-        }
-        engine_->set_state(*state);
-        train();
-        return artifacts::state_root_of(engine_->state());
-    }
-
-    Options options_;
-    std::shared_ptr<artifacts::Dataset> rows_;
-    program::Program program_;
-    std::unique_ptr<engine::Engine> engine_;
-    std::vector<Tensor> state_;
-};
-
-}  // namespace
-}  // namespace assay::bench
-
-int main(int argc, char** argv) {
-    CLI::App app("Measures Assay side by side and prints ratios as JSON.", "assay-bench");
-    app.require_subcommand(1);
-    assay::bench::Options options;
+CLI::App* add_replay(CLI::App& app, ReplayOptions& options) {
     CLI::App* replay = app.add_subcommand(
         "replay", "A verifier's replay over the solver's training, and the share of training that commitments cost"
     );
@@ -162,12 +31,61 @@ int main(int argc, char** argv) {
     replay->add_option("--repeats", options.repeats, "Interleaved repetitions")->capture_default_str()->check(CLI::PositiveNumber);
     replay->add_option("--threads", options.threads, "Threads of the engine")->capture_default_str();
     replay->add_option("--hidden", options.hidden, "Width of the hidden layer")->capture_default_str();
+    return replay;
+}
+
+CLI::App* add_canonical(CLI::App& app, CanonicalOptions& options) {
+    CLI::App* canonical = app.add_subcommand(
+        "canonical", "Steps of canonical training over plain libtorch in fp32, and canonical products over SGEMM"
+    );
+    canonical->add_option("--device", options.device, "A torch device")->capture_default_str();
+    canonical->add_option("--threads", options.threads, "Threads of both sides")->capture_default_str()->check(CLI::PositiveNumber);
+    canonical->add_option("--repeats", options.repeats, "Interleaved pairs")->capture_default_str()->check(CLI::PositiveNumber);
+    canonical->add_option("--segment-steps", options.segment_steps, "Steps between two checkpoints")->capture_default_str();
+    canonical->add_option("--models", options.models, "Which of gpt, cnn, mlp")->capture_default_str();
+    canonical->add_option("--profiles", options.profiles, "Which of XG-21, XG-24, XG-8, XG-7")->capture_default_str();
+    canonical->add_flag("--only-models", options.only_models, "Leave the products out");
+    return canonical;
+}
+
+CLI::App* add_peak(CLI::App& app, PeakOptions& options) {
+    CLI::App* peak = app.add_subcommand("peak", "MiB that a few steps of one side need at their peak; used by canonical");
+    peak->add_option("--side", options.side)->check(CLI::IsMember({"canonical", "native"}))->capture_default_str();
+    peak->add_option("--model", options.model)->capture_default_str();
+    peak->add_option("--profile", options.profile)->capture_default_str();
+    peak->add_option("--threads", options.threads)->capture_default_str();
+    return peak;
+}
+
+int run(int argc, char** argv) {
+    CLI::App app("Measures Assay side by side and prints ratios as JSON.", "assay-bench");
+    app.require_subcommand(1);
+    ReplayOptions replay_options;
+    CanonicalOptions canonical_options;
+    PeakOptions peak_options;
+    const CLI::App* replay = add_replay(app, replay_options);
+    add_canonical(app, canonical_options);
+    const CLI::App* peak = add_peak(app, peak_options);
     CLI11_PARSE(app, argc, argv);
     try {
-        std::cout << assay::bench::ReplayBench(options).run().dump(2) << "\n";
+        if (peak->parsed()) {
+            std::cout << run_peak(peak_options) << "\n";
+            return 0;
+        }
+        const nlohmann::json result = replay->parsed() ? run_replay_bench(replay_options)
+                                                       : run_canonical_bench(canonical_options);
+        std::cout << result.dump(2) << "\n";
         return 0;
     } catch (const std::exception& failure) {
         std::cerr << "assay-bench: " << failure.what() << "\n";
         return 1;
     }
+}
+
+}  // namespace
+}  // namespace assay::bench
+
+int main(int argc, char** argv) {
+    using namespace assay::bench;
+    return run(argc, argv);
 }

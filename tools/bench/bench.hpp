@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+/// What the benches of assay-bench share. Each compares side by side in one run and gives JSON.
+namespace assay::bench {
+
+class Stopwatch {
+  public:
+    double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+
+  private:
+    using Clock = std::chrono::steady_clock;
+    Clock::time_point start_ = Clock::now();
+};
+
+/// Median, with the extremes beside it: machines are noisy.
+inline nlohmann::json spread(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    return {{"median", values[values.size() / 2]}, {"min", values.front()}, {"max", values.back()}};
+}
+
+std::string read_file(const std::string& path);
+
+struct ReplayOptions {
+    std::string text = "/usr/share/common-licenses/GPL-3";
+    std::uint64_t segment_steps = 25;
+    int repeats = 9;
+    int threads = 1;
+    std::uint32_t hidden = 128;
+};
+/// A verifier's replay over the solver's training, and the share of training that commitments cost.
+nlohmann::json run_replay_bench(const ReplayOptions& options);
+
+struct CanonicalOptions {
+    std::string device = "cpu";
+    int threads = 1;
+    int repeats = 15;
+    std::uint64_t segment_steps = 100;  ///< between checkpoints, for the share of commitments
+    std::vector<std::string> models{"gpt", "cnn", "mlp"};
+    std::vector<std::string> profiles{"XG-21", "XG-24", "XG-8", "XG-7"};
+    bool only_models = false;
+};
+/// Canonical training over the same models in plain libtorch, and canonical products over SGEMM.
+nlohmann::json run_canonical_bench(const CanonicalOptions& options);
+
+struct PeakOptions {
+    std::string side = "canonical";  ///< or "native"
+    std::string model = "gpt";
+    std::string profile = "XG-21";
+    int threads = 1;
+};
+/// MiB that a few steps of one side need at their peak, beyond what the process had before. One call to a process.
+double run_peak(const PeakOptions& options);
+
+}  // namespace assay::bench

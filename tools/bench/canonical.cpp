@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tools/bench/bench.hpp>
+
+#include <array>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <memory>
+#include <stdexcept>
+
+#include <tools/bench/native_models.hpp>
+#include <verifier/artifacts/state_io.hpp>
+#include <verifier/canonical/executor.hpp>
+#include <verifier/engine/engine.hpp>
+#include <verifier/program/models.hpp>
+#include <verifier/program/program.hpp>
+
+namespace assay::bench {
+namespace {
+
+using canonical::Shape;
+using canonical::Tensor;
+using nlohmann::json;
+using program::Profile;
+
+constexpr std::uint64_t kDatasetRows = 1024;
+constexpr std::uint64_t kSeed = 1;
+constexpr int kMemorySteps = 3;
+
+const std::map<std::string, Profile>& profiles() {
+    static const std::map<std::string, Profile> known{
+        {"XG-21", program::kXg21}, {"XG-24", program::kXg24}, {"XG-8", program::kXg8}, {"XG-7", program::kXg7}};
+    return known;
+}
+
+Profile profile_named(const std::string& name) {
+    const auto found = profiles().find(name);
+    if (found == profiles().end()) {
+        throw std::runtime_error("no profile is called " + name + "; there are XG-21, XG-24, XG-8 and XG-7");
+    }
+    return found->second;
+}
+
+/// Rows of numbers below `limit`: what they say does not matter to the time.
+class Numbers final : public canonical::RowSource {
+  public:
+    Numbers(std::uint32_t width, std::uint32_t limit) : width_(width), values_(kDatasetRows * width) {
+        for (std::size_t i = 0; i < values_.size(); ++i) {
+            values_[i] = static_cast<std::int32_t>(i * 2654435761U / 128U % limit);
+        }
+    }
+    canonical::DatasetShape shape() const override { return {kDatasetRows, width_}; }
+    ByteView row(std::uint64_t index) const override {
+        return {reinterpret_cast<const std::uint8_t*>(values_.data() + index * width_), std::size_t{width_} * 4};
+    }
+
+  private:
+    std::uint32_t width_;
+    std::vector<std::int32_t> values_;
+};
+
+program::OptimizerConfig adamw() {
+    program::OptimizerConfig config;
+    config.kind = program::OptimizerKind::kAdamW;
+    config.learning_rate = 1e-3F;
+    config.weight_decay = 0.01F;
+    return config;
+}
+
+/// One of the models that both sides know.
+struct Model {
+    std::string name;
+    json size;
+    std::uint32_t limit = 0;  ///< of the dataset's values
+    std::function<program::Program(const Profile&)> canonical;
+    std::function<std::unique_ptr<NativeModel>(const std::string& device)> native;
+};
+
+Model gpt() {
+    const NativeGptConfig native;
+    const auto canonical = [native](const Profile& profile) {
+        program::GptConfig config;
+        config.vocabulary = static_cast<std::uint32_t>(native.vocabulary);
+        config.context = static_cast<std::uint32_t>(native.context);
+        config.layers = static_cast<std::uint32_t>(native.layers);
+        config.heads = static_cast<std::uint32_t>(native.heads);
+        config.width = static_cast<std::uint32_t>(native.width);
+        config.tied_head = false;
+        config.batch_size = static_cast<std::uint32_t>(native.batch);
+        config.dataset_rows = kDatasetRows;
+        config.profile = profile;
+        return build_gpt(config, adamw());
+    };
+    return {
+        .name = "gpt",
+        .size = {{"layers", native.layers}, {"heads", native.heads}, {"width", native.width},
+                 {"context", native.context}, {"batch", native.batch}, {"vocabulary", native.vocabulary}},
+        .limit = static_cast<std::uint32_t>(native.vocabulary),
+        .canonical = canonical,
+        .native = [native](const std::string& device) { return make_native_gpt(native, device); },
+    };
+}
+
+Model mlp() {
+    NativeMlpConfig native;
+    native.hidden = {256, 256};
+    native.batch = 128;
+    const auto canonical = [native](const Profile& profile) {
+        program::MlpConfig config;
+        config.features = static_cast<std::uint32_t>(native.inputs);
+        config.hidden = {256, 256};
+        config.classes = static_cast<std::uint32_t>(native.classes);
+        config.scale = 1.0F / 16.0F;
+        config.batch_size = static_cast<std::uint32_t>(native.batch);
+        config.dataset_rows = kDatasetRows;
+        config.profile = profile;
+        return build_mlp(config, adamw());
+    };
+    return {
+        .name = "mlp",
+        .size = {{"inputs", native.inputs}, {"hidden", native.hidden}, {"classes", native.classes}, {"batch", native.batch}},
+        .limit = static_cast<std::uint32_t>(native.classes),
+        .canonical = canonical,
+        .native = [native](const std::string& device) { return make_native_mlp(native, device); },
+    };
+}
+
+Model cnn() {
+    NativeCnnConfig native;
+    native.channels = {32, 64};
+    const auto canonical = [native](const Profile& profile) {
+        program::CnnConfig config;
+        config.height = static_cast<std::uint32_t>(native.side);
+        config.width = config.height;
+        config.filters = {32, 64};
+        config.classes = static_cast<std::uint32_t>(native.classes);
+        config.scale = 1.0F / 16.0F;
+        config.batch_size = static_cast<std::uint32_t>(native.batch);
+        config.dataset_rows = kDatasetRows;
+        config.profile = profile;
+        return build_cnn(config, adamw());
+    };
+    return {
+        .name = "cnn",
+        .size = {{"side", native.side}, {"filters", native.channels}, {"classes", native.classes}, {"batch", native.batch}},
+        .limit = static_cast<std::uint32_t>(native.classes),
+        .canonical = canonical,
+        .native = [native](const std::string& device) { return make_native_cnn(native, device); },
+    };
+}
+
+Model model_named(const std::string& name) {
+    if (name == "gpt") {
+        return gpt();
+    }
+    if (name == "cnn") {
+        return cnn();
+    }
+    if (name == "mlp") {
+        return mlp();
+    }
+    throw std::runtime_error("no model is called " + name + "; there are gpt, cnn and mlp");
+}
+
+class CanonicalSide {
+  public:
+    CanonicalSide(const Model& model, const Profile& profile, const CanonicalOptions& options)
+        : program_(model.canonical(profile)),
+          rows_(std::make_shared<Numbers>(program_.dataset.width, model.limit)),
+          engine_(program_.step, rows_, {.device = options.device, .threads = options.threads}) {
+        engine_.keep(program_.loss_node);
+        auto initial = canonical::execute_graph(program_.init, context(), *rows_, {});
+        if (!initial) {
+            throw std::runtime_error(model.name + ": the initial state has diverged");
+        }
+        engine_.set_state(*initial);
+    }
+
+    void step() {
+        if (!engine_.run_step(context())) {
+            throw std::runtime_error("canonical training has diverged");
+        }
+        (void)engine_.scalar(program_.loss_node);
+        ++step_;
+    }
+
+    /// Seconds that committing to the state takes.
+    double commit() {
+        const Stopwatch watch;
+        (void)artifacts::state_root_of(engine_.state());
+        return watch.seconds();
+    }
+
+    engine::Engine& engine() { return engine_; }
+    const program::Program& program() const { return program_; }
+
+  private:
+    canonical::StepContext context() const { return {.seed = kSeed, .step = step_, .dataset = rows_->shape()}; }
+
+    program::Program program_;
+    std::shared_ptr<Numbers> rows_;
+    engine::Engine engine_;
+    std::uint64_t step_ = 0;
+};
+
+class NativeSide {
+  public:
+    NativeSide(const Model& model, const program::Program& program, const CanonicalOptions& options)
+        : rows_(program.dataset.width, model.limit), batch_(program.batch_size), model_(model.native(options.device)) {}
+
+    void step() {
+        std::vector<std::int32_t> values;
+        for (std::uint32_t r = 0; r < batch_; ++r) {
+            const ByteView row = rows_.row((next_ + r) % kDatasetRows);
+            const auto* words = reinterpret_cast<const std::int32_t*>(row.data());
+            values.insert(values.end(), words, words + rows_.shape().width);
+        }
+        next_ += batch_;
+        model_->step(values);
+        (void)model_->loss();
+    }
+
+  private:
+    Numbers rows_;
+    std::uint32_t batch_;
+    std::unique_ptr<NativeModel> model_;
+    std::uint64_t next_ = 0;
+};
+
+/// KiB of this process's memory at its peak so far.
+long peak_kib() {
+    std::ifstream status("/proc/self/status");
+    for (std::string line; std::getline(status, line);) {
+        if (line.starts_with("VmHWM:")) {
+            return std::stol(line.substr(line.find_first_of("0123456789")));
+        }
+    }
+    throw std::runtime_error("/proc/self/status does not tell the peak of memory");
+}
+
+/// What the peak command prints in a process of its own: MiB that one side's steps need.
+double memory_of(const std::string& side, const Model& model, const std::string& profile, const CanonicalOptions& options) {
+    const std::string command = std::filesystem::read_symlink("/proc/self/exe").string() + " peak --side " + side +
+                                " --model " + model.name + " --profile " + profile + " --threads " +
+                                std::to_string(options.threads);
+    const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);
+    double mib = 0.0;
+    if (pipe == nullptr || std::fscanf(pipe.get(), "%lf", &mib) != 1) {
+        throw std::runtime_error("the process that measures memory has failed: " + command);
+    }
+    return mib;
+}
+
+json measure_memory(const Model& model, const std::string& profile, const CanonicalOptions& options) {
+    const double canonical = memory_of("canonical", model, profile, options);
+    const double native = memory_of("native", model, profile, options);
+    return {{"canonical_mib", canonical}, {"native_mib", native}, {"ratio", canonical / native}};
+}
+
+json shares_of(CanonicalSide& side, const CanonicalOptions& options) {
+    side.engine().start_profile();
+    const Stopwatch watch;
+    for (int i = 0; i < options.repeats; ++i) {
+        side.step();
+    }
+    const double total = watch.seconds() * options.threads;
+    const engine::StepProfile profile = side.engine().profile();
+    return {
+        {"products", profile.products * options.threads / total},
+        {"quantisation", profile.quantisation / total},
+        {"elementwise", profile.elementwise / total},
+        {"movement", profile.movement / total},
+    };
+}
+
+json measure_model(const Model& model, const std::string& profile_name, const CanonicalOptions& options) {
+    const Profile profile = profile_named(profile_name);
+    json memory = options.device == "cpu" ? measure_memory(model, profile_name, options) : json();
+    CanonicalSide canonical(model, profile, options);
+    NativeSide native(model, canonical.program(), options);
+    std::vector<double> ratios, canonical_ms, native_ms, commitments;
+    for (int i = -2; i < options.repeats; ++i) {  // two to warm up
+        set_native_threads(options.threads);
+        const Stopwatch native_watch;
+        native.step();
+        const double native_s = native_watch.seconds();
+        const Stopwatch canonical_watch;
+        canonical.step();
+        const double canonical_s = canonical_watch.seconds();
+        if (i >= 0) {
+            ratios.push_back(canonical_s / native_s);
+            canonical_ms.push_back(canonical_s * 1e3);
+            native_ms.push_back(native_s * 1e3);
+            commitments.push_back(canonical.commit() / (canonical_s * static_cast<double>(options.segment_steps)));
+        }
+    }
+    json out = {
+        {"model", model.name},
+        {"size", model.size},
+        {"device", options.device},
+        {"threads", options.threads},
+        {"profile", profile_name},
+        {"nodes", canonical.program().step.size()},
+        {"state_tensors", canonical.program().state.size()},
+        {"ratio", spread(ratios)},
+        {"canonical_ms", spread(canonical_ms)},
+        {"native_ms", spread(native_ms)},
+        {"commitment_share", spread(commitments)},
+        {"commitment_steps", options.segment_steps},
+        {"shares", shares_of(canonical, options)},
+    };
+    if (!memory.is_null()) {
+        out["peak_memory"] = std::move(memory);
+    }
+    return out;
+}
+
+/// A graph whose only work is one product: state a, b, c -> a, b, a b^T.
+canonical::Graph product_graph(Shape a, Shape b, const Profile& profile) {
+    program::GraphBuilder graph;
+    const auto value = [](std::uint32_t index, Shape shape) {
+        return program::GraphBuilder::state(index, {canonical::DType::kF32, shape});
+    };
+    const std::vector<program::Value> next{
+        value(0, a), value(1, b), graph.matmul_nt(value(0, a), value(1, b), profile)};
+    return std::move(graph).commit(next);
+}
+
+Tensor numbers(Shape shape) {
+    Tensor out = canonical::make_tensor(canonical::DType::kF32, shape);
+    for (std::size_t i = 0; i < shape.element_count(); ++i) {
+        const float value = static_cast<float>(i * 2654435761U / 256U % 2001U) / 1000.0F - 1.0F;
+        std::memcpy(out.data.data() + i * sizeof value, &value, sizeof value);
+    }
+    return out;
+}
+
+json measure_product(std::array<std::uint32_t, 3> size, const std::string& profile_name, const CanonicalOptions& options) {
+    const auto [m, n, k] = size;
+    const Shape a{m, k};
+    const Shape b{n, k};
+    const auto rows = std::make_shared<Numbers>(1, 2);
+    engine::Engine engine(
+        product_graph(a, b, profile_named(profile_name)), rows, {.device = options.device, .threads = options.threads}
+    );
+    engine.set_state(std::vector<Tensor>{numbers(a), numbers(b), canonical::make_tensor(canonical::DType::kF32, {m, n})});
+    NativeProduct native(m, n, k, options.device);
+    std::vector<double> ratios, gflops;
+    for (int i = -2; i < options.repeats; ++i) {
+        set_native_threads(options.threads);
+        const Stopwatch native_watch;
+        native.run();
+        const double native_s = native_watch.seconds();
+        const Stopwatch watch;
+        if (!engine.run_step({.seed = kSeed, .step = 0, .dataset = rows->shape()})) {
+            throw std::runtime_error("a product has diverged");
+        }
+        const double seconds = watch.seconds();
+        if (i >= 0) {
+            ratios.push_back(seconds / native_s);
+            gflops.push_back(2e-9 * m * n * k / seconds);
+        }
+    }
+    return {
+        {"m", m}, {"n", n}, {"k", k}, {"device", options.device}, {"threads", options.threads},
+        {"profile", profile_name}, {"ratio", spread(ratios)}, {"canonical_gflops", spread(gflops)},
+    };
+}
+
+}  // namespace
+
+double run_peak(const PeakOptions& options) {
+    const Model model = model_named(options.model);
+    const CanonicalOptions sides{.threads = options.threads};
+    const program::Program program = model.canonical(profile_named(options.profile));
+    // Both sides have the program, and libtorch has started, before either is measured.
+    set_native_threads(options.threads);
+    NativeProduct(32, 32, 32, "cpu").run();
+    const long before = peak_kib();
+    if (options.side == "canonical") {
+        CanonicalSide side(model, profile_named(options.profile), sides);
+        for (int i = 0; i < kMemorySteps; ++i) {
+            side.step();
+        }
+    } else {
+        NativeSide side(model, program, sides);
+        for (int i = 0; i < kMemorySteps; ++i) {
+            side.step();
+        }
+    }
+    return static_cast<double>(peak_kib() - before) / 1024.0;
+}
+
+json run_canonical_bench(const CanonicalOptions& options) {
+    json models = json::array();
+    for (const std::string& model : options.models) {
+        for (const std::string& profile : options.profiles) {
+            models.push_back(measure_model(model_named(model), profile, options));
+        }
+    }
+    json products = json::array();
+    constexpr std::array<std::array<std::uint32_t, 3>, 6> kSizes{
+        {{64, 64, 64}, {1024, 128, 128}, {1024, 512, 128}, {512, 128, 1024}, {1024, 1024, 1024}, {2048, 2048, 2048}}};
+    for (const auto& size : kSizes) {
+        for (const std::string& profile : options.only_models ? std::vector<std::string>{} : options.profiles) {
+            products.push_back(measure_product(size, profile, options));
+        }
+    }
+    return {{"bench", "canonical"}, {"repeats", options.repeats}, {"models", models}, {"gemm", products}};
+}
+
+}  // namespace assay::bench

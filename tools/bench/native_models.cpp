@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tools/bench/native_models.hpp>
+
+#include <cmath>
+
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+#include <c10/core/GradMode.h>
+#include <dlfcn.h>
+
+namespace assay::bench {
+namespace {
+
+using at::Tensor;
+
+// Parameters and AdamW as libtorch's own optimizer does it, tensor by tensor and in place.
+class Trained : public NativeModel {
+  public:
+    explicit Trained(const std::string& device) : device_(device) {}
+
+    void step(const std::vector<std::int32_t>& batch) final {
+        const Tensor rows = at::from_blob(const_cast<std::int32_t*>(batch.data()), {batch_rows(), row_width()}, at::kInt)
+                                .to(device_, at::kLong);
+        loss_ = forward(rows);
+        for (Tensor& parameter : parameters_) {
+            parameter.mutable_grad() = Tensor();
+        }
+        loss_.backward();
+        update();
+    }
+
+    float loss() const final { return loss_.item<float>(); }
+
+  protected:
+    virtual Tensor forward(const Tensor& rows) = 0;
+    virtual std::int64_t batch_rows() const = 0;
+    virtual std::int64_t row_width() const = 0;
+
+    Tensor parameter(at::IntArrayRef sizes, double deviation) {
+        Tensor value = at::randn(sizes, at::TensorOptions(device_).dtype(at::kFloat)) * deviation;
+        return keep(value);
+    }
+    Tensor constant(at::IntArrayRef sizes, double value) {
+        return keep(at::full(sizes, value, at::TensorOptions(device_).dtype(at::kFloat)));
+    }
+    at::Device device() const { return device_; }
+
+  private:
+    Tensor keep(const Tensor& value) {
+        parameters_.push_back(value.detach().requires_grad_(true));
+        first_.push_back(at::zeros_like(value));
+        second_.push_back(at::zeros_like(value));
+        return parameters_.back();
+    }
+
+    void update() {
+        const c10::AutoGradMode no_autograd(false);
+        constexpr double kRate = 1e-3;
+        constexpr double kBeta1 = 0.9;
+        constexpr double kBeta2 = 0.999;
+        constexpr double kDecay = 0.01;
+        ++steps_;
+        const double correction1 = 1.0 - std::pow(kBeta1, steps_);
+        const double correction2 = std::sqrt(1.0 - std::pow(kBeta2, steps_));
+        for (std::size_t i = 0; i < parameters_.size(); ++i) {
+            const Tensor gradient = parameters_[i].grad();
+            parameters_[i].mul_(1.0 - kRate * kDecay);
+            first_[i].mul_(kBeta1).add_(gradient, 1.0 - kBeta1);
+            second_[i].mul_(kBeta2).addcmul_(gradient, gradient, 1.0 - kBeta2);
+            const Tensor deviation = second_[i].sqrt().div_(correction2).add_(1e-8);
+            parameters_[i].addcdiv_(first_[i], deviation, -kRate / correction1);
+        }
+    }
+
+    at::Device device_;
+    std::vector<Tensor> parameters_;
+    std::vector<Tensor> first_;
+    std::vector<Tensor> second_;
+    int steps_ = 0;
+    Tensor loss_;
+};
+
+class Gpt final : public Trained {
+  public:
+    Gpt(const NativeGptConfig& config, const std::string& device_name) : Trained(device_name), c_(config) {
+        const std::int64_t d = c_.width;
+        tokens_ = parameter({c_.vocabulary, d}, 0.02);
+        positions_ = parameter({c_.context, d}, 0.02);
+        for (std::int64_t i = 0; i < c_.layers; ++i) {
+            blocks_.push_back({
+                constant({d}, 1.0), constant({d}, 0.0), parameter({3 * d, d}, 0.02), constant({3 * d}, 0.0),
+                parameter({d, d}, 0.02), constant({d}, 0.0), constant({d}, 1.0), constant({d}, 0.0),
+                parameter({4 * d, d}, 0.02), constant({4 * d}, 0.0), parameter({d, 4 * d}, 0.02), constant({d}, 0.0),
+            });
+        }
+        gain_ = constant({d}, 1.0);
+        bias_ = constant({d}, 0.0);
+        head_ = parameter({c_.vocabulary, d}, 0.02);
+        mask_ = at::ones({c_.context, c_.context}, at::TensorOptions(device()).dtype(at::kBool)).tril().logical_not();
+        scale_ = 1.0 / std::sqrt(static_cast<double>(d / c_.heads));
+    }
+
+  private:
+    struct Block {
+        Tensor gain1, bias1, qkv, qkv_bias, out, out_bias, gain2, bias2, up, up_bias, down, down_bias;
+    };
+
+    std::int64_t batch_rows() const override { return c_.batch; }
+    std::int64_t row_width() const override { return c_.context + 1; }
+
+    Tensor attend(const Block& b, const Tensor& x) const {
+        const std::int64_t depth = c_.width / c_.heads;
+        const auto parts = at::linear(x, b.qkv, b.qkv_bias).split(c_.width, 2);
+        const auto heads = [&](const Tensor& t) {
+            return t.view({c_.batch, c_.context, c_.heads, depth}).transpose(1, 2);
+        };
+        Tensor scores = at::matmul(heads(parts[0]), heads(parts[1]).transpose(2, 3)) * scale_;
+        scores = scores.masked_fill(mask_, -INFINITY).softmax(-1);
+        const Tensor y = at::matmul(scores, heads(parts[2])).transpose(1, 2).reshape({c_.batch, c_.context, c_.width});
+        return at::linear(y, b.out, b.out_bias);
+    }
+
+    Tensor forward(const Tensor& rows) override {
+        const Tensor input = rows.narrow(1, 0, c_.context);
+        const Tensor target = rows.narrow(1, 1, c_.context).reshape({-1});
+        Tensor x = at::embedding(tokens_, input) + positions_;
+        for (const Block& b : blocks_) {
+            x = x + attend(b, at::layer_norm(x, {c_.width}, b.gain1, b.bias1));
+            const Tensor h = at::gelu(at::linear(at::layer_norm(x, {c_.width}, b.gain2, b.bias2), b.up, b.up_bias));
+            x = x + at::linear(h, b.down, b.down_bias);
+        }
+        x = at::layer_norm(x, {c_.width}, gain_, bias_);
+        return at::cross_entropy_loss(at::linear(x, head_).view({-1, c_.vocabulary}), target);
+    }
+
+    NativeGptConfig c_;
+    Tensor tokens_, positions_, gain_, bias_, head_, mask_;
+    std::vector<Block> blocks_;
+    double scale_ = 1.0;
+};
+
+class Mlp final : public Trained {
+  public:
+    Mlp(const NativeMlpConfig& config, const std::string& device_name) : Trained(device_name), c_(config) {
+        std::int64_t width = c_.inputs;
+        for (const std::int64_t next : c_.hidden) {
+            add_layer(width, next);
+            width = next;
+        }
+        add_layer(width, c_.classes);
+    }
+
+  private:
+    void add_layer(std::int64_t from, std::int64_t to) {
+        weights_.push_back(parameter({to, from}, 1.0 / std::sqrt(static_cast<double>(from))));
+        biases_.push_back(constant({to}, 0.0));
+    }
+    std::int64_t batch_rows() const override { return c_.batch; }
+    std::int64_t row_width() const override { return c_.inputs + 1; }
+    Tensor forward(const Tensor& rows) override {
+        Tensor x = rows.narrow(1, 0, c_.inputs).to(at::kFloat) * (1.0 / 16.0);
+        for (std::size_t i = 0; i < weights_.size(); ++i) {
+            x = at::linear(x, weights_[i], biases_[i]);
+            x = i + 1 < weights_.size() ? at::relu(x) : x;
+        }
+        return at::cross_entropy_loss(x, rows.select(1, c_.inputs));
+    }
+
+    NativeMlpConfig c_;
+    std::vector<Tensor> weights_;
+    std::vector<Tensor> biases_;
+};
+
+class Cnn final : public Trained {
+  public:
+    Cnn(const NativeCnnConfig& config, const std::string& device_name) : Trained(device_name), c_(config) {
+        std::int64_t from = 1;
+        std::int64_t side = c_.side;
+        for (const std::int64_t to : c_.channels) {
+            weights_.push_back(parameter({to, from, 3, 3}, 1.0 / std::sqrt(static_cast<double>(9 * from))));
+            biases_.push_back(constant({to}, 0.0));
+            from = to;
+            side /= 2;
+        }
+        head_ = parameter({c_.classes, from * side * side}, 0.05);
+        head_bias_ = constant({c_.classes}, 0.0);
+    }
+
+  private:
+    std::int64_t batch_rows() const override { return c_.batch; }
+    std::int64_t row_width() const override { return c_.side * c_.side + 1; }
+    Tensor forward(const Tensor& rows) override {
+        Tensor x = rows.narrow(1, 0, c_.side * c_.side).to(at::kFloat) * (1.0 / 16.0);
+        x = x.view({c_.batch, 1, c_.side, c_.side});
+        for (std::size_t i = 0; i < weights_.size(); ++i) {
+            x = at::max_pool2d(at::relu(at::conv2d(x, weights_[i], biases_[i], 1, 1)), 2);
+        }
+        return at::cross_entropy_loss(at::linear(x.flatten(1), head_, head_bias_), rows.select(1, c_.side * c_.side));
+    }
+
+    NativeCnnConfig c_;
+    std::vector<Tensor> weights_;
+    std::vector<Tensor> biases_;
+    Tensor head_, head_bias_;
+};
+
+}  // namespace
+
+std::unique_ptr<NativeModel> make_native_gpt(const NativeGptConfig& config, const std::string& device) {
+    return std::make_unique<Gpt>(config, device);
+}
+std::unique_ptr<NativeModel> make_native_mlp(const NativeMlpConfig& config, const std::string& device) {
+    return std::make_unique<Mlp>(config, device);
+}
+std::unique_ptr<NativeModel> make_native_cnn(const NativeCnnConfig& config, const std::string& device) {
+    return std::make_unique<Cnn>(config, device);
+}
+
+void set_native_threads(int threads) {
+    at::set_num_threads(threads);
+    using SetThreads = void (*)(int);
+    if (void* found = dlsym(RTLD_DEFAULT, "openblas_set_num_threads"); found != nullptr) {
+        reinterpret_cast<SetThreads>(found)(threads);
+    }
+}
+
+struct NativeProduct::Impl {
+    Tensor a, b, out;
+};
+
+NativeProduct::NativeProduct(std::int64_t m, std::int64_t n, std::int64_t k, const std::string& device)
+    : impl_(std::make_unique<Impl>()) {
+    const auto options = at::TensorOptions(at::Device(device)).dtype(at::kFloat);
+    impl_->a = at::randn({m, k}, options);
+    impl_->b = at::randn({n, k}, options);
+    impl_->out = at::empty({m, n}, options);
+}
+NativeProduct::~NativeProduct() = default;
+void NativeProduct::run() { at::mm_out(impl_->out, impl_->a, impl_->b.t()); }
+
+}  // namespace assay::bench
