@@ -355,6 +355,41 @@ void Engine::keep(std::uint32_t node) {
     impl_->kept.insert(node);
 }
 
+void Engine::start_profile() {
+    if (impl_->prepare_fast()) {
+        impl_->fast->set_profiling(true);
+    }
+}
+
+StepProfile Engine::profile() const {
+    StepProfile out;
+    if (impl_->fast == nullptr) {
+        return out;
+    }
+    const fused::Executor::Profile seconds = impl_->fast->profile();
+    for (std::size_t i = 0; i < seconds.size(); ++i) {
+        switch (static_cast<Op>(i)) {
+            case Op::kContract:
+                out.products += seconds[i];
+                break;
+            case Op::kRowExponent:
+            case Op::kQuantise:
+                out.quantisation += seconds[i];
+                break;
+            case Op::kBatchRows:
+            case Op::kView:
+            case Op::kGatherRows:
+            case Op::kScatterAddRows:
+                out.movement += seconds[i];
+                break;
+            default:
+                out.elementwise += seconds[i];
+                break;
+        }
+    }
+    return out;
+}
+
 std::string Engine::description() const {
     const int threads = impl_->options.threads;
     return "libtorch " + torch_version() + " " + impl_->options.device + ", " + std::to_string(threads) +

@@ -28,6 +28,14 @@ struct EngineOptions {
     bool portable = false;
 };
 
+/// Where the time of steps went, in seconds of all threads together.
+struct StepProfile {
+    double products = 0.0;      ///< exact products and their scaling
+    double quantisation = 0.0;  ///< exponents and rounding to fixed point
+    double elementwise = 0.0;   ///< everything else that computes, reductions included
+    double movement = 0.0;      ///< views, gathers, scatters, batches
+};
+
 /// Executes one graph again and again. Not thread-safe; throws std::runtime_error when the device fails (which is
 /// never a verdict).
 class Engine {
@@ -52,6 +60,10 @@ class Engine {
     float scalar(std::uint32_t node) const;
     /// Asks the engine to keep node's output of each step for scalar(). Before the first step.
     void keep(std::uint32_t node);
+
+    /// Measures the steps that are run from here on without tamper and observe; on the CPU only, else all stays 0.
+    void start_profile();
+    StepProfile profile() const;
 
     /// "libtorch 1.13.1 cpu, 1 thread"
     std::string description() const;

@@ -161,11 +161,7 @@ class HostBackend final : public Backend {
     }
 
     std::shared_ptr<std::byte> converted(const HostTensor& q, fused::Format format) {
-        switch (format) {
-            case fused::Format::kShort: return converted<std::int16_t>(q);
-            case fused::Format::kFloat: return converted<float>(q);
-            default: return converted<double>(q);
-        }
+        return format == fused::Format::kShort ? converted<std::int16_t>(q) : converted<float>(q);
     }
 
     // Operands that nothing bounds are summed by the definition: no sum of theirs need be exact in doubles.
@@ -183,7 +179,7 @@ class HostBackend final : public Backend {
             .exponent_b = input(task, 3).as<std::int32_t>(),
             .out = out.as<float>(),
         };
-        fused::run_product(task.node, format, operands, threads_);
+        fused::run_product(task.node, operands, threads_);
     }
 
     void define(const Task& task, HostTensor& out) {

@@ -198,21 +198,24 @@ void Executor::run_product_stage(std::uint32_t id) {
         .exponent_b = reinterpret_cast<const std::int32_t*>(address(3)),
         .out = at<float>(id),
     };
-    run_product(contract, product_format(contract), operands, pool_);
+    run_product(contract, operands, pool_);
 }
 
-// Copies what no stage wrote in place, and says whether the next state is finite (NUM-6).
+// Copies what no stage wrote in place, and says whether the next state is finite (NUM-6). What stays as it is stays
+// where it is.
 bool Executor::finish_state() {
     const std::vector<Input>& next = plan_.graph.back().inputs;
-    const std::vector<Memory>& after = states_[1 - current_];
+    std::vector<Memory>& before = states_[current_];
+    std::vector<Memory>& after = states_[1 - current_];
     std::atomic<bool> is_finite{true};
     pool_.run(next.size(), [&](std::size_t i, std::size_t) {
         const Input& input = next[i];
         const std::byte* from = addresses_[plan_.value_of(input)];
-        if (from != after[i].get()) {
+        const bool is_unchanged = input.source == Source::kState && input.index == i;
+        if (from != after[i].get() && !is_unchanged) {
             std::memcpy(after[i].get(), from, input.shape.element_count() * canonical::size_of(input.dtype));
         }
-        const auto* words = reinterpret_cast<const float*>(after[i].get());
+        const auto* words = reinterpret_cast<const float*>(is_unchanged ? before[i].get() : after[i].get());
         if (input.dtype == DType::kF32 && !all_finite(input.shape.element_count(), words)) {
             is_finite = false;
         }
@@ -242,6 +245,12 @@ Result<void, StepError> Executor::run_step(const StepContext& context) {
     }
     if (!finish_state()) {
         return Unexpected{StepError::kDiverged};
+    }
+    const std::vector<Input>& next = plan_.graph.back().inputs;
+    for (std::size_t i = 0; i < next.size(); ++i) {
+        if (next[i].source == Source::kState && next[i].index == i) {
+            states_[current_][i].swap(states_[1 - current_][i]);
+        }
     }
     current_ = 1 - current_;
     return {};

@@ -29,11 +29,11 @@ constexpr std::size_t kSquare = 8;  // rows and elements (or pairs) that are tra
 #if defined(__x86_64__)
 
 // out[k * step .. + 8] = element k of rows 0 .. 7.
-ASSAY_WIDE inline void transpose_square(const double* from, std::size_t stride, double* out, std::size_t step) {
+ASSAY_WIDE inline void transpose_square(const float* from, std::size_t stride, double* out, std::size_t step) {
     __m512d row[kSquare];
     __m512d pair[kSquare];
     for (std::size_t i = 0; i < kSquare; ++i) {
-        row[i] = _mm512_loadu_pd(from + i * stride);
+        row[i] = _mm512_cvtps_pd(_mm256_loadu_ps(from + i * stride));
     }
     for (std::size_t i = 0; i < kSquare; i += 2) {
         pair[i] = _mm512_unpacklo_pd(row[i], row[i + 1]);
@@ -82,8 +82,8 @@ ASSAY_WIDE inline void transpose_square(
 #endif
 
 // Panels of `panel` rows: all rows' element k (or pair of them) before any row's next.
-template <std::size_t panel, std::size_t pair, class T>
-void pack(const T* from, std::size_t stride, std::size_t rows, std::size_t depth, T* out) {
+template <std::size_t panel, std::size_t pair, class From, class T>
+void pack(const From* from, std::size_t stride, std::size_t rows, std::size_t depth, T* out) {
     const std::size_t padded = (depth + pair - 1) / pair * pair;
     for (std::size_t first = 0; first < rows; first += panel) {
         const std::size_t count = std::min(panel, rows - first);
@@ -101,7 +101,7 @@ void pack(const T* from, std::size_t stride, std::size_t rows, std::size_t depth
 #endif
             for (; k < depth; ++k) {
                 for (std::size_t i = i0; i < i1; ++i) {
-                    to[(k / pair * panel + i) * pair + k % pair] = from[(first + i) * stride + k];
+                    to[(k / pair * panel + i) * pair + k % pair] = static_cast<T>(from[(first + i) * stride + k]);
                 }
             }
         }
@@ -147,6 +147,23 @@ ASSAY_WIDE inline __attribute__((always_inline)) void finish_tile(
             if (const __mmask8 mask = columns_mask(c, cols); mask != 0) {
                 finish_vector(tile.sums[i][v], scale_a, c, (row + i) * cols + c, mask, f);
             }
+        }
+    }
+}
+
+template <std::size_t vectors, class Finish>
+ASSAY_WIDE void finish_columns(
+    const Tile& tile, std::size_t row, std::size_t rows, std::size_t col, std::size_t cols, const Finish& f
+) {
+    finish_tile<vectors>(tile, row, rows, col, cols, f);
+}
+
+// tile = 2^12 tile + low: the product is exact, the sum is rounded.
+ASSAY_WIDE void join_tiles(const Tile& low, Tile& tile) {
+    const __m512d scale = _mm512_set1_pd(0x1.0p12);
+    for (std::size_t i = 0; i < kRows; ++i) {
+        for (std::size_t v = 0; v < kVectors; ++v) {
+            tile.sums[i][v] = _mm512_add_pd(_mm512_mul_pd(tile.sums[i][v], scale), low.sums[i][v]);
         }
     }
 }
@@ -235,19 +252,20 @@ bool Microkernel<T>::is_available() {
 }
 
 template <class T>
-void Microkernel<T>::pack_left(const T* from, std::size_t stride, std::size_t rows, std::size_t depth, T* out) {
+void Microkernel<T>::pack_left(const Stored* from, std::size_t stride, std::size_t rows, std::size_t depth, T* out) {
     pack<kLeftRows, sizeof(T) == 8 ? 1 : 2>(from, stride, rows, depth, out);
 }
 
 template <class T>
-void Microkernel<T>::pack_right(const T* from, std::size_t stride, std::size_t rows, std::size_t depth, T* out) {
+void Microkernel<T>::pack_right(const Stored* from, std::size_t stride, std::size_t rows, std::size_t depth, T* out) {
     pack<kRightRows, sizeof(T) == 8 ? 1 : 2>(from, stride, rows, depth, out);
 }
 
 template <class T>
 void Microkernel<T>::multiply(
-    [[maybe_unused]] const T* left, [[maybe_unused]] const T* right, [[maybe_unused]] std::size_t rows,
-    [[maybe_unused]] std::size_t cols, [[maybe_unused]] std::size_t depth, [[maybe_unused]] const Finish& finish
+    [[maybe_unused]] const T* left, [[maybe_unused]] const T* right, [[maybe_unused]] const T* right_low,
+    [[maybe_unused]] std::size_t rows, [[maybe_unused]] std::size_t cols, [[maybe_unused]] std::size_t depth,
+    [[maybe_unused]] const Finish& finish
 ) {
 #if defined(__x86_64__)
     const std::size_t whole = padded(depth);
@@ -255,7 +273,12 @@ void Microkernel<T>::multiply(
     for (std::size_t col = 0; col < cols; col += kRightRows) {
         for (std::size_t row = 0; row < rows; row += kLeftRows) {
             multiply_tile(left + row * whole, right + col * whole, whole, tile);
-            [&]() ASSAY_WIDE { finish_tile<kRightRows / kLanes>(tile, row, rows, col, cols, finish); }();
+            if (right_low != nullptr) {
+                Tile low;
+                multiply_tile(left + row * whole, right_low + col * whole, whole, low);
+                join_tiles(low, tile);
+            }
+            finish_columns<kRightRows / kLanes>(tile, row, rows, col, cols, finish);
         }
     }
 #else

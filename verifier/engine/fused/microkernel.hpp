@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace assay::engine::fused {
 
@@ -26,8 +27,10 @@ struct Microkernel {
     /// Depth is filled up to whole pairs of 16-bit numbers.
     static constexpr std::size_t padded(std::size_t depth) { return sizeof(T) == 8 ? depth : (depth + 1) / 2 * 2; }
 
-    static void pack_left(const T* from, std::size_t stride, std::size_t rows, std::size_t depth, T* out);
-    static void pack_right(const T* from, std::size_t stride, std::size_t rows, std::size_t depth, T* out);
+    /// Operands of a product of doubles are kept as floats, which hold them exactly.
+    using Stored = std::conditional_t<sizeof(T) == 8, float, T>;
+    static void pack_left(const Stored* from, std::size_t stride, std::size_t rows, std::size_t depth, T* out);
+    static void pack_right(const Stored* from, std::size_t stride, std::size_t rows, std::size_t depth, T* out);
 
     /// What becomes of the exact sums of one chunk.
     struct Finish {
@@ -38,9 +41,11 @@ struct Microkernel {
         bool is_first = true;
         bool is_last = true;
     };
-    /// left [rows, depth] times the transpose of right [cols, depth].
+    /// left [rows, depth] times the transpose of right [cols, depth]; with `right_low`, which only doubles may have,
+    /// times that of 2^12 right + right_low, each product exact and their sum rounded once.
     static void multiply(
-        const T* left, const T* right, std::size_t rows, std::size_t cols, std::size_t depth, const Finish& finish
+        const T* left, const T* right, const T* right_low, std::size_t rows, std::size_t cols, std::size_t depth,
+        const Finish& finish
     );
 };
 

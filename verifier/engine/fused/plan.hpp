@@ -22,9 +22,9 @@ namespace assay::engine::fused {
 using ValueId = std::uint32_t;
 
 /// How a value lies in memory. A quantised operand of a product is kept as the numbers that the product multiplies.
-enum class Format : std::uint8_t { kWords, kWide, kDouble, kFloat, kShort };
+enum class Format : std::uint8_t { kWords, kWide, kFloat, kShort };
 constexpr std::size_t size_of(Format format) {
-    return format == Format::kWide || format == Format::kDouble ? 8 : format == Format::kShort ? 2 : 4;
+    return format == Format::kWide ? 8 : format == Format::kShort ? 2 : 4;
 }
 
 constexpr std::uint32_t kNoState = ~0U;

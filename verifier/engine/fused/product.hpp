@@ -10,12 +10,12 @@
 
 namespace assay::engine::fused {
 
-/// The numbers in which the products of `contract` are exact when its operands are within +-2^p, and which this CPU is
-/// quickest with: 16-bit integers or floats up to 8 bits, doubles where one chunk's sum fits 53 bits or does so once the
-/// right operand is cut in two; kWords where nothing fits.
+/// How the operands of `contract` are kept for its product, given that they are within +-2^p: as 16-bit integers up to 8
+/// bits where the CPU multiplies those, else as floats, if one chunk's sums are exact in doubles or are so once the right
+/// operand is cut in two; kWords if not.
 Format product_format(const canonical::Node& contract);
 
-/// The operands of a contraction, the quantised ones as `format` numbers.
+/// The operands of a contraction, the quantised ones as product_format says.
 struct ProductOperands {
     const void* a = nullptr;
     const std::int32_t* exponent_a = nullptr;
@@ -24,6 +24,6 @@ struct ProductOperands {
     float* out = nullptr;
 };
 /// NUM-16, NUM-17.
-void run_product(const canonical::Node& contract, Format format, const ProductOperands& operands, ThreadPool& pool);
+void run_product(const canonical::Node& contract, const ProductOperands& operands, ThreadPool& pool);
 
 }  // namespace assay::engine::fused

@@ -164,9 +164,6 @@ ASSAY_INLINE void quantise_block(Extent at, const float* x, const Quantisation& 
     }
 }
 
-ASSAY_VECTORISED void quantise_doubles(Extent at, const float* x, const Quantisation& how, double* out) {
-    quantise_block(at, x, how, out);
-}
 ASSAY_VECTORISED void quantise_floats(Extent at, const float* x, const Quantisation& how, float* out) {
     quantise_block(at, x, how, out);
 }
@@ -176,21 +173,6 @@ ASSAY_VECTORISED void quantise_ints(Extent at, const float* x, const Quantisatio
 
 ASSAY_VECTORISED void quantise_shorts(Extent at, const float* x, const Quantisation& how, std::int16_t* out) {
     quantise_block(at, x, how, out);
-}
-
-template <class T>
-ASSAY_INLINE void finish_block(
-    Extent at, const T* exact, const std::int32_t* exponent_a, std::size_t stride_a, std::uint32_t precision,
-    const double* __restrict scale_b, float* out
-) {
-    for (std::size_t i = 0; i < at.rows; ++i) {
-        const double scale_a = power_of_two(std::int64_t{exponent_a[i * stride_a]} - precision);
-        const T* __restrict from = exact + i * at.cols;
-        float* __restrict to = out + i * at.cols;
-        for (std::size_t j = 0; j < at.cols; ++j) {
-            to[j] = canonical_f32(static_cast<float>(static_cast<double>(from[j]) * scale_a * scale_b[j]));
-        }
-    }
 }
 
 }  // namespace
@@ -439,9 +421,6 @@ ASSAY_VECTORISED void run_quantised_sum(
 void run_quantise(Extent at, const float* x, const Quantisation& how, std::int32_t* out) {
     quantise_ints(at, x, how, out);
 }
-void run_quantise(Extent at, const float* x, const Quantisation& how, double* out) {
-    quantise_doubles(at, x, how, out);
-}
 void run_quantise(Extent at, const float* x, const Quantisation& how, float* out) { quantise_floats(at, x, how, out); }
 void run_quantise(Extent at, const float* x, const Quantisation& how, std::int16_t* out) {
     quantise_shorts(at, x, how, out);
@@ -472,20 +451,6 @@ ASSAY_VECTORISED void scale_product(
             to[j] = is_first ? v : to[j] + v;
         }
     }
-}
-
-ASSAY_VECTORISED void finish_product(
-    Extent at, const double* exact, const std::int32_t* exponent_a, std::size_t stride_a, std::uint32_t precision,
-    const double* scale_b, float* out
-) {
-    finish_block(at, exact, exponent_a, stride_a, precision, scale_b, out);
-}
-
-ASSAY_VECTORISED void finish_product(
-    Extent at, const float* exact, const std::int32_t* exponent_a, std::size_t stride_a, std::uint32_t precision,
-    const double* scale_b, float* out
-) {
-    finish_block(at, exact, exponent_a, stride_a, precision, scale_b, out);
 }
 
 ASSAY_VECTORISED void round_sums(std::size_t count, const double* __restrict sums, float* __restrict out) {

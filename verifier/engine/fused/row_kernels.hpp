@@ -71,7 +71,6 @@ struct Quantisation {
 };
 /// NUM-14; the values as integers, or in the numbers that a product is made of.
 void run_quantise(Extent at, const float* x, const Quantisation& how, std::int32_t* out);
-void run_quantise(Extent at, const float* x, const Quantisation& how, double* out);
 void run_quantise(Extent at, const float* x, const Quantisation& how, float* out);
 void run_quantise(Extent at, const float* x, const Quantisation& how, std::int16_t* out);
 void run_dequantise(
@@ -83,15 +82,6 @@ void run_dequantise(
 void scale_product(
     Extent at, const double* exact, const std::int32_t* exponent_a, std::size_t stride_a, std::uint32_t precision,
     const double* scale_b, bool is_first, double* sums
-);
-/// The same for the only chunk, rounded at once.
-void finish_product(
-    Extent at, const double* exact, const std::int32_t* exponent_a, std::size_t stride_a, std::uint32_t precision,
-    const double* scale_b, float* out
-);
-void finish_product(
-    Extent at, const float* exact, const std::int32_t* exponent_a, std::size_t stride_a, std::uint32_t precision,
-    const double* scale_b, float* out
 );
 void round_sums(std::size_t count, const double* sums, float* out);
 /// sums += x, for exact integers held as floats.

@@ -30,8 +30,6 @@ Quantisation quantisation_of(const RowCall& call) {
 void run_quantisation(const RowCall& call) {
     const Quantisation how = quantisation_of(call);
     switch (call.format) {
-        case Format::kDouble:
-            return run_quantise(call.extent, call.in<float>(0), how, call.out<double>());
         case Format::kFloat:
             return run_quantise(call.extent, call.in<float>(0), how, call.out<float>());
         case Format::kShort:

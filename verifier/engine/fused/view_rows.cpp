@@ -2,6 +2,7 @@
 #include <verifier/engine/fused/view_rows.hpp>
 
 #include <algorithm>
+#include <limits>
 
 #include <verifier/engine/vectorised.hpp>
 
@@ -13,6 +14,8 @@ namespace assay::engine::fused {
 namespace {
 
 constexpr std::int64_t kSquare = 8;  // rows and columns that are transposed at once
+constexpr std::int64_t kShortRun = 16;
+constexpr std::int64_t kMaxTable = 1 << 20;
 
 constexpr std::int64_t floor_div(std::int64_t a, std::int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
 constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return -floor_div(-a, b); }
@@ -114,6 +117,26 @@ void transpose_into(const std::uint32_t* from, const Transposition& t, std::uint
 
 #endif
 
+// A negative place stands for the fill; element 0 is always there to be read.
+template <class T>
+ASSAY_INLINE void look_up_each(const T* from, const std::int32_t* table, std::uint64_t count, T fill, T* out) {
+    for (std::uint64_t i = 0; i < count; ++i) {
+        const std::int32_t at = table[i];
+        const T value = from[at < 0 ? 0 : at];
+        out[i] = at < 0 ? fill : value;
+    }
+}
+ASSAY_VECTORISED void look_up(
+    const std::uint32_t* from, const std::int32_t* table, std::uint64_t count, std::uint32_t fill, std::uint32_t* out
+) {
+    look_up_each(from, table, count, fill, out);
+}
+ASSAY_VECTORISED void look_up(
+    const std::uint64_t* from, const std::int32_t* table, std::uint64_t count, std::uint64_t fill, std::uint64_t* out
+) {
+    look_up_each(from, table, count, fill, out);
+}
+
 }  // namespace
 
 ViewRows::ViewRows(const canonical::View& view) {
@@ -128,11 +151,16 @@ ViewRows::ViewRows(const canonical::View& view) {
         weight *= from.size;
     }
     // Two neighbouring axes of the output are one when every coordinate goes on at the same pace.
+    std::size_t before = 0;  // the last axis that is longer than 1
     for (std::size_t k = 0; k < view.dims.size(); ++k) {
         const std::int64_t size = view.dims[k];
+        if (size == 1 && (dim_count_ > 0 || k + 1 < view.dims.size())) {
+            continue;
+        }
         const bool runs_on = dim_count_ > 0 && std::all_of(view.axes.begin(), view.axes.end(), [&](const auto& axis) {
-            return std::int64_t{axis.strides[k - 1]} == axis.strides[k] * size;
+            return std::int64_t{axis.strides[before]} == axis.strides[k] * size;
         });
+        before = k;
         const std::size_t at = runs_on ? dim_count_ - 1 : dim_count_++;
         dims_[at] = runs_on ? dims_[at] * size : size;
         for (std::size_t a = 0; a < axis_count_; ++a) {
@@ -140,6 +168,7 @@ ViewRows::ViewRows(const canonical::View& view) {
         }
     }
     find_steps();
+    make_table();
 }
 
 void ViewRows::find_steps() {
@@ -168,6 +197,67 @@ void ViewRows::find_steps() {
         if (in_steps_[k] == 1 && dims_[k] >= kSquare) {
             transposed_ = k;
         }
+    }
+}
+
+// Whether this axis moves only along coordinates that are always in range and that no later axis moves along.
+bool ViewRows::is_separate(std::size_t dim) const {
+    for (std::size_t a = 0; a < axis_count_; ++a) {
+        const Axis& axis = axes_[a];
+        if (axis.strides[dim] == 0) {
+            continue;
+        }
+        std::int64_t low = axis.offset;
+        std::int64_t high = axis.offset;
+        for (std::size_t k = 0; k < dim_count_; ++k) {
+            (axis.strides[k] < 0 ? low : high) += axis.strides[k] * (dims_[k] - 1);
+            if (k > dim && axis.strides[k] != 0) {
+                return false;
+            }
+        }
+        if (axis.divisor != 1 || low < 0 || high >= axis.size) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// The input's element under `index`, or -1.
+std::int64_t ViewRows::source_of(const Index& index) const {
+    std::int64_t from = 0;
+    for (std::size_t a = 0; a < axis_count_; ++a) {
+        std::int64_t coordinate = axes_[a].offset;
+        for (std::size_t k = 0; k < dim_count_; ++k) {
+            coordinate += axes_[a].strides[k] * index[k];
+        }
+        if (coordinate < 0 || coordinate % axes_[a].divisor != 0 || coordinate / axes_[a].divisor >= axes_[a].size) {
+            return -1;
+        }
+        from += coordinate / axes_[a].divisor * axes_[a].weight;
+    }
+    return from;
+}
+
+void ViewRows::make_table() {
+    const std::size_t last = dim_count_ - 1;
+    if (is_plain_ || (dims_[last] >= kShortRun && !is_divided_)) {
+        return;
+    }
+    while (table_first_ < last && is_separate(table_first_)) {
+        ++table_first_;
+    }
+    const std::int64_t size = out_steps_[table_first_] * dims_[table_first_];
+    std::int64_t input_size = 1;
+    for (std::size_t a = 0; a < axis_count_; ++a) {
+        input_size *= axes_[a].size;
+    }
+    if (size > kMaxTable || input_size > std::numeric_limits<std::int32_t>::max()) {
+        return;
+    }
+    table_.resize(static_cast<std::size_t>(size));
+    for (std::int64_t n = 0; n < size; ++n) {
+        table_[static_cast<std::size_t>(n)] =
+            static_cast<std::int32_t>(source_of(index_of(static_cast<std::uint64_t>(n))));
     }
 }
 
@@ -334,9 +424,29 @@ void ViewRows::copy_checked(const T* input, std::uint64_t first, std::uint64_t c
 }
 
 template <class T>
+void ViewRows::copy_by_table(const T* input, std::uint64_t first, std::uint64_t count, T fill, T* out) const {
+    const std::uint64_t size = table_.size();
+    while (count > 0) {
+        const std::uint64_t inside = first % size;
+        const std::uint64_t length = std::min(size - inside, count);
+        const Index index = index_of(first - inside);
+        std::int64_t base = 0;
+        for (std::size_t k = 0; k < table_first_; ++k) {
+            base += in_steps_[k] * index[k];
+        }
+        look_up(input + base, table_.data() + inside, length, fill, out);
+        first += length;
+        count -= length;
+        out += length;
+    }
+}
+
+template <class T>
 void ViewRows::copy_any(const T* input, std::uint64_t first, std::uint64_t count, T fill, T* out) const {
     if (is_plain_) {
         copy_plain(input, first, count, out);
+    } else if (!table_.empty()) {
+        copy_by_table(input, first, count, fill, out);
     } else {
         copy_checked(input, first, count, fill, out);
     }

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include <verifier/canonical/node.hpp>
 
@@ -41,11 +42,16 @@ class ViewRows {
     using Index = std::array<std::int64_t, canonical::kMaxViewAxes>;
 
     void find_steps();
+    void make_table();
+    bool is_separate(std::size_t dim) const;
+    std::int64_t source_of(const Index& index) const;
     Index index_of(std::uint64_t element) const;
     template <class T>
     void copy_any(const T* input, std::uint64_t first, std::uint64_t count, T fill, T* out) const;
     template <class T>
     void copy_checked(const T* input, std::uint64_t first, std::uint64_t count, T fill, T* out) const;
+    template <class T>
+    void copy_by_table(const T* input, std::uint64_t first, std::uint64_t count, T fill, T* out) const;
     template <class T>
     void copy_plain(const T* input, std::uint64_t first, std::uint64_t count, T* out) const;
     template <class T>
@@ -72,6 +78,11 @@ class ViewRows {
     /// The axis along which the input's elements are neighbours, when that is not the innermost: with the innermost it
     /// is transposed square by square. The innermost when there is none.
     std::size_t transposed_ = 0;
+
+    // Where runs are short: the source of each element of the axes from `table_first_` on, or -1 for none, counted from
+    // where the axes before, which are always in range, begin.
+    std::vector<std::int32_t> table_;
+    std::size_t table_first_ = 0;
 };
 
 }  // namespace assay::engine::fused
