@@ -102,6 +102,14 @@ ASSAY_INLINE float finite_magnitude(float x) {
 }
 
 ASSAY_INLINE std::uint32_t largest_magnitude(const float* __restrict x, std::size_t n) {
+    if (n < kLanes) {
+        float largest = 0.0F;
+        for (std::size_t i = 0; i < n; ++i) {
+            const float magnitude = finite_magnitude(x[i]);
+            largest = magnitude > largest ? magnitude : largest;
+        }
+        return std::bit_cast<std::uint32_t>(largest);
+    }
     float best[kLanes] = {};
     std::size_t i = 0;
     for (; i + kLanes <= n; i += kLanes) {
@@ -327,6 +335,14 @@ void run_uniform(
 ASSAY_VECTORISED void run_row_max(Extent at, const float* x, float* out) {
     for (std::size_t i = 0; i < at.rows; ++i) {
         // A NaN is never greater.
+        if (at.cols < kLanes) {
+            float largest = -std::numeric_limits<float>::infinity();
+            for (std::size_t j = 0; j < at.cols; ++j) {
+                largest = x[i * at.cols + j] > largest ? x[i * at.cols + j] : largest;
+            }
+            out[i] = canonical_f32(largest);
+            continue;
+        }
         const float* __restrict from = x + i * at.cols;
         float best[kLanes];
         std::fill_n(best, kLanes, -std::numeric_limits<float>::infinity());
@@ -400,6 +416,14 @@ ASSAY_VECTORISED void run_quantised_sum(
         const double factor = power_of_two(std::int64_t{precision} - exponent[is_shared ? 0 : i]);
         const float* __restrict from = x + i * at.cols;
         // Integers below 2^52 in doubles: every order gives the same sum.
+        if (at.cols < kLanes) {
+            double sum = 0.0;
+            for (std::size_t j = 0; j < at.cols; ++j) {
+                sum += quantised(from[j], factor, limit);
+            }
+            out[i] = static_cast<std::int64_t>(sum);
+            continue;
+        }
         double sums[kLanes] = {};
         std::size_t j = 0;
         for (; j + kLanes <= at.cols; j += kLanes) {
