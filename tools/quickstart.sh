@@ -15,8 +15,9 @@ packages=(
   g++ cmake ninja-build ccache pkg-config git python3
   libtorch-dev libopenblas0-pthread librocksdb-dev libsecp256k1-dev libcrypto++-dev libboost1.81-dev
   nlohmann-json3-dev libcli11-dev libtomlplusplus-dev doctest-dev
+  libonnx-dev libprotobuf-dev
 )
-test_packages=(clang-14 libclang-rt-14-dev)
+test_packages=(libonnx-testdata clang-14 libclang-rt-14-dev)
 
 usage() {
   sed -n '5,7s/^# *//p' "$0" >&2

@@ -24,6 +24,7 @@ ROOMS = {
     "verifier/canonical": (["core/base", "core/codec"], [], True),
     "verifier/trace": (CORE + ["verifier/canonical"], [], True),
     "verifier/program": (CORE + ["verifier/canonical"], [], True),
+    "verifier/onnx": (CORE + ["verifier/canonical", "verifier/program"], ["onnx"], False),
     "verifier/engine": (CORE + PURE_VERIFIER, ["torch", "system"], False),
     "verifier/artifacts": (CORE + PURE_VERIFIER + ["contracts", "net"], ["json", "system"], False),
     "verifier/roles": (CORE + PURE_VERIFIER + ["contracts"], [], True),
@@ -45,6 +46,7 @@ ROOMS = {
 THIRD_PARTIES = {
     "secp256k1": r"secp256k1.*\.h",
     "cryptopp": r"cryptopp/.*|crypto\+\+/.*",
+    "onnx": r"onnx/.*|google/protobuf/.*",
     "torch": r"torch/.*|ATen/.*|c10/.*",
     "rocksdb": r"rocksdb/.*",
     "boost": r"boost/.*",
