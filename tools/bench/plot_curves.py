@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Draws the loss curves that `assay-bench curves` printed: python3 plot_curves.py curves.json curves.svg
+
+One line for each run, smoothed over a fiftieth of the steps; native runs are thin and grey, canonical ones coloured by
+profile. The final loss of each is the mean over its last tenth.
+"""
+import json
+import sys
+from xml.sax.saxutils import escape
+
+WIDTH, HEIGHT = 760, 420
+LEFT, RIGHT, TOP, BOTTOM = 60, 190, 40, 45
+COLOURS = {"XG-21": "#1b6ca8", "XG-24": "#6a3d9a", "XG-8": "#d95f02", "XG-7": "#1b9e77"}
+
+
+def smooth(losses, window):
+    """Moving means, so that the noise of single batches does not hide the curve."""
+    out, total = [], 0.0
+    for i, loss in enumerate(losses):
+        total += loss
+        if i >= window:
+            total -= losses[i - window]
+        out.append(total / min(i + 1, window))
+    return out
+
+
+def final(losses):
+    tail = losses[-max(1, len(losses) // 10):]
+    return sum(tail) / len(tail)
+
+
+def draw(result):
+    runs = result["runs"]
+    steps = max(len(run["losses"]) for run in runs)
+    curves = [smooth(run["losses"], max(1, len(run["losses"]) // 50)) for run in runs]
+    low = min(min(curve) for curve in curves)
+    high = max(curve[0] for curve in curves)
+    span = (high - low) or 1.0
+    plot_width, plot_height = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
+
+    def x(step):
+        return LEFT + plot_width * step / max(1, steps - 1)
+
+    def y(loss):
+        return TOP + plot_height * (high - min(loss, high)) / span
+
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" font-size="12">',
+        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>',
+        f'<text x="{LEFT}" y="22" font-size="14">{escape(result["title"])}</text>',
+    ]
+    for i in range(5):
+        loss = low + span * i / 4
+        parts.append(f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y(loss):.1f}" y2="{y(loss):.1f}" stroke="#ddd"/>')
+        parts.append(f'<text x="{LEFT - 6}" y="{y(loss) + 4:.1f}" text-anchor="end">{loss:.2f}</text>')
+        step = (steps - 1) * i // 4
+        parts.append(f'<text x="{x(step):.1f}" y="{HEIGHT - BOTTOM + 18}" text-anchor="middle">{step}</text>')
+    parts.append(f'<text x="{LEFT + plot_width / 2:.0f}" y="{HEIGHT - 8}" text-anchor="middle">step</text>')
+    order = sorted(range(len(runs)), key=lambda i: runs[i]["executor"] != "native")
+    for i in order:
+        run = runs[i]
+        colour = COLOURS.get(run.get("profile"), "#999")
+        width = 0.8 if run["executor"] == "native" else 1.6
+        points = " ".join(f"{x(step):.1f},{y(loss):.1f}" for step, loss in enumerate(curves[i]))
+        parts.append(f'<polyline fill="none" stroke="{colour}" stroke-width="{width}" points="{points}"/>')
+    parts.append(f'<text x="{WIDTH - RIGHT + 12}" y="{TOP}">final loss</text>')
+    for line, i in enumerate(order):
+        run = runs[i]
+        name = f'{run.get("profile", "native fp32")}, seed {run["seed"]}: {final(run["losses"]):.4f}'
+        top = TOP + 18 * (line + 1)
+        colour = COLOURS.get(run.get("profile"), "#999")
+        parts.append(f'<line x1="{WIDTH - RIGHT + 12}" x2="{WIDTH - RIGHT + 26}" y1="{top - 4}" y2="{top - 4}" '
+                     f'stroke="{colour}" stroke-width="2"/>')
+        parts.append(f'<text x="{WIDTH - RIGHT + 31}" y="{top}" font-size="11">{escape(name)}</text>')
+    parts.append("</svg>")
+    return "\n".join(parts) + "\n"
+
+
+def main():
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    with open(sys.argv[1], encoding="utf-8") as source:
+        result = json.load(source)
+    with open(sys.argv[2], "w", encoding="utf-8") as target:
+        target.write(draw(result))
+
+
+if __name__ == "__main__":
+    main()
