@@ -101,6 +101,7 @@ class Tape {
     // x is an array [batch, spatial..., channels], as matrix_shape says; the result is one of window_dims.
     /// weight [out channels, kernel... * channels], bias [1, out channels] -> [batch, out spatial..., out channels].
     Value conv(const Value& x, const Dims& dims, const Windows& windows, const Value& weight, const Value& bias);
+    Value conv(const Value& x, const Dims& dims, const Windows& windows, const Value& weight);
     /// Of equal maxima the first in row-major order gets the gradient.
     Value max_pool(const Value& x, const Dims& dims, const Windows& windows);
     /// The mean over the kernel, padding counted.

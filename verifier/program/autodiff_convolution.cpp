@@ -69,13 +69,16 @@ Value Tape::conv_back(const Convolution& conv, const Value& gradient) {
 Value Tape::conv(
     const Value& x, const Dims& dims, const Windows& windows, const Value& weight, const Value& bias
 ) {
+    return add(conv(x, dims, windows, weight), bias);
+}
+
+Value Tape::conv(const Value& x, const Dims& dims, const Windows& windows, const Value& weight) {
     const std::size_t axes = windows.kernel.size();
     const View view = windows_view(dims, windows);
     const Value columns = graph_.view(x, view, shape_with_columns(view.dims, axes + 1));
     ASSERT(weight.shape.cols == columns.shape.cols && x.shape == matrix_shape(dims));
     const Convolution conv{dims, windows, weight, profile_};
-    const Value out = graph_.matmul_nt(columns, weight, profile_);
-    record(out, [x, columns, conv](Tape& tape, const Value& gradient) {
+    return record(graph_.matmul_nt(columns, weight, profile_), [x, columns, conv](Tape& tape, const Value& gradient) {
         GraphBuilder& graph = tape.graph_;
         if (tape.wants(conv.weight)) {
             const Value left = graph.transpose(gradient);
@@ -85,7 +88,6 @@ Value Tape::conv(
             tape.accumulate(x, tape.conv_back(conv, gradient));
         }
     });
-    return add(out, bias);
 }
 
 Value Tape::max_pool(const Value& x, const Dims& dims, const Windows& windows) {

@@ -71,12 +71,13 @@ Image append_stage(ModelBuilder& builder, const CnnConfig& model, std::size_t st
     };
     const std::uint32_t inputs = model.kernel * model.kernel * image.dims.back();
     const Value weight = builder.parameter("conv" + number + ".weight", {filters, inputs}, Start::fan_in(inputs));
-    const Value bias = builder.parameter("conv" + number + ".bias", {1, filters}, Start::zeros());
-    Value value = builder.tape().conv(image.value, image.dims, same, weight, bias);
+    Value value = builder.tape().conv(image.value, image.dims, same, weight);
     Dims dims = image.dims;
     dims.back() = filters;
-    if (model.batch_norm) {
+    if (model.batch_norm) {  // which takes any bias out again
         value = append_batch_norm(builder, "norm" + number, value);
+    } else {
+        value = builder.tape().add(value, builder.parameter("conv" + number + ".bias", {1, filters}, Start::zeros()));
     }
     const Windows halves{.kernel = {2, 2}, .stride = {2, 2}};
     const Value pooled = builder.tape().max_pool(builder.tape().relu(value), dims, halves);

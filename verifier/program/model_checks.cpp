@@ -127,7 +127,7 @@ Check check_sizes(const CnnConfig& model, const OptimizerConfig& optimizer) {
     TRY(expect_elements(height * width * channels, model.classes));
     TRY(expect_profile(model.profile));
     const std::uint64_t stages = model.filters.size();
-    return expect_state((model.batch_norm ? 4 : 2) * stages + 2, model.batch_norm ? 2 * stages : 0, optimizer);
+    return expect_state((model.batch_norm ? 3 : 2) * stages + 2, model.batch_norm ? 2 * stages : 0, optimizer);
 }
 
 Check check_sizes(const GptConfig& model, const OptimizerConfig& optimizer) {
