@@ -151,27 +151,42 @@ bool align(View& inner, View& outer) {
     return true;
 }
 
-// Whether `axis` is no more than the output's axis j: then being outside the one is being outside the other.
-bool passes_through(const ViewAxis& axis, std::size_t j, const Dims& dims) {
-    if (axis.size != dims[j] || axis.offset != 0 || axis.divisor != 1 || axis.strides[j] != 1) {
-        return false;
-    }
-    for (std::size_t k = 0; k < dims.size(); ++k) {
-        if (k != j && axis.strides[k] != 0) {
+bool depends_only_on(const ViewAxis& axis, std::size_t j) {
+    for (std::size_t k = 0; k < axis.strides.size(); ++k) {
+        if ((axis.strides[k] != 0) != (k == j)) {
             return false;
         }
     }
     return true;
 }
 
-// The axis of `inner` whose bounds check stands for that of the outer view's axis j.
-std::optional<std::size_t> bounds_keeper(const View& inner, std::size_t j) {
-    for (std::size_t i = 0; i < inner.axes.size(); ++i) {
-        if (passes_through(inner.axes[i], j, inner.dims)) {
-            return i;
-        }
+// Whether `axis` is the output's axis j itself.
+bool passes_through(const ViewAxis& axis, std::size_t j, const Dims& dims) {
+    return depends_only_on(axis, j) && axis.size == dims[j] && axis.offset == 0 && axis.divisor == 1 &&
+           axis.strides[j] == 1;
+}
+
+// Whether any whole index outside the output's axis j makes the coordinate fall outside `axis`.
+bool ends_with(const ViewAxis& axis, std::size_t j, const Dims& dims) {
+    if (!depends_only_on(axis, j)) {
+        return false;
     }
-    return std::nullopt;
+    const std::int64_t stride = axis.strides[j];
+    const std::int64_t before = axis.offset - stride;
+    const std::int64_t behind = axis.offset + stride * dims[j];
+    const std::int64_t limit = std::int64_t{axis.size} * axis.divisor;
+    return stride > 0 ? before < 0 && behind >= limit : before >= limit && behind < 0;
+}
+
+// Whether an index of the inner view's output that the outer view has outside it is outside once composed.
+bool keeps_bounds(const View& inner, const View& outer, std::size_t j) {
+    if (is_always_inside(outer.axes[j], outer.dims)) {
+        return true;
+    }
+    const bool is_whole = outer.axes[j].divisor == 1;
+    return std::any_of(inner.axes.begin(), inner.axes.end(), [&](const ViewAxis& axis) {
+        return is_whole ? ends_with(axis, j, inner.dims) : passes_through(axis, j, inner.dims);
+    });
 }
 
 // `axis` of the inner view with the outer view's coordinates in the place of its indices.
@@ -247,7 +262,7 @@ std::optional<View> compose_views(const View& inner_view, const View& outer_view
         return std::nullopt;
     }
     for (std::size_t j = 0; j < inner.dims.size(); ++j) {
-        if (!is_always_inside(outer.axes[j], outer.dims) && !bounds_keeper(inner, j)) {
+        if (!keeps_bounds(inner, outer, j)) {
             return std::nullopt;
         }
     }

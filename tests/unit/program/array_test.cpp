@@ -309,6 +309,9 @@ TEST_CASE("the adjoint of a view that reads nothing twice needs no sum") {
     CHECK(readings(windows_view({2, 4, 6, 3}, {.kernel = {2, 3}, .stride = {2, 3}})) == 1);
     CHECK(readings(windows_view({2, 5, 5, 3}, {.kernel = {3, 3}, .stride = {}, .dilation = {}})) == 9);
     CHECK(readings(expand_view({1, 4}, {5, 4})) == 5);
+    // Of windows and places of the kernel, the fewer are walked over.
+    CHECK(readings(windows_view({2, 4, 3}, {.kernel = {3}})) == 2);
+    CHECK(readings(windows_view({2, 6, 3}, {.kernel = {2}})) == 2);
 }
 
 TEST_CASE("two views in a row are the one they are composed to") {
