@@ -74,6 +74,40 @@ void write_profile(const Profile& profile, const Output& output) {
     contract_once(profile, {192, 50}, {96, 50}, {192, 32}, random, false, output);
 }
 
+// The chains before their last rounding, which would hide most of what a fused operation changes.
+void write_chains(const Output& output) {
+    Random random(8000);
+    Bytes bytes;
+    const auto write = [&](double x) {
+        for (int i = 0; i < 8; ++i) {
+            bytes.push_back(static_cast<std::uint8_t>(std::bit_cast<std::uint64_t>(x) >> (8 * i)));
+        }
+    };
+    for (int i = 0; i < 4000; ++i) {
+        const double power{std::bit_cast<float>((100U + random.below(40)) << 23U)};
+        const double x{double{random.unit()} * power};
+        write(exp_f64(x));
+        write(log_f64(x < 0.0 ? -x : x + 0x1p-80));
+        write(tanh_f64(x));
+        write(erf_f64(x));
+        write(sin_f64(x));
+        write(cos_f64(x));
+    }
+    output("chains", bytes);
+}
+
+// The accumulators and tiles that a referee sees, of every primitive.
+void write_partials(const Output& output) {
+    for (const Op op : all_ops()) {
+        Random random(static_cast<std::uint64_t>(op) + 7000);
+        for (int round = 0; round < 4; ++round) {
+            const Sample s = random_sample(op, random, round % 2 == 0 ? Kind::kPlain : Kind::kHostile);
+            const auto write = [&](ByteView bytes) { output("partials", bytes); };
+            write(execute_by_partials(s, CountingRows(s.context.dataset), write).data);
+        }
+    }
+}
+
 }  // namespace
 
 void write_golden(const Output& output) {
@@ -88,6 +122,8 @@ void write_golden(const Output& output) {
     for (const Profile& profile : kProfiles) {
         write_profile(profile, output);
     }
+    write_chains(output);
+    write_partials(output);
 }
 
 }  // namespace assay::canonical::test

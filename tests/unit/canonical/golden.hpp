@@ -7,7 +7,8 @@
 #include <core/base/bytes.hpp>
 
 /// The outputs whose digests tests/vectors/canonical.json publishes: random nodes of every primitive, plain and hostile
-/// in turn, and whole contractions in each of the named profiles. The same on every machine (NUM-1).
+/// in turn, whole contractions in each of the named profiles, the chains in f64, and the accumulators between partials.
+/// The same on every machine (NUM-1).
 namespace assay::canonical::test {
 
 /// Calls `output` with each one's name and the bytes of each of its outputs in turn; names come one after another.

@@ -493,7 +493,9 @@ ByteView CountingRows::row(std::uint64_t index) const {
     return ByteView{data_}.subspan(index * size, size);
 }
 
-Tensor execute_by_partials(const Sample& sample, const RowSource& rows) {
+Tensor execute_by_partials(
+    const Sample& sample, const RowSource& rows, const std::function<void(ByteView)>& between
+) {
     const Node& node = sample.node;
     Tensor out = make_tensor(node.dtype, node.shape);
     for (std::uint64_t tile = 0; tile < tile_count(node.shape); ++tile) {
@@ -523,6 +525,9 @@ Tensor execute_by_partials(const Sample& sample, const RowSource& rows) {
                 ASSERT(tile_of(out, tile) == *result->tile);
             } else {
                 ASSERT(before->data.size() <= kMaxAccumulatorBytes);
+                if (between) {
+                    between(before->data);
+                }
             }
         }
     }
