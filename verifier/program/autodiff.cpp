@@ -76,7 +76,9 @@ std::vector<Value> Tape::gradients(const Value& loss, std::span<const Value> par
         const auto found = gradients_.find(key_of(record.output));
         if (found != gradients_.end()) {
             const Value gradient = found->second;  // a copy: gradients_ grows meanwhile
-            record.rule(*this, gradient.shape == record.output.shape ? gradient : expand(gradient, record.output.shape));
+            record.rule(
+                *this, gradient.shape == record.output.shape ? gradient : expand(gradient, record.output.shape)
+            );
         }
     }
     std::vector<Value> out;

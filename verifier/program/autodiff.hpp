@@ -109,7 +109,8 @@ class Tape {
 
     /// Causal self-attention. q, k, v [batch * tokens, heads * depth], tokens and depth multiples of 32, -> the same.
     Value causal_attention(const Value& q, const Value& k, const Value& v, std::uint32_t tokens, std::uint32_t heads);
-    /// Rotary embedding of x [batch * tokens, heads * depth]: pairs (i, i + depth/2), angle position * base^(-2i/depth).
+    /// Rotary embedding of x [batch * tokens, heads * depth]: pairs (i, i + depth/2) are turned by
+    /// position * base^(-2i/depth).
     Value rotary(const Value& x, std::uint32_t tokens, std::uint32_t heads, float base);
 
     /// Writes the backward pass of `loss` [1,1] and gives the gradient with respect to each of `parameters`, which are

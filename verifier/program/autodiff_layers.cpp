@@ -10,7 +10,9 @@ namespace {
 
 float reciprocal(std::uint64_t count) { return 1.0F / static_cast<float>(count); }
 
-Value row_mean_of(GraphBuilder& graph, const Value& x) { return graph.scale(graph.row_sum(x), reciprocal(x.shape.cols)); }
+Value row_mean_of(GraphBuilder& graph, const Value& x) {
+    return graph.scale(graph.row_sum(x), reciprocal(x.shape.cols));
+}
 
 Value as_row(GraphBuilder& graph, const Value& column) { return graph.transpose(column); }
 

@@ -110,7 +110,9 @@ Program GptWriter::write(const OptimizerConfig& optimizer) {
     return builder_.finish(tape_.mean_cross_entropy(tape_.matmul_nt(x, head), target), optimizer, data);
 }
 
-Program write_gpt(const GptConfig& model, const OptimizerConfig& optimizer) { return GptWriter(model).write(optimizer); }
+Program write_gpt(const GptConfig& model, const OptimizerConfig& optimizer) {
+    return GptWriter(model).write(optimizer);
+}
 
 }  // namespace
 

@@ -112,12 +112,18 @@ class GraphBuilder {
 
     /// Appends kCommit over the next state and returns the finished graph.
     canonical::Graph commit(std::span<const Value> state) &&;
-    /// The same without the nodes that neither the next state nor `loss` needs; `loss` becomes what it is in that graph.
+    /// The same without the nodes that neither the next state nor `loss` needs; `loss` becomes what it is in that
+    /// graph.
     canonical::Graph commit(std::span<const Value> state, Value& loss) &&;
 
   private:
-    Value emit(canonical::Op op, canonical::DType dtype, canonical::Shape shape, std::array<std::uint32_t, 2> attributes,
-               std::vector<Value> inputs);
+    Value emit(
+        canonical::Op op,
+        canonical::DType dtype,
+        canonical::Shape shape,
+        std::array<std::uint32_t, 2> attributes,
+        std::vector<Value> inputs
+    );
     Value emit(canonical::Node node);
     Value binary(canonical::Op op, const Value& x, const Value& y);
     Value unary(canonical::Op op, const Value& x, std::uint32_t attribute = 0);

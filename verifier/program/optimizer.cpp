@@ -242,7 +242,8 @@ Value append_learning_rate(GraphBuilder& graph, const OptimizerConfig& config) {
 std::vector<Value> append_optimizer(GraphBuilder& graph, const OptimizerConfig& config, const OptimizerInputs& inputs) {
     ASSERT(check_optimizer(config).has_value());
     const std::size_t count = inputs.parameters.size();
-    const std::size_t copies = (is_adam(config.kind) ? 2U : 0U) + (config.kind == OptimizerKind::kSgdMomentum ? 1U : 0U) +
+    const std::size_t copies = (is_adam(config.kind) ? 2U : 0U) +
+                               (config.kind == OptimizerKind::kSgdMomentum ? 1U : 0U) +
                                (config.accumulation > 1 ? 1U : 0U);
     ASSERT(inputs.gradients.size() == count && (inputs.decays.empty() || inputs.decays.size() == count));
     ASSERT(inputs.slots.size() == copies * count + (is_adam(config.kind) ? 2U : 0U));

@@ -174,8 +174,11 @@ View wild_view(Numbers& numbers) {
     View view{random_dims(numbers, 1 + numbers.below(3), 4), {}};
     const std::size_t axes = 1 + numbers.below(3);
     for (std::size_t i = 0; i < axes; ++i) {
-        ViewAxis axis{static_cast<std::uint32_t>(1 + numbers.below(6)), static_cast<std::int32_t>(numbers.between(-3, 3)),
-                      static_cast<std::uint32_t>(1 + numbers.below(3)), {}};
+        ViewAxis axis{
+            static_cast<std::uint32_t>(1 + numbers.below(6)),
+            static_cast<std::int32_t>(numbers.between(-3, 3)),
+            static_cast<std::uint32_t>(1 + numbers.below(3)),
+            {}};
         for (std::size_t j = 0; j < view.dims.size(); ++j) {
             axis.strides.push_back(static_cast<std::int32_t>(numbers.between(-3, 3)));
         }

@@ -72,7 +72,8 @@ inline void check_gradient(
                 inputs[p].values[i] = x;
                 return weighted_sum(evaluate(forward, inputs)[0], weights);
             };
-            const double difference = (at(value + check.half_step) - at(value - check.half_step)) / (2 * check.half_step);
+            const double difference =
+                (at(value + check.half_step) - at(value - check.half_step)) / (2 * check.half_step);
             inputs[p].values[i] = value;
             largest = std::max(largest, std::abs(difference));
             CHECK(std::abs(gradients[p].values[i] - difference) < check.tolerance * scale);

@@ -158,7 +158,10 @@ TEST_CASE("bernoulli keeps all, none, or a share") {
 TEST_CASE("a step's number is divided and wrapped") {
     const auto at = [](std::uint64_t step) {
         const auto out = test::evaluate(
-            [](GraphBuilder& graph, const Values&) { return Values{graph.step_count(3, 0), graph.step_count(3, 4)}; }, {},
+            [](GraphBuilder& graph, const Values&) {
+                return Values{graph.step_count(3, 0), graph.step_count(3, 4)};
+            },
+            {},
             step
         );
         return std::array{out[0].values[0], out[1].values[0]};

@@ -31,11 +31,15 @@ std::vector<Case> cases() {
         {{2, 5, 2}, {.kernel = {3}}, 3},
         {{1, 5, 4, 2}, {.kernel = {3, 2}, .stride = {}, .dilation = {}, .pad_before = {1, 0}, .pad_after = {1, 1}}, 3},
         {{1, 6, 6, 1}, {.kernel = {2, 3}, .stride = {2, 3}}, 2},
-        {{2, 5, 5, 2}, {.kernel = {3, 3}, .stride = {2, 2}, .dilation = {}, .pad_before = {1, 1}, .pad_after = {1, 1}}, 2},
+        {{2, 5, 5, 2},
+         {.kernel = {3, 3}, .stride = {2, 2}, .dilation = {}, .pad_before = {1, 1}, .pad_after = {1, 1}},
+         2},
         {{1, 7, 5, 1}, {.kernel = {2, 2}, .stride = {1, 2}, .dilation = {3, 2}}, 2},
         {{1, 3, 3, 3, 2}, {.kernel = {2, 2, 2}}, 2},
         {{1, 4, 4, 5}, {.kernel = {1, 1}}, 3},
-        {{1, 5, 5, 1}, {.kernel = {2, 2}, .stride = {2, 2}, .dilation = {}, .pad_before = {}, .pad_after = {}, .rounds_up = true}, 2},
+        {{1, 5, 5, 1},
+         {.kernel = {2, 2}, .stride = {2, 2}, .dilation = {}, .pad_before = {}, .pad_after = {}, .rounds_up = true},
+         2},
     };
 }
 
@@ -241,7 +245,8 @@ TEST_CASE("causal attention mixes the values of earlier tokens by the softmax of
 TEST_CASE("gradients of attention and of masked softmax agree with finite differences") {
     check_gradient(
         [](Tape& tape, const Values& v) { return tape.causal_attention(v[0], v[1], v[2], 32, 2); },
-        {random_matrix({64, 64}, 13, -2.0, 2.0), random_matrix({64, 64}, 14, -2.0, 2.0), random_matrix({64, 64}, 15)}, 3,
+        {random_matrix({64, 64}, 13, -2.0, 2.0), random_matrix({64, 64}, 14, -2.0, 2.0), random_matrix({64, 64}, 15)},
+        3,
         {.most_elements = 8}
     );
     check_gradient(
@@ -271,8 +276,12 @@ TEST_CASE("a rotary embedding turns each pair by its position's angle") {
             const std::size_t low = row * heads * depth + pair / (depth / 2) * depth + i;
             const std::size_t high = low + depth / 2;
             const double angle = (row % tokens) * std::pow(100.0, -2.0 * i / depth);
-            CHECK(std::abs(y.values[low] - (x.values[low] * std::cos(angle) - x.values[high] * std::sin(angle))) < 2e-6);
-            CHECK(std::abs(y.values[high] - (x.values[high] * std::cos(angle) + x.values[low] * std::sin(angle))) < 2e-6);
+            CHECK(
+                std::abs(y.values[low] - (x.values[low] * std::cos(angle) - x.values[high] * std::sin(angle))) < 2e-6
+            );
+            CHECK(
+                std::abs(y.values[high] - (x.values[high] * std::cos(angle) + x.values[low] * std::sin(angle))) < 2e-6
+            );
         }
     }
     check_gradient([](Tape& tape, const Values& v) { return tape.rotary(v[0], tokens, heads, 100.0F); }, {x}, 1);

@@ -40,7 +40,8 @@ CnnConfig tiny_cnn(bool batch_norm) {
     return config;
 }
 GptConfig tiny_gpt() {
-    return {.vocabulary = 11, .context = 32, .layers = 1, .heads = 1, .width = 32, .batch_size = 2, .dataset_rows = kRows};
+    return {
+        .vocabulary = 11, .context = 32, .layers = 1, .heads = 1, .width = 32, .batch_size = 2, .dataset_rows = kRows};
 }
 GptConfig rotary_gpt() {
     GptConfig config = tiny_gpt();
@@ -137,7 +138,9 @@ void check_gradients(Trainer& trainer, const Tolerance& tolerance) {
         const std::vector<double> gradient = test::to_matrix(next[trainer.index_of("momentum." + name)]).values;
         std::vector<std::size_t> order(gradient.size());
         std::iota(order.begin(), order.end(), 0);
-        const auto is_larger = [&](std::size_t a, std::size_t b) { return std::abs(gradient[a]) > std::abs(gradient[b]); };
+        const auto is_larger = [&](std::size_t a, std::size_t b) {
+            return std::abs(gradient[a]) > std::abs(gradient[b]);
+        };
         std::sort(order.begin(), order.end(), is_larger);
         CHECK(std::abs(gradient[order[0]]) > 10 * tolerance.absolute);
         for (const std::size_t place : {std::size_t{0}, std::size_t{1}, order.size() / 2, order.size() - 1}) {

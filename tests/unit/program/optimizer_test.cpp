@@ -222,7 +222,9 @@ TEST_CASE("weight decay spares biases unless it is told otherwise") {
         [&](GraphBuilder& graph, const Values& v) {
             const Values slots(v.begin() + kCount, v.end());
             return append_optimizer(
-                graph, config, {{v[0], v[1]}, {graph.fill(kShapes[0], 0.0F), graph.fill(kShapes[1], 0.0F)}, slots, {false, true}}
+                graph,
+                config,
+                {{v[0], v[1]}, {graph.fill(kShapes[0], 0.0F), graph.fill(kShapes[1], 0.0F)}, slots, {false, true}}
             );
         },
         before
@@ -245,7 +247,9 @@ TEST_CASE("clipping shortens gradients that are longer than the norm and touches
     const OptimizerConfig loose = make(OptimizerKind::kSgd, 0.0F, 100.0F);
     const OptimizerConfig unclipped = make(OptimizerKind::kSgd);
     const std::vector<Matrix> state = first_state(loose);
-    CHECK(values_of(update(loose, state, gradients_of(0), 0)) == values_of(update(unclipped, state, gradients_of(0), 0)));
+    CHECK(
+        values_of(update(loose, state, gradients_of(0), 0)) == values_of(update(unclipped, state, gradients_of(0), 0))
+    );
 }
 
 TEST_CASE("schedules follow their closed formulas, before, during and after") {
@@ -255,7 +259,8 @@ TEST_CASE("schedules follow their closed formulas, before, during and after") {
                 OptimizerConfig config;
                 config.learning_rate = 0.25F;
                 config.accumulation = accumulation;
-                config.schedule = {.kind = kind, .warmup_updates = warmup, .total_updates = 40, .final_fraction = 0.125F};
+                config.schedule = {
+                    .kind = kind, .warmup_updates = warmup, .total_updates = 40, .final_fraction = 0.125F};
                 for (const std::uint64_t step : {0U, 1U, 2U, 3U, 9U, 10U, 25U, 39U, 40U, 41U, 119U, 500U}) {
                     CAPTURE(step);
                     CAPTURE(warmup);

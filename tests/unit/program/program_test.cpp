@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <functional>
+#include <string>
+#include <vector>
 
 #include <core/codec/borsh.hpp>
 #include <doctest/doctest.h>
+#include <tests/unit/program/scalar_graph.hpp>
+#include <verifier/program/model_builder.hpp>
 #include <verifier/program/models.hpp>
 #include <verifier/program/program.hpp>
 
@@ -106,6 +110,46 @@ TEST_CASE("PRG-6: a program whose state has no or ambiguous names is refused") {
              }
          }},
     });
+}
+
+TEST_CASE("PRG-6: a program whose initial tensors have no or ambiguous names, or no possible type, is refused") {
+    const canonical::TensorType type{canonical::DType::kF32, {2, 3}};
+    check_refused({
+        {ProgramError::kInitial, [=](Program& p) { p.initial = {{"", type}}; }},
+        {ProgramError::kInitial, [=](Program& p) { p.initial = {{"a", type}, {"b", type}, {"a", type}}; }},
+        {ProgramError::kInitial, [=](Program& p) { p.initial = {{"a", {type.dtype, {0, 3}}}}; }},
+        {ProgramError::kInitial, [=](Program& p) { p.initial = {{"a", {type.dtype, {2, (1U << 24U) + 1}}}}; }},
+        {ProgramError::kInitial, [=](Program& p) {
+             while (p.initial.size() <= canonical::kMaxStateTensors) {
+                 p.initial.push_back({"given" + std::to_string(p.initial.size()), type});
+             }
+         }},
+    });
+    // One that nothing reads does no harm.
+    Program program = demo();
+    program.initial = {{"a", type}};
+    CHECK(check_program(program).has_value());
+    CHECK(decode_program(codec::encode(program)).has_value());
+}
+
+TEST_CASE("PRG-6: the state of step 0 may be made of initial tensors, of their types only") {
+    ModelBuilder builder(kXg21);
+    const canonical::Shape shape{2, 3};
+    const Value given = builder.parameter("given", shape, Start::given());
+    const Value fresh = builder.parameter("fresh", shape, Start::constant(0.5F));
+    const Value loss = builder.tape().sum(builder.tape().mul(given, fresh));
+    Program program = builder.finish(loss, optimizer(OptimizerKind::kSgd), {1, {1, 1}});
+    REQUIRE(check_program(program).has_value());
+    REQUIRE(program.initial.size() == 1);
+    CHECK(program.initial[0].name == "given");
+    const test::Matrix values{shape, {1, 2, 3, 4, 5, 6}};
+    const auto state = test::run(program.init, {values});
+    CHECK(state[0].values == values.values);
+    CHECK(state[1].values == std::vector<double>(6, 0.5));
+    program.initial[0].type.shape.rows = 3;
+    CHECK(check_program(program).error() == ProgramError::kInit);
+    program.initial.clear();
+    CHECK(check_program(program).error() == ProgramError::kInit);
 }
 
 TEST_CASE("PRG-6: a program whose loss is not a scalar of the step is refused") {

@@ -61,7 +61,9 @@ class NoRows final : public canonical::RowSource {
 };
 
 /// What the graph commits to. `step` is what kStepCount and random numbers see.
-inline std::vector<Matrix> run(const canonical::Graph& graph, const std::vector<Matrix>& state, std::uint64_t step = 0) {
+inline std::vector<Matrix> run(
+    const canonical::Graph& graph, const std::vector<Matrix>& state, std::uint64_t step = 0
+) {
     std::vector<canonical::Tensor> tensors;
     for (const Matrix& matrix : state) {
         tensors.push_back(to_tensor(matrix));
@@ -109,7 +111,9 @@ class Numbers {
     std::int64_t between(std::int64_t low, std::int64_t high) {
         return low + static_cast<std::int64_t>(below(static_cast<std::uint64_t>(high - low + 1)));
     }
-    double real(double low, double high) { return low + (high - low) * static_cast<double>(below(1U << 24U)) * 0x1p-24; }
+    double real(double low, double high) {
+        return low + (high - low) * static_cast<double>(below(1U << 24U)) * 0x1p-24;
+    }
 
   private:
     std::uint64_t state_;

@@ -71,8 +71,11 @@ TEST_CASE("activations have the values of their definitions") {
     check_values(&Tape::gelu, [](double v) { return 0.5 * v * (1.0 + std::erf(v / std::sqrt(2.0))); }, x);
     check_values(
         &Tape::gelu_tanh,
-        [](double v) { return 0.5 * v * (1.0 + std::tanh(std::sqrt(2.0 / std::acos(-1.0)) * (v + 0.044715 * v * v * v))); },
-        x, 1e-6
+        [](double v) {
+            return 0.5 * v * (1.0 + std::tanh(std::sqrt(2.0 / std::acos(-1.0)) * (v + 0.044715 * v * v * v)));
+        },
+        x,
+        1e-6
     );
 }
 
