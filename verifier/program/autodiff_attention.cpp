@@ -53,8 +53,8 @@ Value Tape::causal_attention(
     const std::uint32_t groups = h.batch * h.heads;
     const canonical::View split = permute_view(h.dims(), Order{0, 2, 1, 3});
     const Shape rows{groups * h.tokens, h.depth};
-    const Value scaled = scale(q, 1.0F / std::sqrt(static_cast<float>(h.depth)));
-    const Value scores = matmul_nt(view(scaled, split, rows), view(k, split, rows), groups);
+    const Value scaled = scale(view(q, split, rows), 1.0F / std::sqrt(static_cast<float>(h.depth)));
+    const Value scores = matmul_nt(scaled, view(k, split, rows), groups);
     const Value weights = causal_softmax(scores, h.tokens);
     const Value v_transposed =
         view(v, permute_view(h.dims(), Order{0, 2, 3, 1}), Shape{groups * h.depth, h.tokens});

@@ -21,6 +21,9 @@ namespace {
 
 std::uint32_t bits_of(float value) { return std::bit_cast<std::uint32_t>(value); }
 
+// A matrix with more elements is summed row by row first: rows can be worked on side by side.
+constexpr std::uint64_t kMaxFlatSum = 1U << 16U;
+
 // The smallest chunk that covers `cols` columns.
 std::uint32_t whole_row(std::uint32_t cols) { return div_ceil(cols, 32U) * 32U; }
 
@@ -225,8 +228,10 @@ Value GraphBuilder::row_arg_max(const Value& x) {
     return emit(Op::kRowArgMax, DType::kI32, Shape{x.shape.rows, 1}, {}, {x});
 }
 
+// A chunk that is longer than the row says the same as one that just covers it, which sums use: one node for both.
 Value GraphBuilder::row_exponent(const Value& x, std::uint32_t chunk) {
-    return emit(Op::kRowExponent, DType::kI32, Shape{x.shape.rows, div_ceil(x.shape.cols, chunk)}, {chunk, 0}, {x});
+    const std::uint32_t used = std::min(chunk, whole_row(x.shape.cols));
+    return emit(Op::kRowExponent, DType::kI32, Shape{x.shape.rows, div_ceil(x.shape.cols, used)}, {used, 0}, {x});
 }
 
 Value GraphBuilder::row_sum_exact(const Value& q) {
@@ -269,7 +274,7 @@ Value GraphBuilder::sum(const Value& x) {
         const auto count = static_cast<std::uint32_t>(y.shape.element_count());
         return view(y, reshape_view({y.shape.rows, y.shape.cols}, {1, count}), Shape{1, count});
     };
-    const bool is_long = x.shape.element_count() > canonical::kMaxDimension;
+    const bool is_long = x.shape.rows > 1 && x.shape.cols > 1 && x.shape.element_count() > kMaxFlatSum;
     return row_sum(flat(is_long ? row_sum(x) : x));
 }
 

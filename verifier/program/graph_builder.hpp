@@ -98,7 +98,7 @@ class GraphBuilder {
     Value row_sum(const Value& x);
     /// [M,N] -> [1,N].
     Value col_sum(const Value& x);
-    /// -> [1,1]: in one sum where there are at most 2^24 elements, else row by row first.
+    /// -> [1,1]: in one sum, or row by row first where there are many elements.
     Value sum(const Value& x);
     /// [M,1] -> [1,1].
     Value mean(const Value& column);

@@ -141,6 +141,17 @@ TEST_CASE("sums by row, by column and of everything are right to the last bits")
     CHECK(out[3].values[0] == doctest::Approx(total / 5).epsilon(1e-6));
 }
 
+TEST_CASE("a long sum goes row by row, and is right all the same") {
+    const Matrix x = random_matrix({300, 400}, 4, 0.0, 2.0);
+    const auto out =
+        test::evaluate([](GraphBuilder& graph, const Values& v) { return Values{graph.sum(v[0])}; }, {x});
+    double total = 0;
+    for (const double value : x.values) {
+        total += value;
+    }
+    CHECK(out[0].values[0] == doctest::Approx(total).epsilon(1e-7));
+}
+
 TEST_CASE("bernoulli keeps all, none, or a share") {
     const auto out = test::evaluate(
         [](GraphBuilder& graph, const Values&) {
