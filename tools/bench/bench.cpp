@@ -6,6 +6,7 @@
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <map>
 #include <stdexcept>
 
 #include <CLI/CLI.hpp>
@@ -18,6 +19,16 @@ std::string read_file(const std::string& path) {
         throw std::runtime_error("cannot read " + path);
     }
     return {std::istreambuf_iterator<char>(in), {}};
+}
+
+program::Profile profile_named(const std::string& name) {
+    static const std::map<std::string, program::Profile> known{
+        {"XG-21", program::kXg21}, {"XG-24", program::kXg24}, {"XG-8", program::kXg8}, {"XG-7", program::kXg7}};
+    const auto found = known.find(name);
+    if (found == known.end()) {
+        throw std::runtime_error("no profile is called " + name + "; there are XG-21, XG-24, XG-8 and XG-7");
+    }
+    return found->second;
 }
 
 namespace {
@@ -48,6 +59,20 @@ CLI::App* add_canonical(CLI::App& app, CanonicalOptions& options) {
     return canonical;
 }
 
+CLI::App* add_curves(CLI::App& app, CurveOptions& options) {
+    CLI::App* curves = app.add_subcommand(
+        "curves", "Losses of native and canonical training from the same starts over the same batches"
+    );
+    curves->add_option("--model", options.model)->check(CLI::IsMember({"gpt", "cnn", "mlp"}))->capture_default_str();
+    curves->add_option("--data", options.data, "Text for gpt; for the others what digits.py writes")->capture_default_str();
+    curves->add_option("--device", options.device, "A torch device")->capture_default_str();
+    curves->add_option("--threads", options.threads)->capture_default_str()->check(CLI::PositiveNumber);
+    curves->add_option("--steps", options.steps)->capture_default_str()->check(CLI::PositiveNumber);
+    curves->add_option("--seeds", options.seeds, "Native runs, and runs of XG-21")->capture_default_str();
+    curves->add_option("--profiles", options.profiles)->capture_default_str();
+    return curves;
+}
+
 CLI::App* add_peak(CLI::App& app, PeakOptions& options) {
     CLI::App* peak = app.add_subcommand("peak", "MiB that a few steps of one side need at their peak; used by canonical");
     peak->add_option("--side", options.side)->check(CLI::IsMember({"canonical", "native"}))->capture_default_str();
@@ -62,9 +87,11 @@ int run(int argc, char** argv) {
     app.require_subcommand(1);
     ReplayOptions replay_options;
     CanonicalOptions canonical_options;
+    CurveOptions curve_options;
     PeakOptions peak_options;
     const CLI::App* replay = add_replay(app, replay_options);
     add_canonical(app, canonical_options);
+    const CLI::App* curves = add_curves(app, curve_options);
     const CLI::App* peak = add_peak(app, peak_options);
     CLI11_PARSE(app, argc, argv);
     try {
@@ -72,7 +99,8 @@ int run(int argc, char** argv) {
             std::cout << run_peak(peak_options) << "\n";
             return 0;
         }
-        const nlohmann::json result = replay->parsed() ? run_replay_bench(replay_options)
+        const nlohmann::json result = curves->parsed()   ? run_curves(curve_options)
+                                      : replay->parsed() ? run_replay_bench(replay_options)
                                                        : run_canonical_bench(canonical_options);
         std::cout << result.dump(2) << "\n";
         return 0;

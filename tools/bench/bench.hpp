@@ -9,6 +9,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <verifier/program/graph_builder.hpp>
+
 /// What the benches of assay-bench share. Each compares side by side in one run and gives JSON.
 namespace assay::bench {
 
@@ -28,6 +30,8 @@ inline nlohmann::json spread(std::vector<double> values) {
 }
 
 std::string read_file(const std::string& path);
+/// "XG-21" and so on; throws for another name.
+program::Profile profile_named(const std::string& name);
 
 struct ReplayOptions {
     std::string text = "/usr/share/common-licenses/GPL-3";
@@ -50,6 +54,18 @@ struct CanonicalOptions {
 };
 /// Canonical training over the same models in plain libtorch, and canonical products over SGEMM.
 nlohmann::json run_canonical_bench(const CanonicalOptions& options);
+
+struct CurveOptions {
+    std::string model = "gpt";
+    std::string data = "/usr/share/common-licenses/GPL-3";  ///< text for gpt, else a dataset of digits
+    std::string device = "cpu";
+    int threads = 1;
+    std::uint64_t steps = 300;
+    std::uint64_t seeds = 3;
+    std::vector<std::string> profiles{"XG-21", "XG-8", "XG-7"};
+};
+/// The losses of native and canonical training from the same starts over the same batches.
+nlohmann::json run_curves(const CurveOptions& options);
 
 struct PeakOptions {
     std::string side = "canonical";  ///< or "native"

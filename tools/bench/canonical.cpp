@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
-#include <map>
 #include <memory>
 #include <stdexcept>
 
@@ -29,20 +28,6 @@ using program::Profile;
 constexpr std::uint64_t kDatasetRows = 1024;
 constexpr std::uint64_t kSeed = 1;
 constexpr int kMemorySteps = 3;
-
-const std::map<std::string, Profile>& profiles() {
-    static const std::map<std::string, Profile> known{
-        {"XG-21", program::kXg21}, {"XG-24", program::kXg24}, {"XG-8", program::kXg8}, {"XG-7", program::kXg7}};
-    return known;
-}
-
-Profile profile_named(const std::string& name) {
-    const auto found = profiles().find(name);
-    if (found == profiles().end()) {
-        throw std::runtime_error("no profile is called " + name + "; there are XG-21, XG-24, XG-8 and XG-7");
-    }
-    return found->second;
-}
 
 /// Rows of numbers below `limit`: what they say does not matter to the time.
 class Numbers final : public canonical::RowSource {
@@ -100,7 +85,7 @@ Model gpt() {
                  {"context", native.context}, {"batch", native.batch}, {"vocabulary", native.vocabulary}},
         .limit = static_cast<std::uint32_t>(native.vocabulary),
         .canonical = canonical,
-        .native = [native](const std::string& device) { return make_native_gpt(native, device); },
+        .native = [native](const std::string& device) { return make_native_gpt(native, {.device = device}); },
     };
 }
 
@@ -124,7 +109,7 @@ Model mlp() {
         .size = {{"inputs", native.inputs}, {"hidden", native.hidden}, {"classes", native.classes}, {"batch", native.batch}},
         .limit = static_cast<std::uint32_t>(native.classes),
         .canonical = canonical,
-        .native = [native](const std::string& device) { return make_native_mlp(native, device); },
+        .native = [native](const std::string& device) { return make_native_mlp(native, {.device = device}); },
     };
 }
 
@@ -148,7 +133,7 @@ Model cnn() {
         .size = {{"side", native.side}, {"filters", native.channels}, {"classes", native.classes}, {"batch", native.batch}},
         .limit = static_cast<std::uint32_t>(native.classes),
         .canonical = canonical,
-        .native = [native](const std::string& device) { return make_native_cnn(native, device); },
+        .native = [native](const std::string& device) { return make_native_cnn(native, {.device = device}); },
     };
 }
 

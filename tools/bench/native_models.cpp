@@ -16,7 +16,7 @@ using at::Tensor;
 // Parameters and AdamW as libtorch's own optimizer does it, tensor by tensor and in place.
 class Trained : public NativeModel {
   public:
-    explicit Trained(const std::string& device) : device_(device) {}
+    explicit Trained(const NativeOptions& options) : options_(options), device_(options.device) {}
 
     void step(const std::vector<std::int32_t>& batch) final {
         const Tensor rows = at::from_blob(const_cast<std::int32_t*>(batch.data()), {batch_rows(), row_width()}, at::kInt)
@@ -36,16 +36,34 @@ class Trained : public NativeModel {
     virtual std::int64_t batch_rows() const = 0;
     virtual std::int64_t row_width() const = 0;
 
-    Tensor parameter(at::IntArrayRef sizes, double deviation) {
-        Tensor value = at::randn(sizes, at::TensorOptions(device_).dtype(at::kFloat)) * deviation;
-        return keep(value);
+    Tensor parameter(const std::string& name, at::IntArrayRef sizes, double deviation) {
+        if (const Tensor given = given_value(name, sizes); given.defined()) {
+            return keep(given);
+        }
+        return keep(at::randn(sizes, at::TensorOptions(device_).dtype(at::kFloat)) * deviation);
     }
-    Tensor constant(at::IntArrayRef sizes, double value) {
-        return keep(at::full(sizes, value, at::TensorOptions(device_).dtype(at::kFloat)));
+    Tensor constant(const std::string& name, at::IntArrayRef sizes, double value) {
+        const Tensor given = given_value(name, sizes);
+        return keep(given.defined() ? given : at::full(sizes, value, at::TensorOptions(device_).dtype(at::kFloat)));
+    }
+    /// Filters [out, in, side, side], which verifier/program keeps as [out, side * side * in].
+    Tensor filters(const std::string& name, std::int64_t out, std::int64_t in, std::int64_t side) {
+        const Tensor given = given_value(name, {out, side, side, in});
+        const double deviation = 1.0 / std::sqrt(static_cast<double>(side * side * in));
+        return keep(given.defined() ? given.permute({0, 3, 1, 2}).contiguous()
+                                    : at::randn({out, in, side, side}, at::TensorOptions(device_)) * deviation);
     }
     at::Device device() const { return device_; }
 
   private:
+    Tensor given_value(const std::string& name, at::IntArrayRef sizes) const {
+        const float* values = options_.initial ? options_.initial(name) : nullptr;
+        if (values == nullptr) {
+            return {};
+        }
+        return at::from_blob(const_cast<float*>(values), sizes, at::kFloat).clone().to(device_);
+    }
+
     Tensor keep(const Tensor& value) {
         parameters_.push_back(value.detach().requires_grad_(true));
         first_.push_back(at::zeros_like(value));
@@ -55,23 +73,25 @@ class Trained : public NativeModel {
 
     void update() {
         const c10::AutoGradMode no_autograd(false);
-        constexpr double kRate = 1e-3;
         constexpr double kBeta1 = 0.9;
         constexpr double kBeta2 = 0.999;
-        constexpr double kDecay = 0.01;
+        const double rate = options_.optimizer.learning_rate;
         ++steps_;
         const double correction1 = 1.0 - std::pow(kBeta1, steps_);
         const double correction2 = std::sqrt(1.0 - std::pow(kBeta2, steps_));
         for (std::size_t i = 0; i < parameters_.size(); ++i) {
             const Tensor gradient = parameters_[i].grad();
-            parameters_[i].mul_(1.0 - kRate * kDecay);
+            if (parameters_[i].dim() > 1) {
+                parameters_[i].mul_(1.0 - rate * options_.optimizer.weight_decay);
+            }
             first_[i].mul_(kBeta1).add_(gradient, 1.0 - kBeta1);
             second_[i].mul_(kBeta2).addcmul_(gradient, gradient, 1.0 - kBeta2);
             const Tensor deviation = second_[i].sqrt().div_(correction2).add_(1e-8);
-            parameters_[i].addcdiv_(first_[i], deviation, -kRate / correction1);
+            parameters_[i].addcdiv_(first_[i], deviation, -rate / correction1);
         }
     }
 
+    NativeOptions options_;
     at::Device device_;
     std::vector<Tensor> parameters_;
     std::vector<Tensor> first_;
@@ -82,42 +102,59 @@ class Trained : public NativeModel {
 
 class Gpt final : public Trained {
   public:
-    Gpt(const NativeGptConfig& config, const std::string& device_name) : Trained(device_name), c_(config) {
+    Gpt(const NativeGptConfig& config, const NativeOptions& options) : Trained(options), c_(config) {
         const std::int64_t d = c_.width;
-        tokens_ = parameter({c_.vocabulary, d}, 0.02);
-        positions_ = parameter({c_.context, d}, 0.02);
+        tokens_ = parameter("wte.weight", {c_.vocabulary, d}, 0.02);
+        positions_ = parameter("wpe.weight", {c_.context, d}, 0.02);
         for (std::int64_t i = 0; i < c_.layers; ++i) {
+            const std::string name = "h." + std::to_string(i);
             blocks_.push_back({
-                constant({d}, 1.0), constant({d}, 0.0), parameter({3 * d, d}, 0.02), constant({3 * d}, 0.0),
-                parameter({d, d}, 0.02), constant({d}, 0.0), constant({d}, 1.0), constant({d}, 0.0),
-                parameter({4 * d, d}, 0.02), constant({4 * d}, 0.0), parameter({d, 4 * d}, 0.02), constant({d}, 0.0),
+                .ln1 = norm(name + ".ln_1"),
+                .qkv = linear(name + ".attn.c_attn", 3 * d, d),
+                .out = linear(name + ".attn.c_proj", d, d),
+                .ln2 = norm(name + ".ln_2"),
+                .up = linear(name + ".mlp.c_fc", 4 * d, d),
+                .down = linear(name + ".mlp.c_proj", d, 4 * d),
             });
         }
-        gain_ = constant({d}, 1.0);
-        bias_ = constant({d}, 0.0);
-        head_ = parameter({c_.vocabulary, d}, 0.02);
+        last_ = norm("ln_f");
+        head_ = parameter("lm_head.weight", {c_.vocabulary, d}, 0.02);
         mask_ = at::ones({c_.context, c_.context}, at::TensorOptions(device()).dtype(at::kBool)).tril().logical_not();
         scale_ = 1.0 / std::sqrt(static_cast<double>(d / c_.heads));
     }
 
   private:
-    struct Block {
-        Tensor gain1, bias1, qkv, qkv_bias, out, out_bias, gain2, bias2, up, up_bias, down, down_bias;
+    struct Layer {
+        Tensor weight, bias;
     };
+    struct Block {
+        Layer ln1, qkv, out, ln2, up, down;
+    };
+
+    Layer norm(const std::string& name) {
+        return {constant(name + ".weight", {c_.width}, 1.0), constant(name + ".bias", {c_.width}, 0.0)};
+    }
+    Layer linear(const std::string& name, std::int64_t out, std::int64_t in) {
+        return {parameter(name + ".weight", {out, in}, 0.02), constant(name + ".bias", {out}, 0.0)};
+    }
+    Tensor apply_norm(const Layer& layer, const Tensor& x) const {
+        return at::layer_norm(x, {c_.width}, layer.weight, layer.bias);
+    }
+    static Tensor apply(const Layer& layer, const Tensor& x) { return at::linear(x, layer.weight, layer.bias); }
 
     std::int64_t batch_rows() const override { return c_.batch; }
     std::int64_t row_width() const override { return c_.context + 1; }
 
     Tensor attend(const Block& b, const Tensor& x) const {
         const std::int64_t depth = c_.width / c_.heads;
-        const auto parts = at::linear(x, b.qkv, b.qkv_bias).split(c_.width, 2);
+        const auto parts = apply(b.qkv, x).split(c_.width, 2);
         const auto heads = [&](const Tensor& t) {
             return t.view({c_.batch, c_.context, c_.heads, depth}).transpose(1, 2);
         };
         Tensor scores = at::matmul(heads(parts[0]), heads(parts[1]).transpose(2, 3)) * scale_;
         scores = scores.masked_fill(mask_, -INFINITY).softmax(-1);
         const Tensor y = at::matmul(scores, heads(parts[2])).transpose(1, 2).reshape({c_.batch, c_.context, c_.width});
-        return at::linear(y, b.out, b.out_bias);
+        return apply(b.out, y);
     }
 
     Tensor forward(const Tensor& rows) override {
@@ -125,35 +162,35 @@ class Gpt final : public Trained {
         const Tensor target = rows.narrow(1, 1, c_.context).reshape({-1});
         Tensor x = at::embedding(tokens_, input) + positions_;
         for (const Block& b : blocks_) {
-            x = x + attend(b, at::layer_norm(x, {c_.width}, b.gain1, b.bias1));
-            const Tensor h = at::gelu(at::linear(at::layer_norm(x, {c_.width}, b.gain2, b.bias2), b.up, b.up_bias));
-            x = x + at::linear(h, b.down, b.down_bias);
+            x = x + attend(b, apply_norm(b.ln1, x));
+            x = x + apply(b.down, at::gelu(apply(b.up, apply_norm(b.ln2, x))));
         }
-        x = at::layer_norm(x, {c_.width}, gain_, bias_);
+        x = apply_norm(last_, x);
         return at::cross_entropy_loss(at::linear(x, head_).view({-1, c_.vocabulary}), target);
     }
 
     NativeGptConfig c_;
-    Tensor tokens_, positions_, gain_, bias_, head_, mask_;
+    Tensor tokens_, positions_, head_, mask_;
+    Layer last_;
     std::vector<Block> blocks_;
     double scale_ = 1.0;
 };
 
 class Mlp final : public Trained {
   public:
-    Mlp(const NativeMlpConfig& config, const std::string& device_name) : Trained(device_name), c_(config) {
+    Mlp(const NativeMlpConfig& config, const NativeOptions& options) : Trained(options), c_(config) {
         std::int64_t width = c_.inputs;
         for (const std::int64_t next : c_.hidden) {
-            add_layer(width, next);
+            add_layer("hidden" + std::to_string(weights_.size() + 1), width, next);
             width = next;
         }
-        add_layer(width, c_.classes);
+        add_layer("output", width, c_.classes);
     }
 
   private:
-    void add_layer(std::int64_t from, std::int64_t to) {
-        weights_.push_back(parameter({to, from}, 1.0 / std::sqrt(static_cast<double>(from))));
-        biases_.push_back(constant({to}, 0.0));
+    void add_layer(const std::string& name, std::int64_t from, std::int64_t to) {
+        weights_.push_back(parameter(name + ".weight", {to, from}, 1.0 / std::sqrt(static_cast<double>(from))));
+        biases_.push_back(constant(name + ".bias", {to}, 0.0));
     }
     std::int64_t batch_rows() const override { return c_.batch; }
     std::int64_t row_width() const override { return c_.inputs + 1; }
@@ -173,17 +210,18 @@ class Mlp final : public Trained {
 
 class Cnn final : public Trained {
   public:
-    Cnn(const NativeCnnConfig& config, const std::string& device_name) : Trained(device_name), c_(config) {
+    Cnn(const NativeCnnConfig& config, const NativeOptions& options) : Trained(options), c_(config) {
         std::int64_t from = 1;
         std::int64_t side = c_.side;
         for (const std::int64_t to : c_.channels) {
-            weights_.push_back(parameter({to, from, 3, 3}, 1.0 / std::sqrt(static_cast<double>(9 * from))));
-            biases_.push_back(constant({to}, 0.0));
+            const std::string name = "conv" + std::to_string(weights_.size() + 1);
+            weights_.push_back(filters(name + ".weight", to, from, 3));
+            biases_.push_back(constant(name + ".bias", {to}, 0.0));
             from = to;
             side /= 2;
         }
-        head_ = parameter({c_.classes, from * side * side}, 0.05);
-        head_bias_ = constant({c_.classes}, 0.0);
+        head_ = parameter("output.weight", {c_.classes, from * side * side}, 0.05);
+        head_bias_ = constant("output.bias", {c_.classes}, 0.0);
     }
 
   private:
@@ -195,7 +233,9 @@ class Cnn final : public Trained {
         for (std::size_t i = 0; i < weights_.size(); ++i) {
             x = at::max_pool2d(at::relu(at::conv2d(x, weights_[i], biases_[i], 1, 1)), 2);
         }
-        return at::cross_entropy_loss(at::linear(x.flatten(1), head_, head_bias_), rows.select(1, c_.side * c_.side));
+        // Pixel by pixel, as verifier/program reads it.
+        const Tensor flat = x.permute({0, 2, 3, 1}).flatten(1);
+        return at::cross_entropy_loss(at::linear(flat, head_, head_bias_), rows.select(1, c_.side * c_.side));
     }
 
     NativeCnnConfig c_;
@@ -206,14 +246,14 @@ class Cnn final : public Trained {
 
 }  // namespace
 
-std::unique_ptr<NativeModel> make_native_gpt(const NativeGptConfig& config, const std::string& device) {
-    return std::make_unique<Gpt>(config, device);
+std::unique_ptr<NativeModel> make_native_gpt(const NativeGptConfig& config, const NativeOptions& options) {
+    return std::make_unique<Gpt>(config, options);
 }
-std::unique_ptr<NativeModel> make_native_mlp(const NativeMlpConfig& config, const std::string& device) {
-    return std::make_unique<Mlp>(config, device);
+std::unique_ptr<NativeModel> make_native_mlp(const NativeMlpConfig& config, const NativeOptions& options) {
+    return std::make_unique<Mlp>(config, options);
 }
-std::unique_ptr<NativeModel> make_native_cnn(const NativeCnnConfig& config, const std::string& device) {
-    return std::make_unique<Cnn>(config, device);
+std::unique_ptr<NativeModel> make_native_cnn(const NativeCnnConfig& config, const NativeOptions& options) {
+    return std::make_unique<Cnn>(config, options);
 }
 
 void set_native_threads(int threads) {

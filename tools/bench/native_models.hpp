@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,6 +18,15 @@ class NativeModel {
     virtual void step(const std::vector<std::int32_t>& batch) = 0;
     /// Of the last step; waits for the device.
     virtual float loss() const = 0;
+};
+
+/// The values that the parameter of this name starts from, in verifier/program's layout; null: random ones.
+using Initial = std::function<const float*(const std::string& name)>;
+
+/// AdamW's rate and decay; decay is for matrices, as in verifier/program.
+struct NativeOptimizer {
+    double learning_rate = 1e-3;
+    double weight_decay = 0.01;
 };
 
 struct NativeGptConfig {
@@ -40,10 +50,15 @@ struct NativeCnnConfig {
     std::int64_t batch = 64;
 };
 
-/// All train with AdamW at this rate. `device` is a torch device string.
-std::unique_ptr<NativeModel> make_native_gpt(const NativeGptConfig& config, const std::string& device);
-std::unique_ptr<NativeModel> make_native_mlp(const NativeMlpConfig& config, const std::string& device);
-std::unique_ptr<NativeModel> make_native_cnn(const NativeCnnConfig& config, const std::string& device);
+/// `device` is a torch device string.
+struct NativeOptions {
+    std::string device = "cpu";
+    NativeOptimizer optimizer{};
+    Initial initial{};
+};
+std::unique_ptr<NativeModel> make_native_gpt(const NativeGptConfig& config, const NativeOptions& options);
+std::unique_ptr<NativeModel> make_native_mlp(const NativeMlpConfig& config, const NativeOptions& options);
+std::unique_ptr<NativeModel> make_native_cnn(const NativeCnnConfig& config, const NativeOptions& options);
 
 /// Threads of libtorch and of its BLAS.
 void set_native_threads(int threads);

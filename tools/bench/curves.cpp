@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tools/bench/bench.hpp>
+
+#include <cmath>
+#include <iostream>
+#include <memory>
+#include <stdexcept>
+
+#include <tools/bench/native_models.hpp>
+#include <verifier/artifacts/dataset.hpp>
+#include <verifier/canonical/executor.hpp>
+#include <verifier/engine/engine.hpp>
+#include <verifier/program/models.hpp>
+#include <verifier/program/program.hpp>
+
+namespace assay::bench {
+namespace {
+
+using canonical::Tensor;
+using nlohmann::json;
+
+struct Task {
+    std::string title;
+    std::shared_ptr<artifacts::Dataset> rows;
+    std::function<program::Program(const program::Profile&)> canonical;
+    std::function<std::unique_ptr<NativeModel>(const NativeOptions&)> native;
+    double learning_rate = 1e-3;
+};
+
+constexpr double kDecay = 0.01;
+
+program::OptimizerConfig adamw(double learning_rate) {
+    program::OptimizerConfig config;
+    config.kind = program::OptimizerKind::kAdamW;
+    config.learning_rate = static_cast<float>(learning_rate);
+    config.weight_decay = static_cast<float>(kDecay);
+    return config;
+}
+
+artifacts::Dataset decode(const Bytes& artifact, const std::string& name) {
+    auto rows = artifacts::Dataset::decode(artifact);
+    if (!rows) {
+        throw std::runtime_error(name + ": " + artifacts::to_string(rows.error()));
+    }
+    return *std::move(rows);
+}
+
+Task gpt(const CurveOptions& options) {
+    NativeGptConfig native;
+    const auto text = artifacts::build_text_dataset(read_file(options.data), static_cast<std::uint32_t>(native.context));
+    if (!text) {
+        throw std::runtime_error(options.data + ": " + artifacts::to_string(text.error()));
+    }
+    native.vocabulary = text->vocabulary_size;
+    const std::uint64_t count = text->shape.rows;
+    return {
+        .title = "character GPT, 4 layers of width 128, on " + options.data,
+        .rows = std::make_shared<artifacts::Dataset>(decode(text->artifact, options.data)),
+        .canonical =
+            [native, count](const program::Profile& profile) {
+                program::GptConfig config;
+                config.vocabulary = static_cast<std::uint32_t>(native.vocabulary);
+                config.context = static_cast<std::uint32_t>(native.context);
+                config.layers = static_cast<std::uint32_t>(native.layers);
+                config.heads = static_cast<std::uint32_t>(native.heads);
+                config.width = static_cast<std::uint32_t>(native.width);
+                config.tied_head = false;
+                config.batch_size = static_cast<std::uint32_t>(native.batch);
+                config.dataset_rows = count;
+                config.profile = profile;
+                return build_gpt(config, adamw(1e-3));
+            },
+        .native = [native](const NativeOptions& o) { return make_native_gpt(native, o); },
+    };
+}
+
+Task classifier(const CurveOptions& options) {
+    const std::string bytes = read_file(options.data);
+    auto rows = std::make_shared<artifacts::Dataset>(decode({bytes.begin(), bytes.end()}, options.data));
+    const std::uint64_t count = rows->shape().rows;
+    if (options.model == "mlp") {
+        NativeMlpConfig native;
+        native.hidden = {64, 64};
+        return {
+            .title = "MLP 64-64-64-10 on 8x8 digits",
+            .rows = rows,
+            .canonical =
+                [native, count](const program::Profile& profile) {
+                    program::MlpConfig config;
+                    config.features = static_cast<std::uint32_t>(native.inputs);
+                    config.hidden = {64, 64};
+                    config.classes = 10;
+                    config.scale = 1.0F / 16.0F;
+                    config.batch_size = static_cast<std::uint32_t>(native.batch);
+                    config.dataset_rows = count;
+                    config.profile = profile;
+                    return build_mlp(config, adamw(1e-3));
+                },
+            .native = [native](const NativeOptions& o) { return make_native_mlp(native, o); },
+        };
+    }
+    NativeCnnConfig native;
+    native.channels = {16, 32};
+    return {
+        .title = "CNN with 16 and 32 filters on 8x8 digits",
+        .rows = rows,
+        .canonical =
+            [native, count](const program::Profile& profile) {
+                program::CnnConfig config;
+                config.filters = {16, 32};
+                config.scale = 1.0F / 16.0F;
+                config.batch_size = static_cast<std::uint32_t>(native.batch);
+                config.dataset_rows = count;
+                config.profile = profile;
+                return build_cnn(config, adamw(1e-3));
+            },
+        .native = [native](const NativeOptions& o) { return make_native_cnn(native, o); },
+    };
+}
+
+// As many digits as a curve can show.
+double rounded(float loss) { return std::round(static_cast<double>(loss) * 1e6) / 1e6; }
+
+canonical::StepContext context_of(const Task& task, std::uint64_t seed, std::uint64_t step) {
+    return {.seed = seed, .step = step, .dataset = task.rows->shape()};
+}
+
+std::vector<Tensor> initial_state(const Task& task, const program::Program& program, std::uint64_t seed) {
+    auto state = canonical::execute_graph(program.init, context_of(task, seed, 0), *task.rows, {});
+    if (!state) {
+        throw std::runtime_error("the initial state has diverged");
+    }
+    return *std::move(state);
+}
+
+json train_canonical(const Task& task, const std::string& profile, std::uint64_t seed, const CurveOptions& options) {
+    const program::Program program = task.canonical(profile_named(profile));
+    engine::Engine engine(program.step, task.rows, {.device = options.device, .threads = options.threads});
+    engine.keep(program.loss_node);
+    engine.set_state(initial_state(task, program, seed));
+    json losses = json::array();
+    for (std::uint64_t step = 0; step < options.steps; ++step) {
+        if (!engine.run_step(context_of(task, seed, step))) {
+            throw std::runtime_error(profile + ": training has diverged at step " + std::to_string(step));
+        }
+        losses.push_back(rounded(engine.scalar(program.loss_node)));
+    }
+    return {{"executor", "canonical"}, {"profile", profile}, {"seed", seed}, {"losses", losses}};
+}
+
+// The same start and the same batches, in libtorch's own arithmetic.
+json train_native(const Task& task, std::uint64_t seed, const CurveOptions& options) {
+    const program::Program program = task.canonical(program::kXg21);
+    const std::vector<Tensor> state = initial_state(task, program, seed);
+    const auto find = [&](const std::string& name) -> const float* {
+        for (std::size_t i = 0; i < state.size(); ++i) {
+            if (program.state[i].name == name) {
+                return reinterpret_cast<const float*>(state[i].data.data());
+            }
+        }
+        throw std::runtime_error("the program has no parameter called " + name);
+    };
+    set_native_threads(options.threads);
+    const auto model = task.native({
+        .device = options.device,
+        .optimizer = {.learning_rate = task.learning_rate, .weight_decay = kDecay},
+        .initial = find,
+    });
+    json losses = json::array();
+    const canonical::DatasetShape shape = task.rows->shape();
+    for (std::uint64_t step = 0; step < options.steps; ++step) {
+        std::vector<std::int32_t> batch;
+        for (std::uint32_t r = 0; r < program.batch_size; ++r) {
+            const ByteView row = task.rows->row(canonical::batch_row(seed, step * program.batch_size + r, shape.rows));
+            const auto* values = reinterpret_cast<const std::int32_t*>(row.data());
+            batch.insert(batch.end(), values, values + shape.width);
+        }
+        model->step(batch);
+        losses.push_back(rounded(model->loss()));
+    }
+    return {{"executor", "native"}, {"seed", seed}, {"losses", losses}};
+}
+
+double final_loss(const json& run) {
+    const auto losses = run.at("losses").get<std::vector<double>>();
+    const std::size_t tail = std::max<std::size_t>(losses.size() / 10, 1);
+    double sum = 0.0;
+    for (std::size_t i = losses.size() - tail; i < losses.size(); ++i) {
+        sum += losses[i];
+    }
+    return sum / static_cast<double>(tail);
+}
+
+}  // namespace
+
+json run_curves(const CurveOptions& options) {
+    const Task task = options.model == "gpt" ? gpt(options) : classifier(options);
+    json runs = json::array();
+    const auto add = [&](json run) {
+        run["final"] = final_loss(run);
+        std::cerr << run.at("executor").get<std::string>() << " " << run.value("profile", "fp32") << ", seed "
+                  << run.at("seed") << ": " << run.at("final") << "\n";
+        runs.push_back(std::move(run));
+    };
+    for (std::uint64_t seed = 1; seed <= options.seeds; ++seed) {
+        add(train_native(task, seed, options));
+    }
+    for (const std::string& profile : options.profiles) {
+        // The default profile for each seed; the others once.
+        const std::uint64_t seeds = profile == "XG-21" ? options.seeds : 1;
+        for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+            add(train_canonical(task, profile, seed, options));
+        }
+    }
+    return {
+        {"bench", "curves"}, {"model", options.model}, {"title", task.title}, {"device", options.device},
+        {"steps", options.steps}, {"runs", runs},
+    };
+}
+
+}  // namespace assay::bench
