@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <limits>
+
 #include <core/base/assert.hpp>
 #include <verifier/program/autodiff.hpp>
 
@@ -15,9 +17,12 @@ View at_rest(const View& view, std::uint64_t elements, std::uint64_t index) {
     std::uint64_t all = element_count(view.dims);
     while (all > elements) {
         const std::uint32_t size = out.dims.back();
-        const auto at = static_cast<std::int32_t>(index % size);
+        const auto at = static_cast<std::int64_t>(index % size);
         for (canonical::ViewAxis& axis : out.axes) {
-            axis.offset += at * axis.strides.back();
+            const std::int64_t offset = axis.offset + at * axis.strides.back();
+            ASSERT(offset >= std::numeric_limits<std::int32_t>::min());
+            ASSERT(offset <= std::numeric_limits<std::int32_t>::max());
+            axis.offset = static_cast<std::int32_t>(offset);
             axis.strides.pop_back();
         }
         out.dims.pop_back();
@@ -25,6 +30,22 @@ View at_rest(const View& view, std::uint64_t elements, std::uint64_t index) {
         all /= size;
     }
     return out;
+}
+
+// How many of the readings of an element are summed at once: all of them, unless so many that it is better (rows can be
+// worked on side by side) or necessary to sum those of the last axes first.
+std::uint32_t readings_at_once(const View& back, std::uint64_t elements, std::uint64_t times) {
+    constexpr std::uint64_t kMany = 1U << 16U;
+    std::uint64_t at_once = times;
+    if (times > kMany) {
+        at_once = back.dims.back();
+        for (std::size_t i = back.dims.size() - 1; i-- > 0 && at_once * back.dims[i] <= kMany;) {
+            at_once *= back.dims[i];
+        }
+        const bool has_room = elements * (times / at_once) <= canonical::kMaxDimension;
+        at_once = has_room || times > canonical::kMaxDimension ? at_once : times;
+    }
+    return static_cast<std::uint32_t>(at_once);
 }
 
 }  // namespace
@@ -36,9 +57,15 @@ Value Tape::sum_back(const View& view, const Value& gradient, Shape shape) {
     const std::uint64_t elements = shape.element_count();
     const std::uint64_t times = element_count(back.dims) / elements;
     if (elements <= canonical::kMaxDimension && times > 1) {
-        const Shape readings{static_cast<std::uint32_t>(elements), static_cast<std::uint32_t>(times)};
-        const Value sums = graph_.row_sum(graph_.view(gradient, back, readings));
-        return graph_.view(sums, reshape_view({readings.rows}, {shape.rows, shape.cols}), shape);
+        const std::uint32_t at_once = readings_at_once(back, elements, times);
+        const auto rows = static_cast<std::uint32_t>(elements * (times / at_once));
+        Value sums = graph_.row_sum(graph_.view(gradient, back, Shape{rows, at_once}));
+        if (rows > elements) {
+            const Shape rest{static_cast<std::uint32_t>(elements), static_cast<std::uint32_t>(rows / elements)};
+            sums = graph_.row_sum(graph_.view(sums, reshape_view({rows}, {rest.rows, rest.cols}), rest));
+        }
+        const auto count = static_cast<std::uint32_t>(elements);
+        return graph_.view(sums, reshape_view({count}, {shape.rows, shape.cols}), shape);
     }
     Value sum = graph_.view(gradient, at_rest(back, elements, 0), shape);
     for (std::uint64_t i = 1; i < times; ++i) {

@@ -170,6 +170,36 @@ TEST_CASE("gradients of views agree with finite differences") {
     );
 }
 
+TEST_CASE("the gradient of what is read very often is summed in two stages") {
+    const Dims large{300, 2, 200};
+    const auto out = test::evaluate(
+        [&](GraphBuilder& graph, const Values& v) {
+            Tape tape(graph);
+            // One number 120,000 times, and each of two 60,000 times.
+            const Value one = tape.view(v[0], expand_view({1, 1}, large));
+            const Value two = tape.view(v[1], expand_view({2, 1}, large));
+            const Value loss = tape.sum(tape.mul(tape.add(one, two), v[2]));
+            return tape.gradients(loss, std::span(v).first(2));
+        },
+        {random_matrix({1, 1}, 40), random_matrix({2, 1}, 41), random_matrix(matrix_shape(large), 42, 0.0, 2.0)}
+    );
+    const Matrix weights = random_matrix(matrix_shape(large), 42, 0.0, 2.0);
+    std::array<double, 2> expected{};
+    for (std::size_t i = 0; i < weights.values.size(); ++i) {
+        expected[i / 200 % 2] += weights.values[i];
+    }
+    CHECK(out[0].values[0] == doctest::Approx(expected[0] + expected[1]).epsilon(1e-6));
+    CHECK(out[1].values[0] == doctest::Approx(expected[0]).epsilon(1e-6));
+    CHECK(out[1].values[1] == doctest::Approx(expected[1]).epsilon(1e-6));
+    // Far more than a row has columns.
+    GraphBuilder graph;
+    Tape tape(graph);
+    const Value x = GraphBuilder::state(0, {canonical::DType::kF32, {1, 1}});
+    const Value y = tape.view(x, expand_view({1, 1}, {10'000, 10'000}));
+    const Value weight = GraphBuilder::state(1, {canonical::DType::kF32, {10'000, 10'000}});
+    CHECK((tape.gradients(tape.sum(tape.mul(y, weight)), std::vector{x})[0].shape == Shape{1, 1}));
+}
+
 TEST_CASE("a concatenation holds its parts in order") {
     const Matrix a{{2, 2}, {1, 2, 3, 4}};
     const Matrix b{{2, 1}, {5, 6}};
