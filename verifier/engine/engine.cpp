@@ -106,6 +106,7 @@ struct Engine::Impl {
     std::unique_ptr<fused::ThreadPool> pool;
     std::unique_ptr<fused::Executor> fast;
     bool is_fast_possible = false;
+    bool has_state = false;
     bool is_state_fast = false;  ///< the state is in `fast`, else in `backend`
 
     Slot slot_of(const Input& input) const {
@@ -194,6 +195,7 @@ std::vector<Tensor> Engine::Impl::load_state() const {
 }
 
 void Engine::Impl::store_state(std::span<const Tensor> tensors) {
+    has_state = has_state || !tensors.empty();
     if (is_state_fast) {
         return fast->set_state(tensors);
     }
@@ -203,7 +205,8 @@ void Engine::Impl::store_state(std::span<const Tensor> tensors) {
 }
 
 void Engine::Impl::move_state(bool to_fast) {
-    if (to_fast == is_state_fast) {
+    if (to_fast == is_state_fast || !has_state) {
+        is_state_fast = to_fast;
         return;
     }
     const std::vector<Tensor> moved = load_state();
@@ -216,6 +219,7 @@ void Engine::Impl::move_state(bool to_fast) {
 
 Result<void, StepError> Engine::Impl::run_fast(const StepContext& context) {
     TRY(fast->run_step(context));
+    has_state = true;
     for (const std::uint32_t node : kept) {
         const Tensor value = fast->kept(node);
         std::memcpy(&scalars[node], value.data.data(), sizeof(float));
@@ -334,6 +338,7 @@ Result<void, StepError> Engine::Impl::run_nodes(
     });
     if (is_finite) {
         backend->move_all(next, state);
+        has_state = true;
     }
     for (Slot slot = 0; slot < tasks.size(); ++slot) {
         backend->release(slot);

@@ -94,7 +94,9 @@ at::Tensor DeviceMath::causal_mask(const Node& node, const at::Tensor& x) const 
 at::Tensor DeviceMath::unary(const Node& node, const at::Tensor& x) const {
     switch (node.op) {
         case Op::kSqrt:
-            return at::sqrt(x);
+            // Some builds take f32 roots from a library that does not round them correctly. One of doubles is nowhere near
+            // halfway between two floats, so its own last bit cannot change the result.
+            return at::sqrt(x.to(at::kDouble)).to(at::kFloat);
         case Op::kScale:
             return at::mul(x, f32(node.attributes[0]));
         case Op::kAddConst:
