@@ -6,6 +6,7 @@
 #include <verifier/canonical/executor.hpp>
 #include <verifier/canonical/partial.hpp>
 #include <verifier/canonical/tile.hpp>
+#include <verifier/canonical/view.hpp>
 
 /// Any node that check_node accepts, with any tiles at all.
 namespace assay::fuzz {
@@ -74,6 +75,27 @@ void run_chain(const PartialCase& c, std::uint64_t tile, const StepContext& cont
     }
 }
 
+/// What the cursor says of a tile of a view is what the definition says of each of its elements.
+void check_view(const Node& node, std::uint64_t tile) {
+    const ViewTile view = view_tile(node, tile);
+    const Shape from = node.inputs[0].shape;
+    for (std::uint64_t i = 0; i < kTileElements; ++i) {
+        const std::uint64_t row = tile / tile_cols(node.shape) * kTileDim + i / kTileDim;
+        const std::uint64_t col = tile % tile_cols(node.shape) * kTileDim + i % kTileDim;
+        if (row >= node.shape.rows || col >= node.shape.cols) {
+            ASSERT(view.tile[i] == ViewTile::kNone);
+            continue;
+        }
+        const auto source = flat_source(*node.view, row * node.shape.cols + col);
+        ASSERT(source.has_value() == (view.tile[i] != ViewTile::kNone));
+        if (source) {
+            const std::uint64_t from_row = view.tile[i] / tile_cols(from) * kTileDim + view.element[i] / kTileDim;
+            const std::uint64_t from_col = view.tile[i] % tile_cols(from) * kTileDim + view.element[i] % kTileDim;
+            ASSERT(from_col < from.cols && from_row * from.cols + from_col == *source);
+        }
+    }
+}
+
 }  // namespace
 
 void run(ByteView input) {
@@ -88,6 +110,9 @@ void run(ByteView input) {
     const StepContext context{.seed = c->seed, .step = c->step, .dataset = c->dataset};
     const std::uint64_t tile = c->tile % tile_count(c->node.shape);
     const std::uint32_t partial = c->partial % partial_count(c->node, tile);
+    if (c->node.op == Op::kView) {
+        check_view(c->node, tile);
+    }
     const PartialInput hostile{.before = c->before, .tiles = c->tiles, .dataset_row = c->row};
     if (const auto output = execute_partial(c->node, tile, partial, context, hostile)) {
         ASSERT(output->tile.has_value() != output->accumulator.has_value());

@@ -11,26 +11,35 @@ namespace {
 
 using namespace canonical;
 
+void write_partial(const CorpusWriter& out, Op op, const std::string& name, test::Random& random) {
+    const test::Sample sample = test::random_sample(op, random, test::Kind::kHostile);
+    PartialCase c;
+    c.node = sample.node;
+    c.seed = sample.context.seed;
+    c.step = sample.context.step;
+    c.dataset = sample.context.dataset;
+    for (int i = 0; i < 37; ++i) {
+        c.pattern.push_back(static_cast<std::uint8_t>(random.below(256)));
+    }
+    c.tile = random.next();
+    c.partial = random.next_u32();
+    out.write("partial", name, codec::encode(c));
+    c.pattern = {0, 0, 0x80, 0x3f};  // 1.0 as f32
+    c.before = Accumulator{Bytes(random.below(64))};
+    c.row = Bytes(std::size_t{sample.node.shape.cols} * 4 % 512);
+    out.write("partial", name + "_before", codec::encode(c));
+}
+
 void write_partials(const CorpusWriter& out) {
     test::Random random(1);
     for (const Op op : test::all_ops()) {
-        const test::Sample sample = test::random_sample(op, random, test::Kind::kHostile);
-        PartialCase c;
-        c.node = sample.node;
-        c.seed = sample.context.seed;
-        c.step = sample.context.step;
-        c.dataset = sample.context.dataset;
-        const std::string name = to_string(op);
-        for (int i = 0; i < 37; ++i) {
-            c.pattern.push_back(static_cast<std::uint8_t>(random.below(256)));
+        write_partial(out, op, to_string(op), random);
+    }
+    // Views and contractions differ most among themselves.
+    for (const Op op : {Op::kView, Op::kContract}) {
+        for (int i = 2; i < 8; ++i) {
+            write_partial(out, op, to_string(op) + std::to_string(i), random);
         }
-        c.tile = random.next();
-        c.partial = random.next_u32();
-        out.write("partial", name, codec::encode(c));
-        c.pattern = {0, 0, 0x80, 0x3f};  // 1.0 as f32
-        c.before = Accumulator{Bytes(random.below(64))};
-        c.row = Bytes(std::size_t{sample.node.shape.cols} * 4 % 512);
-        out.write("partial", name + "_before", codec::encode(c));
     }
     PartialCase tiles;
     const Input one{.source = Source::kNode, .index = 0, .dtype = DType::kF32, .shape = {1, 1}};
