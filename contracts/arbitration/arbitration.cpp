@@ -107,6 +107,7 @@ trace::Claim make_claim(const StateView& view, const Task& task, std::uint32_t s
     claim.dataset_root = task.spec.dataset_root;
     claim.seed = task.spec.seed;
     claim.initialisation = segment == 0;
+    claim.before = task.spec.program.initial_root;
     claim.after = find_checkpoint(view, task.id, segment).value().state_root;
     if (segment != 0) {
         const std::uint64_t interval = task.spec.checkpoint_interval;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <variant>
@@ -45,6 +46,8 @@ struct TaskSpec {
     ArtifactRef program_artifact;  ///< Borsh(program::Program)
     Hash256 dataset_root;
     ArtifactRef dataset_artifact;  ///< safetensors with one i32 tensor "rows" [rows, width]
+    /// Safetensors with the program's initial tensors by name; exactly when the program has any.
+    std::optional<ArtifactRef> initial_artifact;
     std::uint64_t seed = 0;
     std::uint64_t steps = 0;
     std::uint32_t checkpoint_interval = 0;
@@ -54,9 +57,9 @@ struct TaskSpec {
     bool operator==(const TaskSpec&) const = default;
     static constexpr auto fields() {
         return std::tuple{&TaskSpec::title, &TaskSpec::program, &TaskSpec::program_artifact, &TaskSpec::dataset_root,
-                          &TaskSpec::dataset_artifact, &TaskSpec::seed, &TaskSpec::steps,
-                          &TaskSpec::checkpoint_interval, &TaskSpec::reward, &TaskSpec::verification_fee,
-                          &TaskSpec::training_blocks};
+                          &TaskSpec::dataset_artifact, &TaskSpec::initial_artifact, &TaskSpec::seed,
+                          &TaskSpec::steps, &TaskSpec::checkpoint_interval, &TaskSpec::reward,
+                          &TaskSpec::verification_fee, &TaskSpec::training_blocks};
     }
 };
 inline constexpr std::uint32_t kMaxSegments = 1'024;

@@ -32,7 +32,15 @@ bool is_program(const trace::ProgramCommitment& program) {
     return program.state_tensors >= 1 && program.state_tensors <= canonical::kMaxStateTensors &&
            is_graph_size(program.init_nodes) && is_graph_size(program.step_nodes) && program.batch_size >= 1 &&
            program.batch_size <= canonical::kMaxDimension && program.dataset.rows >= 1 &&
-           program.dataset.width >= 1 && program.dataset.width <= canonical::kMaxRowWidth;
+           program.dataset.width >= 1 && program.dataset.width <= canonical::kMaxRowWidth &&
+           program.initial_tensors <= canonical::kMaxStateTensors &&
+           (program.initial_tensors == 0) == program.initial_root.is_zero();
+}
+
+/// Whether the spec says where the program's initial tensors are, exactly when it has any.
+bool has_initial_artifact(const TaskSpec& spec) {
+    return spec.program.initial_tensors == 0 ? !spec.initial_artifact
+                                             : spec.initial_artifact && is_location(spec.initial_artifact->location);
 }
 
 }  // namespace
@@ -51,6 +59,7 @@ Result<void, TxError> check_spec(const TaskSpec& spec) noexcept {
     // TASK-2
     const bool sound = spec.title.size() <= kMaxTitleBytes && is_printable(spec.title) && is_program(spec.program) &&
                        is_location(spec.program_artifact.location) && is_location(spec.dataset_artifact.location) &&
+                       has_initial_artifact(spec) &&
                        spec.steps >= 1 && spec.checkpoint_interval >= 1 && segment_count(spec) <= kMaxSegments &&
                        checked_mul<std::uint64_t>(spec.steps, spec.program.batch_size).has_value() &&
                        spec.training_blocks >= 1 && dispute_rounds_max(spec) <= trace::kMaxRounds;

@@ -38,7 +38,8 @@ Json render_pinpoint(const trace::Pinpoint& at) {
             {"node", or_null(at.node)},
             {"op", at.op ? Json(canonical::to_string(*at.op)) : Json()},
             {"tile", or_null(at.tile)},
-            {"partial", or_null(at.partial)}};
+            {"partial", or_null(at.partial)},
+            {"tensor", or_null(at.tensor)}};
 }
 
 Json render_assignments(const std::vector<contracts::Assignment>& assignments) {

@@ -51,7 +51,7 @@ Json fields_of(const ProveMove& a) {
             {"accumulator", a.proof.before.has_value()},
             {"tiles", a.proof.tiles.size()},
             {"row", a.proof.row.has_value()},
-            {"entries", a.proof.entries.size()}};
+            {"entry", a.proof.entry.has_value()}};
 }
 Json fields_of(const ChallengeAvailability& a) {
     return {{"task", rpc::render(a.task)},
@@ -76,6 +76,8 @@ Json render(const contracts::TaskSpec& spec) {
             {"program_artifact", render(spec.program_artifact)},
             {"dataset_root", render(spec.dataset_root)},
             {"dataset_artifact", render(spec.dataset_artifact)},
+            {"initial_root", spec.initial_artifact ? render(spec.program.initial_root) : Json()},
+            {"initial_artifact", spec.initial_artifact ? render(*spec.initial_artifact) : Json()},
             {"seed", spec.seed},
             {"steps", spec.steps},
             {"checkpoint_interval", spec.checkpoint_interval},

@@ -4,7 +4,7 @@
 #include <core/merkle/tree.hpp>
 #include <tests/fuzz/dispute_shapes.hpp>
 #include <tests/fuzz/fuzz.hpp>
-#include <verifier/canonical/tile.hpp>
+#include <verifier/trace/rules.hpp>
 
 /// Whole disputes about programs of any nodes, with any selections, and stray moves at every position.
 namespace assay::fuzz {
@@ -27,6 +27,12 @@ Hash256 fold(std::vector<Hash256> level, std::uint32_t height, std::uint32_t top
         level.resize(level.size() / 2);
     }
     return level.front();
+}
+
+Hash256 entry_over(const canonical::Node& node, const Hash256& root) {
+    return node.op == canonical::Op::kCommit
+               ? trace::state_root_from(static_cast<std::uint32_t>(node.inputs.size()), root)
+               : trace::tensor_commitment({node.dtype, node.shape}, root);
 }
 
 class Game {
@@ -91,8 +97,8 @@ class Game {
             p.node_claim = fold(children, split.child_height, p.node_height);
         } else if (p.level == Level::kTiles) {
             p.tile_claim = fold(children, split.child_height, p.tile_height);
-            if (p.tile_height == merkle::tree_depth(canonical::tile_count(p.node->shape))) {
-                p.node_claim = trace::tensor_commitment({p.node->dtype, p.node->shape}, p.tile_claim);
+            if (p.tile_height == merkle::tree_depth(trace::tile_total(*p.node))) {
+                p.node_claim = entry_over(*p.node, p.tile_claim);
             }
         }
         const auto revealed = trace::reveal(claim_, p, children);

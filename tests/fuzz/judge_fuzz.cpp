@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tests/fuzz/dispute_shapes.hpp>
 #include <tests/fuzz/fuzz.hpp>
-#include <verifier/canonical/tile.hpp>
+#include <verifier/trace/rules.hpp>
 
 /// Any proof, at any place of any node that a dispute can have come to.
 namespace assay::fuzz {
@@ -16,11 +16,8 @@ bool is_reachable(const trace::Claim& claim, const trace::Position& p) {
     if (p.first_node >= entries || entries > canonical::kMaxNodes) {
         return false;
     }
-    if (p.node->op == canonical::Op::kCommit) {
-        return true;
-    }
-    return p.first_tile < canonical::tile_count(p.node->shape) &&
-           p.first_partial < canonical::partial_count(*p.node, p.first_tile);
+    return p.first_tile < trace::tile_total(*p.node) &&
+           p.first_partial < trace::partial_total(*p.node, p.first_tile);
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ std::vector<Action> all_actions() {
     proof.before = canonical::Accumulator{Bytes(8)};
     proof.tiles = {opening};
     proof.row = trace::RowOpening{.row = Bytes(12), .path = std::vector<Hash256>(3)};
-    proof.entries = {trace::EntryOpening{.commitment = {}, .path = std::vector<Hash256>(1)}};
+    proof.entry = trace::EntryOpening{.commitment = {}, .path = std::vector<Hash256>(1)};
     const trace::Selection selection{.child = 1, .node = trace::NodeOpening{.node = node, .path = {Hash256{}}}};
     return {
         Transfer{.to = key().account(), .amount = Amount{7}},

@@ -38,6 +38,21 @@ void write_game(const CorpusWriter& out, const World& world, Op op, std::uint64_
     out.write("position", name, codec::encode(outcome.position));
 }
 
+/// A dispute about a state root that the step's nodes do not give.
+void write_commit_game(const CorpusWriter& out) {
+    const World world = wide_world(5, 1);
+    ScalarReplay honest(world, false, 7);
+    Lie lie = flip(0, static_cast<std::uint32_t>(world.step.size() - 1), 1);
+    lie.tensor = 2;
+    ScalarReplay liar(world, false, 7, {lie});
+    const trace::Claim claim = make_claim(world, liar, false, 0, 1, 7);
+    const Outcome outcome = play(claim, liar, honest, true);
+    ASSERT(outcome.proof.entry.has_value());
+    out.write("judge", "commit", codec::encode(JudgeCase{claim, outcome.position, outcome.proof}));
+    out.write("proof", "commit", codec::encode(outcome.proof));
+    out.write("position", "commit", codec::encode(outcome.position));
+}
+
 /// A position with children pending, and a selection with a node.
 void write_moves(const CorpusWriter& out, const World& world) {
     ScalarReplay liar(world, false, 7, {flip(1, 0, 0)});
@@ -73,9 +88,11 @@ void write_trace_seeds(const CorpusWriter& out) {
     const World contraction = contraction_world(96);
     write_game(out, contraction, Op::kContract, 5);
     write_game(out, contraction, Op::kRowMax, 1);
+    write_commit_game(out);
     write_moves(out, contraction);
     write_script(out, "contraction", contraction);
     write_script(out, "chain", chain_world(260));
+    write_script(out, "wide", wide_world(300, 1));
     World large = contraction_world(96);
     large.step[0] = {.op = Op::kFill, .dtype = canonical::DType::kF32, .shape = {1U << 22U, 1U << 12U}};
     large.step.erase(large.step.begin() + 1, large.step.end() - 1);

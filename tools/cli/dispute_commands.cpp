@@ -31,7 +31,7 @@ json fetch(net::RpcClient& rpc, const Arguments& a) {
 
 std::string pinpoint_text(const json& at) {
     std::string out;
-    for (const char* name : {"step", "node", "op", "tile", "partial"}) {
+    for (const char* name : {"step", "node", "op", "tile", "partial", "tensor"}) {
         if (!at.at(name).is_null()) {
             out += (out.empty() ? "" : ", ") + std::string(name) + " " + to_text(at.at(name));
         }

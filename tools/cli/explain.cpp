@@ -64,6 +64,9 @@ std::string pinpoint_text(const Dispute& d) {
     if (at.partial) {
         out += ", partial " + number(*at.partial);
     }
+    if (at.tensor) {
+        out += ", tensor " + number(*at.tensor) + " of the state";
+    }
     return out + ".\n  Everything before it both parties agree on.\n";
 }
 

@@ -117,6 +117,11 @@ std::string spec_text(const contracts::TaskSpec& spec) {
     facts.add("dataset", to_hex(spec.dataset_artifact.sha256.view()) + ", " +
                              std::to_string(spec.dataset_artifact.size_bytes) + " bytes, " +
                              std::to_string(spec.program.dataset.rows) + " rows");
+    if (spec.initial_artifact) {
+        facts.add("starts from", to_hex(spec.initial_artifact->sha256.view()) + ", " +
+                                     std::to_string(spec.initial_artifact->size_bytes) + " bytes, " +
+                                     std::to_string(spec.program.initial_tensors) + " tensors");
+    }
     facts.add("steps", std::to_string(spec.steps) + ", a checkpoint every " + std::to_string(spec.checkpoint_interval));
     facts.add("reward", to_text(spec.reward));
     facts.add("verification fee", to_text(spec.verification_fee));

@@ -42,7 +42,7 @@ std::string describe_move(const history::DisputeMoved& e, const std::string& who
 std::string describe_pinpoint(const nlohmann::json& at) {
     std::string text = at.at("op").is_null() ? "a node" : at.at("op").get<std::string>() + " node " + at.at("node").dump();
     text += " of step " + at.at("step").dump();
-    for (const char* part : {"tile", "partial"}) {
+    for (const char* part : {"tile", "partial", "tensor"}) {
         if (!at.at(part).is_null()) {
             text += std::string(", ") + part + " " + at.at(part).dump();
         }

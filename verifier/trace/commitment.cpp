@@ -88,7 +88,7 @@ Hash256 program_id(const ProgramCommitment& commitment) noexcept {
 
 ProgramCommitment commit_program(
     const Graph& init, const Graph& step, std::uint32_t state_tensors, std::uint32_t batch_size,
-    const canonical::DatasetShape& dataset
+    const canonical::DatasetShape& dataset, const InitialTensors& initial
 ) {
     return {
         .state_tensors = state_tensors,
@@ -98,6 +98,8 @@ ProgramCommitment commit_program(
         .step_root = graph_root(step),
         .batch_size = batch_size,
         .dataset = dataset,
+        .initial_tensors = initial.count,
+        .initial_root = initial.root,
     };
 }
 

@@ -43,20 +43,30 @@ struct ProgramCommitment {
     Hash256 step_root;
     std::uint32_t batch_size = 0;
     canonical::DatasetShape dataset;
+    /// What the init graph reads as its state: how many tensors the task gives, and their state root (TRC-3); none
+    /// and zero for a program that starts from nothing.
+    std::uint32_t initial_tensors = 0;
+    Hash256 initial_root;
     bool operator==(const ProgramCommitment&) const = default;
     static constexpr auto fields() {
         return std::tuple{&ProgramCommitment::state_tensors, &ProgramCommitment::init_nodes,
                           &ProgramCommitment::step_nodes, &ProgramCommitment::init_root,
                           &ProgramCommitment::step_root, &ProgramCommitment::batch_size,
-                          &ProgramCommitment::dataset};
+                          &ProgramCommitment::dataset, &ProgramCommitment::initial_tensors,
+                          &ProgramCommitment::initial_root};
     }
 };
 /// TRC-7: "assay/program" over Borsh(ProgramCommitment): the program's id.
 Hash256 program_id(const ProgramCommitment& commitment) noexcept;
+/// The tensors that a task gives to the init graph.
+struct InitialTensors {
+    std::uint32_t count = 0;
+    Hash256 root;  ///< their state root; zero when there are none
+};
 /// Commits to two well-formed graphs.
 ProgramCommitment commit_program(
     const canonical::Graph& init, const canonical::Graph& step, std::uint32_t state_tensors, std::uint32_t batch_size,
-    const canonical::DatasetShape& dataset
+    const canonical::DatasetShape& dataset, const InitialTensors& initial = {}
 );
 
 }  // namespace assay::trace

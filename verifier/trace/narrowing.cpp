@@ -6,7 +6,6 @@
 #include <core/base/assert.hpp>
 #include <core/base/integers.hpp>
 #include <core/merkle/tree.hpp>
-#include <verifier/canonical/tile.hpp>
 #include <verifier/trace/rules.hpp>
 
 namespace assay::trace {
@@ -32,11 +31,6 @@ Split split_items(std::uint64_t items, std::uint32_t height) {
 std::uint64_t items_within(std::uint64_t total, std::uint64_t first, std::uint32_t height) {
     ASSERT(first < total && height < 64);
     return std::min(total - first, std::uint64_t{1} << height);
-}
-
-std::uint64_t tile_total(const Position& p) {
-    ASSERT(p.node.has_value());
-    return canonical::tile_count(p.node->shape);
 }
 
 /// The root of an aligned subtree from its children, each a subtree of height `child_height`; the rest is padding.
@@ -80,13 +74,16 @@ Result<void, MoveError> check_nodes_reveal(
     return {};
 }
 
+/// What the node claims when `root` is the Merkle root of its tiles, or of the state's tensors.
+Hash256 entry_over(const canonical::Node& node, const Hash256& root) {
+    return node.op == Op::kCommit ? state_root_from(static_cast<std::uint32_t>(node.inputs.size()), root)
+                                  : tensor_commitment({.dtype = node.dtype, .shape = node.shape}, root);
+}
+
 Result<void, MoveError> check_tiles_reveal(const Position& p, const Split& s, std::span<const Hash256> children) {
     const Hash256 root = fold(children, s.child_height, p.tile_height);
-    const bool first_reveal = p.tile_height == merkle::tree_depth(tile_total(p));
-    const bool matches = first_reveal
-                             ? tensor_commitment({.dtype = p.node->dtype, .shape = p.node->shape}, root) == p.node_claim
-                             : root == p.tile_claim;
-    if (!matches) {
+    const bool first_reveal = p.tile_height == merkle::tree_depth(tile_total(*p.node));
+    if (first_reveal ? entry_over(*p.node, root) != p.node_claim : root != p.tile_claim) {
         return Unexpected{MoveError::kWrongRoot};
     }
     return {};
@@ -130,13 +127,9 @@ Result<void, MoveError> select_node(
         return Unexpected{MoveError::kNodeNotInProgram};
     }
     p.node = selection.node->node;
-    if (p.node->op == Op::kCommit) {
-        p.level = Level::kProof;
-        return {};
-    }
     p.level = Level::kTiles;
     p.first_tile = 0;
-    p.tile_height = merkle::tree_depth(tile_total(p));
+    p.tile_height = merkle::tree_depth(tile_total(*p.node));
     return {};
 }
 
@@ -149,7 +142,7 @@ void select_tile(Position& p, std::uint32_t child, const Split& s) {
         return;
     }
     p.first_partial = 0;
-    p.partial_count = canonical::partial_count(*p.node, p.first_tile);
+    p.partial_count = partial_total(*p.node, p.first_tile);
     p.accumulator_before = {};
     p.accumulator_after = p.tile_claim;
     p.level = p.partial_count == 1 ? Level::kProof : Level::kPartials;
@@ -209,7 +202,7 @@ Split split(const Claim& claim, const Position& p) noexcept {
         case Level::kNodes:
             return split_items(items_within(entry_count(claim), p.first_node, p.node_height), p.node_height);
         case Level::kTiles:
-            return split_items(items_within(tile_total(p), p.first_tile, p.tile_height), p.tile_height);
+            return split_items(items_within(tile_total(*p.node), p.first_tile, p.tile_height), p.tile_height);
         case Level::kPartials:
             return split_items(p.partial_count, merkle::tree_depth(p.partial_count));
         case Level::kProof:
@@ -293,17 +286,22 @@ Result<Position, MoveError> select(
 }
 
 Pinpoint pinpoint(const Position& p) noexcept {
-    Pinpoint at{.step = p.first_step, .node = {}, .op = {}, .tile = {}, .partial = {}};
-    if (p.node) {
-        at.node = p.first_node;
-        at.op = p.node->op;
-        const bool has_tile = p.node->op != Op::kCommit && p.level >= Level::kPartials;
-        if (has_tile) {
-            at.tile = p.first_tile;
-        }
-        if (has_tile && p.level == Level::kProof) {
-            at.partial = p.first_partial;
-        }
+    Pinpoint at{.step = p.first_step, .node = {}, .op = {}, .tile = {}, .partial = {}, .tensor = {}};
+    if (!p.node) {
+        return at;
+    }
+    at.node = p.first_node;
+    at.op = p.node->op;
+    if (p.level < Level::kPartials) {
+        return at;
+    }
+    if (p.node->op == Op::kCommit) {
+        at.tensor = static_cast<std::uint32_t>(p.first_tile);
+        return at;
+    }
+    at.tile = p.first_tile;
+    if (p.level == Level::kProof) {
+        at.partial = p.first_partial;
     }
     return at;
 }

@@ -22,7 +22,8 @@
 ///
 ///     steps -> nodes of one step -> tiles of one node -> partials of one tile -> proof
 ///
-/// A level with a single item is skipped, except tiles.
+/// A level with a single item is skipped, except tiles. The last node of a step, kCommit, has the tensors of the next
+/// state in the place of tiles, and of partials one for each.
 namespace assay::trace {
 
 /// What is claimed, and everything fixed about it. Built by the chain from the task, never by a party.
@@ -30,10 +31,10 @@ struct Claim {
     ProgramCommitment program;
     Hash256 dataset_root;
     std::uint64_t seed = 0;
-    bool initialisation = false;     ///< the init graph makes `after` from nothing; one step, number 0
+    bool initialisation = false;     ///< the init graph makes `after` from the initial tensors; one step, number 0
     std::uint64_t first_step = 0;    ///< global number of the first step
     std::uint32_t step_count = 1;
-    Hash256 before;  ///< state root before the first step; zero for initialisation
+    Hash256 before;  ///< state root before the first step; for initialisation the program's initial_root
     Hash256 after;   ///< claimed state root after the last step
     static constexpr auto fields() {
         return std::tuple{&Claim::program, &Claim::dataset_root, &Claim::seed, &Claim::initialisation,
@@ -75,10 +76,10 @@ struct Position {
     Hash256 node_claim;  ///< claimed root of that subtree; of one node: its entry
     std::optional<canonical::Node> node;
 
-    // kTiles, kPartials: likewise.
+    // kTiles, kPartials: likewise. Of kCommit, tensors of the state in the place of tiles.
     std::uint64_t first_tile = 0;
     std::uint32_t tile_height = 0;
-    Hash256 tile_claim;  ///< claimed root of that subtree of tiles; of one tile: its leaf
+    Hash256 tile_claim;  ///< claimed root of that subtree of tiles; of one tile: its leaf; of one tensor: its commitment
     std::uint32_t first_partial = 0;
     std::uint32_t partial_count = 0;
     Hash256 accumulator_before;  ///< accumulator_hash claimed before first_partial; zero when it is partial 0
@@ -138,6 +139,7 @@ struct Pinpoint {
     std::optional<canonical::Op> op;
     std::optional<std::uint64_t> tile;
     std::optional<std::uint32_t> partial;
+    std::optional<std::uint32_t> tensor;  ///< of kCommit, in the place of tile and partial: which tensor of the state
 };
 Pinpoint pinpoint(const Position& position) noexcept;
 

@@ -98,6 +98,21 @@ std::vector<Hash256> subtree_roots(const merkle::Tree& tree, std::uint64_t first
     return children;
 }
 
+merkle::Tree state_tree(const std::vector<Tensor>& state) {
+    std::vector<Hash256> leaves;
+    leaves.reserve(state.size());
+    for (const Tensor& tensor : state) {
+        leaves.push_back(commit_tensor(tensor));
+    }
+    return merkle::Tree(std::move(leaves));
+}
+
+/// What the disputed node's tiles are the leaves of; of kCommit, the tensors of the state after the step.
+merkle::Tree own_tiles(const Position& p, Replay& replay) {
+    return p.node->op == Op::kCommit ? state_tree(replay.state_before(p.first_step + 1))
+                                     : tile_tree(replay.node_outputs(p.first_step)[p.first_node]);
+}
+
 /// What the party would itself reveal at this position.
 std::vector<Hash256> own_children(const Claim& claim, const Position& p, Replay& replay) {
     const Split s = split(claim, p);
@@ -112,7 +127,7 @@ std::vector<Hash256> own_children(const Claim& claim, const Position& p, Replay&
             children = subtree_roots(merkle::Tree(step_entries(replay, p.first_step)), p.first_node, s);
             break;
         case Level::kTiles:
-            children = subtree_roots(tile_tree(replay.node_outputs(p.first_step)[p.first_node]), p.first_tile, s);
+            children = subtree_roots(own_tiles(p, replay), p.first_tile, s);
             break;
         case Level::kPartials: {
             const auto results = run_partials(claim, p, p.first_partial + p.partial_count, replay);
@@ -173,15 +188,6 @@ class ClaimedTree {
     std::map<std::pair<std::uint32_t, std::uint64_t>, Hash256> known_;
 };
 
-merkle::Tree state_tree(const std::vector<Tensor>& state) {
-    std::vector<Hash256> leaves;
-    leaves.reserve(state.size());
-    for (const Tensor& tensor : state) {
-        leaves.push_back(commit_tensor(tensor));
-    }
-    return merkle::Tree(std::move(leaves));
-}
-
 class ProofMaker {
   public:
     ProofMaker(const Claim& claim, const Position& p, Replay& replay, std::span<const NodeReveal> reveals)
@@ -190,12 +196,9 @@ class ProofMaker {
     Proof make() {
         Proof proof;
         if (p_.node->op == Op::kCommit) {
-            for (const Input& input : p_.node->inputs) {
-                proof.entries.push_back({
-                    .commitment = commit_tensor(input_tensor(replay_, p_.first_step, input)),
-                    .path = source_path(input),
-                });
-            }
+            const Input& input = p_.node->inputs[p_.first_tile];
+            proof.entry = EntryOpening{
+                .commitment = commit_tensor(input_tensor(replay_, p_.first_step, input)), .path = source_path(input)};
             return proof;
         }
         if (p_.first_partial > 0) {

@@ -21,7 +21,8 @@ class Replay {
     virtual ~Replay() = default;
     /// State root after global step `step` of the claim.
     virtual Hash256 state_root_after(std::uint64_t step) = 0;
-    /// The state before `step`: its tensors in state order (empty for initialisation).
+    /// The state before `step`: its tensors in state order (before the initialisation: those that the task gives, if
+    /// any). `step` may be the one after the claim's last.
     virtual const std::vector<canonical::Tensor>& state_before(std::uint64_t step) = 0;
     /// Outputs of every node of `step` but kCommit, in order.
     virtual const std::vector<canonical::Tensor>& node_outputs(std::uint64_t step) = 0;

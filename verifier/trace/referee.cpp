@@ -23,11 +23,9 @@ bool is_claimed(
         return input.index < p.first_node &&
                merkle::root_from_path(commitment, input.index, entry_count(claim), path) == p.trace_root;
     }
-    if (claim.initialisation) {
-        return false;
-    }
-    const auto root = merkle::root_from_path(commitment, input.index, claim.program.state_tensors, path);
-    return root.has_value() && state_root_from(claim.program.state_tensors, *root) == p.state_before;
+    const std::uint32_t tensors = tensors_before(claim);
+    const auto root = merkle::root_from_path(commitment, input.index, tensors, path);
+    return root.has_value() && state_root_from(tensors, *root) == p.state_before;
 }
 
 Result<void, ProofError> check_tile(
@@ -112,24 +110,19 @@ Result<void, ProofError> take_accumulator(const Position& p, const Proof& proof,
     return {};
 }
 
-/// DSP-23: the last entry of a step is the state root over the commitments of kCommit's inputs.
+/// DSP-23: a tensor of the state after a step is the one that kCommit names for its place.
 Result<Ruling, ProofError> judge_commit(const Claim& claim, const Position& p, const Proof& proof) {
     if (proof.before || proof.row || !proof.tiles.empty()) {
         return Unexpected{ProofError::kSuperfluous};
     }
-    if (proof.entries.size() != p.node->inputs.size()) {
+    if (!proof.entry) {
         return Unexpected{ProofError::kBadEntry};
     }
-    std::vector<Hash256> commitments;
-    commitments.reserve(proof.entries.size());
-    for (std::size_t i = 0; i < proof.entries.size(); ++i) {
-        const EntryOpening& opening = proof.entries[i];
-        if (!is_claimed(claim, p, p.node->inputs[i], opening.commitment, opening.path)) {
-            return Unexpected{ProofError::kBadEntry};
-        }
-        commitments.push_back(opening.commitment);
+    const Input& input = p.node->inputs[p.first_tile];
+    if (!is_claimed(claim, p, input, proof.entry->commitment, proof.entry->path)) {
+        return Unexpected{ProofError::kBadEntry};
     }
-    return state_root(commitments) == p.node_claim ? Ruling::kClaimHolds : Ruling::kClaimRefuted;
+    return proof.entry->commitment == p.tile_claim ? Ruling::kClaimHolds : Ruling::kClaimRefuted;
 }
 
 /// The hash of what the partial leaves, in the form in which it was claimed.
@@ -146,7 +139,7 @@ Result<Ruling, ProofError> judge(const Claim& claim, const Position& p, const Pr
     if (p.node->op == Op::kCommit) {
         return judge_commit(claim, p, proof);
     }
-    if (!proof.entries.empty()) {
+    if (proof.entry) {
         return Unexpected{ProofError::kSuperfluous};
     }
     const canonical::StepContext context = context_of(claim, p);

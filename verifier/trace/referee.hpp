@@ -31,7 +31,7 @@ struct RowOpening {
     static constexpr auto fields() { return std::tuple{&RowOpening::row, &RowOpening::path}; }
 };
 
-/// The commitment of one of kCommit's inputs and its path to the trace root or the state root.
+/// The commitment of the input of kCommit in question, and its path to the trace root or the state root.
 struct EntryOpening {
     Hash256 commitment;
     std::vector<Hash256> path;
@@ -42,8 +42,8 @@ struct Proof {
     std::optional<canonical::Accumulator> before;
     std::vector<TileOpening> tiles;  ///< operands_of, then dependent_operand
     std::optional<RowOpening> row;
-    std::vector<EntryOpening> entries;  ///< kCommit only: one for each input
-    static constexpr auto fields() { return std::tuple{&Proof::before, &Proof::tiles, &Proof::row, &Proof::entries}; }
+    std::optional<EntryOpening> entry;  ///< kCommit only
+    static constexpr auto fields() { return std::tuple{&Proof::before, &Proof::tiles, &Proof::row, &Proof::entry}; }
 };
 
 enum class [[nodiscard]] ProofError : std::uint8_t {
@@ -52,7 +52,7 @@ enum class [[nodiscard]] ProofError : std::uint8_t {
     kBadTile = 3,           ///< DSP-20: a tile of the wrong size or type, or too few or too many
     kBadTilePath = 4,       ///< DSP-21: does not lead to a claimed tensor
     kBadRow = 5,            ///< DSP-22: a dataset row that is not the one that the batch order names
-    kBadEntry = 6,          ///< DSP-23
+    kBadEntry = 6,          ///< DSP-23: missing, or not what was claimed for the input
     kSuperfluous = 7,       ///< DSP-24: parts that this node does not read
 };
 

@@ -14,10 +14,7 @@ using canonical::Shape;
 using canonical::Source;
 
 bool is_readable(const Claim& claim, std::uint32_t index, const Input& input) {
-    if (input.source == Source::kNode) {
-        return input.index < index;
-    }
-    return !claim.initialisation && input.index < claim.program.state_tensors;
+    return input.index < (input.source == Source::kNode ? index : tensors_before(claim));
 }
 
 /// Whether an aligned subtree of height `height` begins at `first` in a tree over `total` items.
@@ -29,10 +26,7 @@ bool is_possible_below_nodes(const Claim& claim, const Position& p) {
     if (!p.node || !fits_program(claim, p.first_node, *p.node)) {
         return false;
     }
-    if (p.node->op == Op::kCommit) {
-        return p.level == Level::kProof;
-    }
-    const std::uint64_t tiles = canonical::tile_count(p.node->shape);
+    const std::uint64_t tiles = tile_total(*p.node);
     if (p.level == Level::kTiles) {
         return is_subtree(tiles, p.first_tile, p.tile_height);
     }
@@ -42,10 +36,18 @@ bool is_possible_below_nodes(const Claim& claim, const Position& p) {
     const std::uint64_t end = std::uint64_t{p.first_partial} + p.partial_count;
     const bool narrowed = p.partial_count == 1;
     return p.partial_count >= 1 && narrowed == (p.level == Level::kProof) &&
-           end <= canonical::partial_count(*p.node, p.first_tile);
+           end <= partial_total(*p.node, p.first_tile);
 }
 
 }  // namespace
+
+std::uint64_t tile_total(const Node& node) noexcept {
+    return node.op == Op::kCommit ? node.inputs.size() : canonical::tile_count(node.shape);
+}
+
+std::uint32_t partial_total(const Node& node, std::uint64_t tile) noexcept {
+    return node.op == Op::kCommit ? 1 : canonical::partial_count(node, tile);
+}
 
 bool fits_program(const Claim& claim, std::uint32_t index, const Node& node) noexcept {
     const std::uint32_t entries = entry_count(claim);

@@ -15,6 +15,11 @@ constexpr std::uint32_t entry_count(const Claim& claim) {
     return claim.initialisation ? claim.program.init_nodes : claim.program.step_nodes;
 }
 
+/// How many tensors the state before a step of the claim has: before the initialisation, those that the task gives.
+constexpr std::uint32_t tensors_before(const Claim& claim) {
+    return claim.initialisation ? claim.program.initial_tensors : claim.program.state_tensors;
+}
+
 /// What the disputed step's partials may depend on besides their inputs.
 inline canonical::StepContext context_of(const Claim& claim, const Position& position) {
     return {
@@ -23,6 +28,12 @@ inline canonical::StepContext context_of(const Claim& claim, const Position& pos
         .dataset = claim.program.dataset,
     };
 }
+
+/// What kTiles counts at `node`, which is well-formed: the tiles of its output; of kCommit, the tensors of the state,
+/// whose commitments are the leaves under the state root as a tensor's tiles are those under its commitment (DSP-6).
+std::uint64_t tile_total(const canonical::Node& node) noexcept;
+/// How many partials make tile `tile` of `node`: of kCommit one.
+std::uint32_t partial_total(const canonical::Node& node, std::uint64_t tile) noexcept;
 
 /// DSP-8: whether `node` can stand at `index` of the claim's graph, as far as the node and the program's commitment
 /// tell: it is well-formed alone, it reads only what exists before it, it is kCommit exactly when it is the last, and

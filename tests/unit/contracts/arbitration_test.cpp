@@ -86,7 +86,7 @@ TEST_CASE("DSP-36: a tampered tile is pinpointed, refuted by the referee, and th
     CHECK(chain.stake(Role::kSolver, chain.solver).free.grains == 95 * kCoin);
 }
 
-TEST_CASE("DSP-36: a wrong initial state is refuted, and so is a segment that was not trained") {
+TEST_CASE("DSP-36: a wrong initial state is refuted, and so is a state that no node made") {
     const ToyRun honest;
     const ToyRun wrong_init(Tamper{true, 0, 0, 0});
     Chain chain;
@@ -94,15 +94,38 @@ TEST_CASE("DSP-36: a wrong initial state is refuted, and so is a segment that wa
     play_dispute(chain, open(chain, first, 0), wrong_init, honest, chain.whistleblower);
     CHECK(chain.task(first).state == TaskState::kConvicted);
 
+    const ToyRun wrong_state(Tamper{false, 7, 5, 0});
     Chain other;
-    other.bond_all();
-    const TaskId lazy = other.start_task(honest.spec());
+    const TaskId second = complete_toy_task(other, wrong_state);
+    const DisputeId id = open(other, second, 2);
+    play_dispute(other, id, wrong_state, honest, other.whistleblower);
+    CHECK(other.task(second).state == TaskState::kConvicted);
+    const Dispute dispute = find_dispute(other.view, id).value();
+    CHECK(dispute.reason == Reason::kLostDispute);
+    CHECK(trace::pinpoint(dispute.position).step == 7);
+    CHECK(trace::pinpoint(dispute.position).op == canonical::Op::kCommit);
+    CHECK(trace::pinpoint(dispute.position).tensor == 0U);
+}
+
+TEST_CASE("DSP-32: who claims a root that it knows no state of has no move at its tensors, and loses by its clock") {
+    const ToyRun honest;
+    Chain chain;
+    chain.bond_all();
+    const TaskId task = chain.start_task(honest.spec());
     auto roots = honest.checkpoint_roots();
-    roots[2] = roots[1];
-    other.post_checkpoints(lazy, roots);
-    CHECK(other.run(other.solver, CompleteTask{lazy}) == 0);
-    play_dispute(other, open(other, lazy, 2), honest, honest, other.whistleblower);
-    CHECK(other.task(lazy).state == TaskState::kConvicted);
+    roots[2] = hash_of("made up");
+    chain.post_checkpoints(task, roots);
+    CHECK(chain.run(chain.solver, CompleteTask{task}) == 0);
+    const DisputeId id = open(chain, task, 2);
+    play_until(chain, id, honest, honest, chain.whistleblower, trace::Level::kTiles);
+    const Dispute dispute = find_dispute(chain.view, id).value();
+    REQUIRE(dispute.position.node->op == canonical::Op::kCommit);
+    ToyReplay replay(honest, dispute.claim, honest.state(4));
+    const auto children = trace::make_reveal(dispute.claim, dispute.position, replay);
+    CHECK(chain.fail(chain.solver, RevealMove{id, dispute.position.rounds, children}) == TxError::kIllegalMove);
+    chain.skip(chain.params.dispute_clock_blocks);
+    CHECK(find_dispute(chain.view, id)->reason == Reason::kDisputeTimeout);
+    CHECK(chain.task(task).state == TaskState::kConvicted);
 }
 
 TEST_CASE("DSP-36: a false accuser loses its bond to the solver and the task settles") {
@@ -220,6 +243,10 @@ TEST_CASE("DSP-37: a claim is built from the task, and covers the last short seg
     CHECK(init.before.is_zero());
     CHECK(init.after == honest.checkpoint_root(0));
     CHECK(init.step_count == 1);
+    Task given = task;
+    given.spec.program.initial_root = hash_of("given");
+    CHECK(make_claim(chain.view, given, 0).before == hash_of("given"));
+    CHECK(make_claim(chain.view, given, 1).before == honest.checkpoint_root(0));
     const trace::Claim last = make_claim(chain.view, task, 3);
     CHECK(last.first_step == 8);
     CHECK(last.step_count == 2);

@@ -33,6 +33,19 @@ TEST_CASE("TASK-1: an honest task passes every state in order and everybody is p
                                 TaskState::kVerifying, TaskState::kChallenge, TaskState::kSettled});
 }
 
+namespace {
+
+/// A task whose init graph reads tensors that it is given.
+TaskSpec make_given_spec() {
+    TaskSpec spec = make_spec();
+    spec.program.initial_tensors = canonical::kMaxStateTensors;
+    spec.program.initial_root = hash_of("initial");
+    spec.initial_artifact = ArtifactRef{hash_of("artifact"), 1'000, "http://127.0.0.1:4000"};
+    return spec;
+}
+
+}  // namespace
+
 TEST_CASE("TASK-2: a specification that cannot be trained, replayed or disputed is refused") {
     const std::vector<std::function<void(TaskSpec&)>> faults{
         [](TaskSpec& s) { s.title = std::string(65, 'a'); },
@@ -50,6 +63,25 @@ TEST_CASE("TASK-2: a specification that cannot be trained, replayed or disputed 
         [](TaskSpec& s) { s.program.batch_size = 0; },
         [](TaskSpec& s) { s.program.dataset.rows = 0; },
         [](TaskSpec& s) { s.program.dataset.width = canonical::kMaxRowWidth + 1; },
+        [](TaskSpec& s) { s.program.initial_tensors = 1; },
+        [](TaskSpec& s) { s.program.initial_root = hash_of("initial"); },
+        [](TaskSpec& s) { s.initial_artifact.emplace(); },
+        [](TaskSpec& s) {
+            s = make_given_spec();
+            s.initial_artifact.reset();
+        },
+        [](TaskSpec& s) {
+            s = make_given_spec();
+            s.program.initial_root = {};
+        },
+        [](TaskSpec& s) {
+            s = make_given_spec();
+            s.program.initial_tensors = canonical::kMaxStateTensors + 1;
+        },
+        [](TaskSpec& s) {
+            s = make_given_spec();
+            s.initial_artifact->location = "tab\there";
+        },
         [](TaskSpec& s) {
             s.steps = std::uint64_t{1} << 25U;
             s.checkpoint_interval = 1U << 25U;
@@ -57,6 +89,7 @@ TEST_CASE("TASK-2: a specification that cannot be trained, replayed or disputed 
         }};
     Chain chain;
     CHECK(check_spec(make_spec()).has_value());
+    CHECK(check_spec(make_given_spec()).has_value());
     for (const auto& fault : faults) {
         TaskSpec spec = make_spec();
         fault(spec);

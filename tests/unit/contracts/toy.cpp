@@ -94,6 +94,10 @@ ToyRun::Step ToyRun::run_step(bool initialisation, std::uint64_t step, const std
     for (const Input& input : nodes.back().inputs) {
         result.next.push_back(tensor_of(input));
     }
+    if (tamper_ && tamper_->initialisation == initialisation && tamper_->step == step &&
+        tamper_->node + 1 == nodes.size()) {
+        result.next[0].data[tamper_->byte] ^= 1U;
+    }
     return result;
 }
 

@@ -14,7 +14,8 @@
 /// A program small enough to play disputes with: two state tensors, a graph of six nodes, on the scalar executor.
 namespace assay::contracts::test {
 
-/// Where a dishonest party's execution departs from the program: one bit of one node's output.
+/// Where a dishonest party's execution departs from the program: one bit of one node's output; of kCommit, the last
+/// node, of the next state's first tensor.
 struct Tamper {
     bool initialisation = false;
     std::uint64_t step = 0;

@@ -144,7 +144,7 @@ TEST_CASE("a dispute tells where it stands and who is to move") {
     CHECK(got.at("reason").is_null());
     CHECK(got.at("level") == trace::to_string(trace::Level::kSteps));
     CHECK(got.at("to_move") == "responder");
-    CHECK(names_of(got.at("pinpoint")) == std::set<std::string>{"step", "node", "op", "tile", "partial"});
+    CHECK(names_of(got.at("pinpoint")) == std::set<std::string>{"step", "node", "op", "tile", "partial", "tensor"});
     CHECK(got.at("pinpoint").at("node").is_null());
     CHECK(got.at("referee_us") == 3.5);
     CHECK(got.at("moves")[0] == Json{{"tx", rpc::render(move.tx)}, {"height", 5}, {"action", "open_dispute"}, {"size_bytes", 222}});

@@ -71,7 +71,7 @@ TEST_CASE("TRC-6: a dataset's tree has a leaf for each row") {
     CHECK(merkle::root_from_path(row_leaf(world.rows->row(17)), 17, 50, tree.path(17)) == tree.root());
 }
 
-TEST_CASE("TRC-7: a program's id changes with either graph and with the dataset's shape") {
+TEST_CASE("TRC-7: a program's id changes with either graph, the dataset's shape and the initial tensors") {
     auto world = trace::testing::char_world();
     const auto commitment = world.commitment();
     world.step[2].attributes[0] ^= 1U;
@@ -79,6 +79,13 @@ TEST_CASE("TRC-7: a program's id changes with either graph and with the dataset'
     auto other = commitment;
     other.dataset.rows += 1;
     CHECK(program_id(other) != program_id(commitment));
+    other = commitment;
+    CHECK(other.initial_root.is_zero());
+    other.initial_tensors = 1;
+    CHECK(program_id(other) != program_id(commitment));
+    const Hash256 with_one = program_id(other);
+    other.initial_root.data[0] = 1;
+    CHECK(program_id(other) != with_one);
 }
 
 TEST_CASE("TRC-8: a step's entries are its nodes' commitments and then the state root") {

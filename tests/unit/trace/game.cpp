@@ -30,7 +30,7 @@ void put_u32(Bytes& out, std::uint32_t value) {
 
 std::vector<Tensor> initial_state(const World& world) {
     const canonical::StepContext context{.seed = 7, .step = 0, .dataset = world.rows->shape()};
-    auto state = canonical::execute_graph(world.init, context, *world.rows, {});
+    auto state = canonical::execute_graph(world.init, context, *world.rows, world.initial);
     ASSERT(state.has_value());
     return *std::move(state);
 }
@@ -79,7 +79,9 @@ Lie raise(std::uint64_t step, std::uint32_t node, std::uint64_t element) {
 }
 
 ProgramCommitment World::commitment() const {
-    return commit_program(init, step, static_cast<std::uint32_t>(state.size()), batch_size, rows->shape());
+    const InitialTensors given{
+        .count = static_cast<std::uint32_t>(initial.size()), .root = initial.empty() ? Hash256{} : root_of(initial)};
+    return commit_program(init, step, static_cast<std::uint32_t>(state.size()), batch_size, rows->shape(), given);
 }
 
 World char_world() {
@@ -137,13 +139,60 @@ World chain_world(std::uint32_t nodes) {
     return world;
 }
 
+World wide_world(std::uint32_t tensors, std::uint32_t depth) {
+    const Shape shape{1, 2};
+    World world;
+    std::vector<Input> made;
+    std::vector<Input> next;
+    for (std::uint32_t t = 0; t < tensors; ++t) {
+        world.init.push_back(uniform(shape, t));
+        made.push_back(node_input(t, world.init.back()));
+        Input last{.source = Source::kState, .index = t, .dtype = DType::kF32, .shape = shape};
+        for (std::uint32_t i = 0; i < depth && (t + 1 < tensors || t == 0); ++i) {
+            world.step.push_back({.op = Op::kScale, .dtype = DType::kF32, .shape = shape,
+                                  .attributes = {std::bit_cast<std::uint32_t>(0.75F), 0}, .inputs = {last}});
+            last = node_input(static_cast<std::uint32_t>(world.step.size() - 1), world.step.back());
+        }
+        next.push_back(last);
+    }
+    world.init.push_back(commit_of(made));
+    world.step.push_back(commit_of(next));
+    world.rows = std::make_shared<MemoryRows>(canonical::DatasetShape{.rows = 1, .width = 1}, 2);
+    world.batch_size = 1;
+    world.state = initial_state(world);
+    return world;
+}
+
+World given_world() {
+    World world = chain_world(4);
+    const Shape shape{3, 5};
+    for (std::uint32_t t = 0; t < 2; ++t) {
+        world.initial.push_back(canonical::execute_node(
+            uniform(shape, 40 + t), {.seed = 99, .step = 0, .dataset = world.rows->shape()}, *world.rows, {}
+        ));
+    }
+    const Input given{.source = Source::kState, .index = 1, .dtype = DType::kF32, .shape = shape};
+    world.init[0] = {.op = Op::kScale, .dtype = DType::kF32, .shape = shape,
+                     .attributes = {std::bit_cast<std::uint32_t>(0.5F), 0}, .inputs = {given}};
+    world.state = initial_state(world);
+    return world;
+}
+
+Hash256 root_of(const std::vector<Tensor>& state) {
+    std::vector<Hash256> commitments;
+    for (const Tensor& t : state) {
+        commitments.push_back(commit_tensor(t));
+    }
+    return state_root(commitments);
+}
+
 ScalarReplay::ScalarReplay(const World& world, bool initialisation, std::uint64_t seed, std::vector<Lie> lies)
     : world_(world),
       initialisation_(initialisation),
       seed_(seed),
       lies_(std::move(lies)),
       rows_tree_(dataset_tree(*world.rows)) {
-    states_[0] = initialisation ? std::vector<Tensor>{} : world.state;
+    states_[0] = initialisation ? world.initial : world.state;
 }
 
 /// Node by node rather than by execute_graph, so that a lie reaches everything downstream.
@@ -172,6 +221,11 @@ void ScalarReplay::run(std::uint64_t step) {
     for (const Input& input : graph.back().inputs) {
         next.push_back(*tensor(input));
     }
+    for (const Lie& lie : lies_) {
+        if (lie.step == step && lie.node + 1 == graph.size()) {
+            lie.alter(next[lie.tensor]);
+        }
+    }
     outputs_[step] = std::move(outputs);
     states_[step + 1] = std::move(next);
 }
@@ -189,11 +243,7 @@ const std::vector<Tensor>& ScalarReplay::node_outputs(std::uint64_t step) {
 }
 
 Hash256 ScalarReplay::state_root_after(std::uint64_t step) {
-    std::vector<Hash256> commitments;
-    for (const Tensor& t : state_before(step + 1)) {
-        commitments.push_back(commit_tensor(t));
-    }
-    return state_root(commitments);
+    return root_of(state_before(step + 1));
 }
 
 Claim make_claim(const World& world, Replay& responder, bool initialisation, std::uint64_t first_step,
@@ -201,13 +251,7 @@ Claim make_claim(const World& world, Replay& responder, bool initialisation, std
     Claim claim{.program = world.commitment(), .dataset_root = responder.rows_tree().root(), .seed = seed,
                 .initialisation = initialisation, .first_step = first_step, .step_count = step_count,
                 .before = {}, .after = responder.state_root_after(first_step + step_count - 1)};
-    if (!initialisation) {
-        std::vector<Hash256> commitments;
-        for (const Tensor& t : responder.state_before(first_step)) {
-            commitments.push_back(commit_tensor(t));
-        }
-        claim.before = state_root(commitments);
-    }
+    claim.before = initialisation ? claim.program.initial_root : root_of(responder.state_before(first_step));
     return claim;
 }
 

@@ -27,11 +27,13 @@ class MemoryRows final : public canonical::RowSource {
     Bytes data_;
 };
 
-/// Alters the output of one node at one step; what follows from it follows.
+/// Alters the output of one node at one step; what follows from it follows. Of kCommit, the last node, it alters one
+/// tensor of the next state, which is then not what the node before it made.
 struct Lie {
     std::uint64_t step = 0;
     std::uint32_t node = 0;
     std::function<void(canonical::Tensor&)> alter;
+    std::uint32_t tensor = 0;  ///< of kCommit
 };
 /// Flips the lowest bit of one element: the smallest lie there is.
 Lie flip(std::uint64_t step, std::uint32_t node, std::uint64_t element);
@@ -44,6 +46,7 @@ struct World {
     std::shared_ptr<const canonical::RowSource> rows;
     std::vector<canonical::Tensor> state;  ///< before step 0
     std::uint32_t batch_size = 0;
+    std::vector<canonical::Tensor> initial{};  ///< what the init graph reads
     ProgramCommitment commitment() const;
 };
 /// The character model, as small as it gets: every primitive but a second contraction chunk.
@@ -52,6 +55,10 @@ World char_world();
 World contraction_world(std::uint32_t k);
 /// A chain of `nodes` scalings, to have more entries than one reveal holds.
 World chain_world(std::uint32_t nodes);
+/// A state of `tensors` tensors, each scaled `depth` times in a step; the last of several passes through unchanged.
+World wide_world(std::uint32_t tensors, std::uint32_t depth);
+/// chain_world, but the task gives the parameters: the init graph scales one of its two tensors.
+World given_world();
 
 /// A party's replay by the scalar executor, with at most one lie.
 class ScalarReplay final : public Replay {
@@ -75,6 +82,8 @@ class ScalarReplay final : public Replay {
     std::map<std::uint64_t, std::vector<canonical::Tensor>> states_;   // before step
     std::map<std::uint64_t, std::vector<canonical::Tensor>> outputs_;
 };
+
+Hash256 root_of(const std::vector<canonical::Tensor>& state);
 
 Claim make_claim(const World& world, Replay& responder, bool initialisation, std::uint64_t first_step,
                  std::uint32_t step_count, std::uint64_t seed);

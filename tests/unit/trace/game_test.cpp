@@ -95,6 +95,70 @@ TEST_CASE("DSP-13: a step of more than 256 entries takes two rounds of nodes") {
     }
 }
 
+TEST_CASE("DSP-11: an initialisation reads the tensors that the task gives, opened against their root") {
+    const World world = given_world();
+    const ProgramCommitment program = world.commitment();
+    CHECK(program.initial_tensors == 2);
+    CHECK(program.initial_root == root_of(world.initial));
+    CHECK(check_lie(world, true, 1, flip(0, 0, 7), 7));
+    ScalarReplay honest(world, true, 7);
+    CHECK(make_claim(world, honest, true, 0, 1, 7).before == program.initial_root);
+    // A responder who started from other parameters than those given: its tiles lead to no state root of the task's.
+    World other = world;
+    other.initial[1].data[5] ^= 1U;
+    ScalarReplay cheat(other, true, 7);
+    Claim claim = make_claim(world, cheat, true, 0, 1, 7);
+    for (const bool challenger_proves : {false, true}) {
+        Position p = start_position(claim);
+        std::vector<NodeReveal> reveals;
+        while (p.level != Level::kProof) {
+            const auto children = make_reveal(claim, p, cheat);
+            if (p.level == Level::kNodes) {
+                reveals.push_back({.first_node = p.first_node, .child_height = split(claim, p).child_height,
+                                   .children = children});
+            }
+            p = reveal(claim, p, children).value();
+            p = select(claim, p, make_selection(claim, p, honest)).value();
+        }
+        CHECK(pinpoint(p).node == 0U);
+        const auto ruling =
+            judge(claim, p, make_proof(claim, p, challenger_proves ? honest : cheat, reveals));
+        if (challenger_proves) {
+            CHECK(ruling.value() == Ruling::kClaimRefuted);
+        } else {
+            CHECK(ruling.error() == ProofError::kBadTilePath);
+        }
+    }
+}
+
+TEST_CASE("DSP-4: a lie about the state root alone is found among its tensors, in a dispute of little size") {
+    struct Row {
+        std::uint32_t tensors;
+        std::uint32_t depth;
+    };
+    for (const Row& row : {Row{1, 1}, Row{2, 1}, Row{170, 16}, Row{256, 2}, Row{257, 2}, Row{1'024, 9}}) {
+        CAPTURE(row.tensors);
+        const World world = wide_world(row.tensors, row.depth);
+        const auto last = static_cast<std::uint32_t>(world.step.size() - 1);
+        ScalarReplay honest(world, false, 7);
+        std::size_t bytes = 0;
+        for (const std::uint32_t tensor : {0U, row.tensors / 2, row.tensors - 1}) {
+            Lie lie = flip(0, last, 1);
+            lie.tensor = tensor;
+            ScalarReplay liar(world, false, 7, {lie});
+            const Claim claim = make_claim(world, liar, false, 0, 1, 7);
+            const Outcome outcome = play(claim, liar, honest, true);
+            CHECK(outcome.ruling == Ruling::kClaimRefuted);
+            CHECK(pinpoint(outcome.position).node == last);
+            CHECK(pinpoint(outcome.position).tensor == tensor);
+            CHECK(outcome.position.rounds <= kMaxRounds);
+            CHECK(outcome.bytes < kMaxDisputeBytes / 2);
+            bytes = outcome.bytes;
+        }
+        MESSAGE(row.tensors << " tensors, " << world.step.size() << " nodes: " << bytes << " bytes");
+    }
+}
+
 TEST_CASE("DSP-14: a skipped segment is refuted though every intermediate root repeats") {
     const World world = char_world();
     ScalarReplay honest(world, false, 7);

@@ -149,8 +149,9 @@ TEST_CASE("DSP-25: an altered proof is refused or ruled as before, whoever was w
     ScalarReplay honest(world, false, 7);
     Claim claim = make_claim(world, honest, false, 0, 1, 7);
     check_altered_proofs(claim, play(claim, honest, honest, true));
-    claim.after.data[31] ^= 0x80U;
-    const Outcome refuted = play(claim, honest, honest, true);
+    ScalarReplay liar(world, false, 7, {flip(0, static_cast<std::uint32_t>(world.step.size() - 1), 3)});
+    claim = make_claim(world, liar, false, 0, 1, 7);
+    const Outcome refuted = play(claim, liar, honest, true);
     CHECK(refuted.ruling == Ruling::kClaimRefuted);
     check_altered_proofs(claim, refuted);
 }
@@ -196,14 +197,18 @@ TEST_CASE("DSP-9: moves and the referee refuse positions that no moves lead to")
     ScalarReplay liar(world, false, 7, {flip(1, 2, 0)});
     const Claim claim = make_claim(world, liar, false, 0, 2, 7);
     std::vector<Bytes> seen;
-    Position p = start_position(claim);
-    while (p.level != Level::kProof) {
+    // The lie is found at a contraction; of a claim that is right, at the last tensor of the state.
+    for (ScalarReplay* responder : {&liar, &honest}) {
+        const Claim played = make_claim(world, *responder, false, 0, 2, 7);
+        Position p = start_position(played);
+        while (p.level != Level::kProof) {
+            seen.push_back(codec::encode(p));
+            p = reveal(played, p, make_reveal(played, p, *responder)).value();
+            seen.push_back(codec::encode(p));
+            p = select(played, p, make_selection(played, p, honest)).value();
+        }
         seen.push_back(codec::encode(p));
-        p = reveal(claim, p, make_reveal(claim, p, liar)).value();
-        seen.push_back(codec::encode(p));
-        p = select(claim, p, make_selection(claim, p, honest)).value();
     }
-    seen.push_back(codec::encode(p));
     std::mt19937 random(8);
     std::size_t refused = 0;
     for (int i = 0; i < 20'000; ++i) {

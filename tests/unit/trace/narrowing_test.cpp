@@ -143,6 +143,45 @@ TEST_CASE("DSP-6: children must hash to what was claimed before") {
     CHECK(reveal(claim, p, children).error() == MoveError::kWrongRoot);
 }
 
+TEST_CASE("DSP-6: the tensors under a claimed state root must fold to it, or its claimant has no move") {
+    for (const std::uint32_t tensors : {1U, 2U, 5U, 200U}) {
+        CAPTURE(tensors);
+        const World world = wide_world(tensors, 1);
+        ScalarReplay honest(world, false, 7);
+        Claim claim = make_claim(world, honest, false, 0, 1, 7);
+        claim.after.data[0] ^= 1U;
+        Position p = start_position(claim);
+        while (p.level != Level::kTiles) {
+            p = reveal(claim, p, make_reveal(claim, p, honest)).value();
+            p = select(claim, p, make_selection(claim, p, honest)).value();
+        }
+        CHECK(p.node->op == canonical::Op::kCommit);
+        const auto children = make_reveal(claim, p, honest);
+        CHECK(reveal(claim, p, children).error() == MoveError::kWrongRoot);
+        CHECK(split(claim, p).count == children.size());
+        // The same tensors are the claim's when the root is theirs.
+        p.node_claim = honest.state_root_after(0);
+        CHECK(reveal(claim, p, children).has_value());
+    }
+}
+
+TEST_CASE("DSP-6: the second reveal of a state's tensors is bound to the first") {
+    const World world = wide_world(300, 1);
+    ScalarReplay honest(world, false, 7);
+    Lie lie = flip(0, static_cast<std::uint32_t>(world.step.size() - 1), 0);
+    lie.tensor = 17;
+    ScalarReplay liar(world, false, 7, {lie});
+    const Claim claim = make_claim(world, liar, false, 0, 1, 7);
+    Position p = start_position(claim);
+    while (p.level != Level::kTiles || p.tile_height == merkle::tree_depth(300)) {
+        p = reveal(claim, p, make_reveal(claim, p, liar)).value();
+        p = select(claim, p, make_selection(claim, p, honest)).value();
+    }
+    auto children = make_reveal(claim, p, liar);
+    children.back().data[0] ^= 1U;
+    CHECK(reveal(claim, p, children).error() == MoveError::kWrongRoot);
+}
+
 TEST_CASE("DSP-7: a selection beyond the children is refused") {
     Fixture f;
     const Position p = f.revealed(start_position(f.claim));

@@ -6,6 +6,7 @@
 
 #include <core/codec/borsh.hpp>
 #include <tests/unit/trace/game.hpp>
+#include <verifier/trace/commitment.hpp>
 
 using namespace assay;
 using namespace assay::trace;
@@ -86,20 +87,48 @@ TEST_CASE("DSP-22: a dataset row other than the one the batch order names is ref
     CHECK(judge(c.claim, c.outcome.position, proof).error() == ProofError::kBadRow);
 }
 
-TEST_CASE("DSP-23: the state root is judged from the commitments of its tensors") {
-    // A responder whose claimed result belongs to no trace: everything before the last entry is honest.
-    const World world = char_world();
+TEST_CASE("DSP-23: a tensor of the next state is judged from the commitment of the node that makes it") {
+    const World world = wide_world(5, 2);
     ScalarReplay honest(world, false, 7);
-    Claim claim = make_claim(world, honest, false, 0, 1, 7);
-    claim.after.data[0] ^= 1U;
-    const Outcome outcome = play(claim, honest, honest, true);
-    CHECK(outcome.position.node->op == canonical::Op::kCommit);
-    CHECK(outcome.ruling == Ruling::kClaimRefuted);
+    const auto last = static_cast<std::uint32_t>(world.step.size() - 1);
+    // Tensor 4 passes through: its commitment is opened against the state before.
+    for (const std::uint32_t tensor : {0U, 3U, 4U}) {
+        CAPTURE(tensor);
+        Lie lie = flip(0, last, 1);
+        lie.tensor = tensor;
+        ScalarReplay liar(world, false, 7, {lie});
+        const Claim claim = make_claim(world, liar, false, 0, 1, 7);
+        for (const bool challenger_proves : {false, true}) {
+            const Outcome outcome = play(claim, liar, honest, challenger_proves);
+            CHECK(outcome.ruling == Ruling::kClaimRefuted);
+            const Pinpoint at = pinpoint(outcome.position);
+            CHECK(at.op == canonical::Op::kCommit);
+            CHECK(at.tensor == tensor);
+            CHECK_FALSE(at.tile.has_value());
+            CHECK_FALSE(at.partial.has_value());
+            Proof proof = outcome.proof;
+            proof.entry.value().commitment.data[0] ^= 1U;
+            CHECK(judge(claim, outcome.position, proof).error() == ProofError::kBadEntry);
+            proof = outcome.proof;
+            proof.entry.value().path.pop_back();
+            CHECK(judge(claim, outcome.position, proof).error() == ProofError::kBadEntry);
+            proof.entry.reset();
+            CHECK(judge(claim, outcome.position, proof).error() == ProofError::kBadEntry);
+        }
+        const Claim right = make_claim(world, honest, false, 0, 1, 7);
+        CHECK(play(right, honest, liar, false).ruling == Ruling::kClaimHolds);
+    }
+}
+
+TEST_CASE("DSP-23: an earlier entry of the step is no commitment of another tensor") {
+    const World world = wide_world(4, 1);
+    ScalarReplay honest(world, false, 7);
+    const Claim claim = make_claim(world, honest, false, 0, 1, 7);
+    Outcome outcome = play(claim, honest, honest, false);
+    REQUIRE(pinpoint(outcome.position).tensor == 3U);
+    CHECK(outcome.ruling == Ruling::kClaimHolds);
     Proof proof = outcome.proof;
-    proof.entries.front().commitment.data[0] ^= 1U;
-    CHECK(judge(claim, outcome.position, proof).error() == ProofError::kBadEntry);
-    proof = outcome.proof;
-    proof.entries.pop_back();
+    proof.entry.value().commitment = commit_tensor(honest.node_outputs(0)[1]);
     CHECK(judge(claim, outcome.position, proof).error() == ProofError::kBadEntry);
 }
 
@@ -112,8 +141,19 @@ TEST_CASE("DSP-24: parts that the node does not read are refused") {
     proof.row = RowOpening{.row = {0, 0, 0, 0}, .path = {}};
     CHECK(judge(c.claim, c.outcome.position, proof).error() == ProofError::kSuperfluous);
     proof = c.outcome.proof;
-    proof.entries.push_back({});
+    proof.entry = EntryOpening{};
     CHECK(judge(c.claim, c.outcome.position, proof).error() == ProofError::kSuperfluous);
+    const World wide = wide_world(3, 1);
+    ScalarReplay replay(wide, false, 7);
+    const Claim claim = make_claim(wide, replay, false, 0, 1, 7);
+    const Outcome commit = play(claim, replay, replay, false);
+    REQUIRE(commit.proof.entry.has_value());
+    proof = commit.proof;
+    proof.tiles = c.outcome.proof.tiles;
+    CHECK(judge(claim, commit.position, proof).error() == ProofError::kSuperfluous);
+    proof = commit.proof;
+    proof.before = canonical::Accumulator{};
+    CHECK(judge(claim, commit.position, proof).error() == ProofError::kSuperfluous);
 }
 
 TEST_CASE("DSP-25: no altered byte of an honest proof convicts an honest responder") {
