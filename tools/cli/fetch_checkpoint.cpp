@@ -77,9 +77,7 @@ program::Program decode_as_promised(ByteView bytes, const trace::ProgramCommitme
     if (!program) {
         throw Failure(kExitInvalidArtifact, "invalid_artifact", "the task's program artifact is not a program");
     }
-    const auto state_tensors = static_cast<std::uint32_t>(program->state.size());
-    if (trace::commit_program(program->init, program->step, state_tensors, program->batch_size, program->dataset) !=
-        promised) {
+    if (artifacts::commit_program(*program, promised.initial_root) != promised) {
         throw Failure(kExitInvalidArtifact, "invalid_artifact", "the task's program artifact is another program");
     }
     return *std::move(program);

@@ -10,6 +10,49 @@
 #include <verifier/trace/commitment.hpp>
 
 namespace assay::artifacts {
+namespace {
+
+using Names = std::vector<program::StateTensor>;
+
+Bytes encode_named(const Names& names, std::span<const canonical::Tensor> tensors) {
+    ASSERT(tensors.size() == names.size());
+    SafetensorsFile file;
+    file.tensors.reserve(tensors.size());
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+        ASSERT(tensors[i].dtype == names[i].type.dtype && tensors[i].shape == names[i].type.shape);
+        file.tensors.push_back({.name = names[i].name, .tensor = tensors[i]});
+    }
+    return encode_safetensors(file);
+}
+
+Result<std::vector<canonical::Tensor>, StateError> decode_named(const Names& names, ByteView bytes) {
+    auto file = decode_safetensors(bytes);
+    if (!file) {
+        return Unexpected{StateError::kFormat};
+    }
+    if (file->tensors.size() != names.size()) {
+        return Unexpected{StateError::kTensors};
+    }
+    std::map<std::string, canonical::Tensor> by_name;
+    for (NamedTensor& named : file->tensors) {
+        by_name.emplace(std::move(named.name), std::move(named.tensor));
+    }
+    std::vector<canonical::Tensor> tensors;
+    tensors.reserve(names.size());
+    for (const program::StateTensor& expected : names) {
+        const auto found = by_name.find(expected.name);
+        if (found == by_name.end()) {
+            return Unexpected{StateError::kTensors};
+        }
+        if (found->second.dtype != expected.type.dtype || found->second.shape != expected.type.shape) {
+            return Unexpected{StateError::kType};
+        }
+        tensors.push_back(std::move(found->second));
+    }
+    return tensors;
+}
+
+}  // namespace
 
 const char* to_string(StateError error) noexcept {
     switch (error) {
@@ -21,41 +64,26 @@ const char* to_string(StateError error) noexcept {
 }
 
 Bytes encode_state(const program::Program& program, std::span<const canonical::Tensor> state) {
-    ASSERT(state.size() == program.state.size());
-    SafetensorsFile file;
-    file.tensors.reserve(state.size());
-    for (std::size_t i = 0; i < state.size(); ++i) {
-        ASSERT(state[i].dtype == program.state[i].type.dtype && state[i].shape == program.state[i].type.shape);
-        file.tensors.push_back({.name = program.state[i].name, .tensor = state[i]});
-    }
-    return encode_safetensors(file);
+    return encode_named(program.state, state);
 }
 
 Result<std::vector<canonical::Tensor>, StateError> decode_state(const program::Program& program, ByteView bytes) {
-    auto file = decode_safetensors(bytes);
-    if (!file) {
-        return Unexpected{StateError::kFormat};
-    }
-    if (file->tensors.size() != program.state.size()) {
-        return Unexpected{StateError::kTensors};
-    }
-    std::map<std::string, canonical::Tensor> by_name;
-    for (NamedTensor& named : file->tensors) {
-        by_name.emplace(std::move(named.name), std::move(named.tensor));
-    }
-    std::vector<canonical::Tensor> state;
-    state.reserve(program.state.size());
-    for (const program::StateTensor& expected : program.state) {
-        const auto found = by_name.find(expected.name);
-        if (found == by_name.end()) {
-            return Unexpected{StateError::kTensors};
-        }
-        if (found->second.dtype != expected.type.dtype || found->second.shape != expected.type.shape) {
-            return Unexpected{StateError::kType};
-        }
-        state.push_back(std::move(found->second));
-    }
-    return state;
+    return decode_named(program.state, bytes);
+}
+
+Bytes encode_initial(const program::Program& program, std::span<const canonical::Tensor> initial) {
+    return encode_named(program.initial, initial);
+}
+
+Result<std::vector<canonical::Tensor>, StateError> decode_initial(const program::Program& program, ByteView bytes) {
+    return decode_named(program.initial, bytes);
+}
+
+trace::ProgramCommitment commit_program(const program::Program& program, const Hash256& initial_root) {
+    return trace::commit_program(
+        program.init, program.step, static_cast<std::uint32_t>(program.state.size()), program.batch_size,
+        program.dataset, {.count = static_cast<std::uint32_t>(program.initial.size()), .root = initial_root}
+    );
 }
 
 Hash256 state_root_of(std::span<const canonical::Tensor> state) {

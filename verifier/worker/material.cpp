@@ -28,6 +28,28 @@ Unexpected<Unavailable> unusable(std::string reason) {
     return Unexpected{Unavailable{.is_final = true, .reason = std::move(reason)}};
 }
 
+/// ART-11
+Result<std::vector<canonical::Tensor>, Unavailable> load_initial(
+    const program::Program& program, const contracts::TaskSpec& spec, const artifacts::ContentStore& store,
+    const artifacts::FetchLimits& limits
+) {
+    if (program.initial.empty()) {
+        return std::vector<canonical::Tensor>{};
+    }
+    if (!spec.initial_artifact) {
+        return unusable("the task does not say where its initial tensors are");
+    }
+    TRY_ASSIGN(const Bytes bytes, fetch_named("the initial tensors", *spec.initial_artifact, store, limits));
+    auto initial = artifacts::decode_initial(program, bytes);
+    if (!initial) {
+        return unusable(std::string("the initial tensors cannot be used: ") + artifacts::to_string(initial.error()));
+    }
+    if (artifacts::state_root_of(*initial) != spec.program.initial_root) {
+        return unusable("the initial tensors are not those that the task commits to");
+    }
+    return *std::move(initial);
+}
+
 }  // namespace
 
 std::uint64_t Material::first_step(std::uint32_t segment) const {
@@ -48,13 +70,10 @@ Result<std::shared_ptr<const Material>, Unavailable> load_material(
     if (!program) {
         return unusable("the program is not one that can be executed");
     }
-    const auto commitment = trace::commit_program(
-        program->init, program->step, static_cast<std::uint32_t>(program->state.size()), program->batch_size,
-        program->dataset
-    );
-    if (commitment != spec.program) {
+    if (artifacts::commit_program(*program, spec.program.initial_root) != spec.program) {
         return unusable("the program is not the one that the task commits to");
     }
+    TRY_ASSIGN(auto initial, load_initial(*program, spec, store, limits));
     TRY_ASSIGN(const Bytes dataset_bytes, fetch_named("the dataset", spec.dataset_artifact, store, limits));
     auto dataset = artifacts::Dataset::decode(dataset_bytes);
     if (!dataset) {
@@ -71,6 +90,7 @@ Result<std::shared_ptr<const Material>, Unavailable> load_material(
         .task = task,
         .spec = spec,
         .program = *std::move(program),
+        .initial = std::move(initial),
         .dataset = std::make_shared<artifacts::Dataset>(*std::move(dataset)),
         .rows_tree = std::move(rows_tree)}));
 }

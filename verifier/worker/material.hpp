@@ -20,6 +20,7 @@ struct Material {
     contracts::TaskId task;
     contracts::TaskSpec spec;
     program::Program program;
+    std::vector<canonical::Tensor> initial{};  ///< what the init graph reads; empty for a program that needs nothing
     std::shared_ptr<const artifacts::Dataset> dataset;
     merkle::Tree rows_tree;
 
@@ -34,7 +35,7 @@ struct Unavailable {
     std::string reason;
 };
 
-/// Fetches program and dataset and checks the program's commitment and the dataset's root against the task's.
+/// Fetches program, initial tensors and dataset, and checks the program's commitment and both roots against the task's.
 Result<std::shared_ptr<const Material>, Unavailable> load_material(
     const contracts::TaskId& task, const contracts::TaskSpec& spec, const artifacts::ContentStore& store,
     const artifacts::FetchLimits& limits = {}

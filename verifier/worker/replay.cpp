@@ -31,7 +31,13 @@ EngineReplay::EngineReplay(
     const std::uint64_t affordable =
         std::max<std::uint64_t>(1, state_budget_bytes / std::max<std::uint64_t>(1, size_bytes(before)));
     stride_ = div_ceil<std::uint64_t>(std::uint64_t{claim.step_count} + 1, affordable);
-    states_.emplace(claim.first_step, std::move(before));
+    states_.emplace(claim.first_step, claim.initialisation ? material_->initial : std::move(before));
+}
+
+void EngineReplay::set_state(const std::vector<canonical::Tensor>& state) {
+    if (!state.empty()) {
+        runner_.set_state(state);
+    }
 }
 
 bool EngineReplay::is_kept(std::uint64_t step) const { return (step - claim_.first_step) % stride_ == 0; }
@@ -43,9 +49,7 @@ const std::vector<canonical::Tensor>& EngineReplay::state_at(std::uint64_t step)
     }
     const auto nearest = std::prev(states_.upper_bound(step));
     std::uint64_t at = nearest->first;
-    if (!claim_.initialisation) {
-        runner_.set_state(nearest->second);
-    }
+    set_state(nearest->second);
     while (at < step) {
         runner_.run(at++);
         if (at < step && is_kept(at)) {
@@ -73,9 +77,7 @@ const std::vector<canonical::Tensor>& EngineReplay::node_outputs(std::uint64_t s
         return outputs_;
     }
     const auto& before = state_at(step);
-    if (!claim_.initialisation) {
-        runner_.set_state(before);
-    }
+    set_state(before);
     outputs_step_.reset();
     outputs_.clear();
     runner_.run(step, [this](std::uint32_t, const canonical::Tensor& output) {

@@ -16,7 +16,7 @@ namespace assay::worker {
 /// std::runtime_error.
 class EngineReplay final : public trace::Replay {
   public:
-    /// `before` is the state at the claim's start; empty for the initialisation.
+    /// `before` is the state at the claim's start; of the initialisation it is the material's.
     EngineReplay(
         std::shared_ptr<const Material> material, const trace::Claim& claim, std::vector<canonical::Tensor> before,
         const engine::EngineOptions& options, std::shared_ptr<const Fraud> fraud = nullptr,
@@ -32,6 +32,7 @@ class EngineReplay final : public trace::Replay {
 
   private:
     const std::vector<canonical::Tensor>& state_at(std::uint64_t step);
+    void set_state(const std::vector<canonical::Tensor>& state);
     bool is_kept(std::uint64_t step) const;
 
     std::shared_ptr<const Material> material_;

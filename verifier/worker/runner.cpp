@@ -16,6 +16,8 @@ Runner::Runner(
       engine_(initialisation ? material_->program.init : material_->program.step, material_->dataset, options) {
     if (!initialisation_) {
         engine_.keep(material_->program.loss_node);
+    } else if (!material_->initial.empty()) {
+        engine_.set_state(material_->initial);
     }
 }
 

@@ -20,7 +20,8 @@ class Diverged : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// Executes one of a task's two graphs step by step; as its fraud has it, where there is one.
+/// Executes one of a task's two graphs step by step; as its fraud has it, where there is one. The initialisation
+/// starts from the task's initial tensors, any other step from the state that was set.
 class Runner {
   public:
     /// Throws std::runtime_error when the engine refuses the machine (NUM-5).

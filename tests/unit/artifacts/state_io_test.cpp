@@ -59,6 +59,26 @@ TEST_CASE("ART-10: a file of other tensors is no checkpoint") {
     CHECK(decode_state(program, encode_safetensors(file)).error() == StateError::kType);
 }
 
+TEST_CASE("ART-11: initial tensors have names and types of their own") {
+    auto program = two_tensors();
+    program.initial = {{.name = "given", .type = {canonical::DType::kF32, {5, 70}}}};
+    canonical::Tensor given = canonical::make_tensor(canonical::DType::kF32, {5, 70});
+    given.data[7] = 3;
+    const Bytes bytes = encode_initial(program, std::vector{given});
+    CHECK(decode_initial(program, bytes).value() == std::vector{given});
+    CHECK(decode_state(program, bytes).error() == StateError::kTensors);
+    CHECK(decode_initial(program, encode_state(program, some_state(program))).error() == StateError::kTensors);
+    const Hash256 root = state_root_of(std::vector{given});
+    program.init = program.step = canonical::Graph(1);
+    const auto commitment = commit_program(program, root);
+    CHECK(commitment.initial_tensors == 1);
+    CHECK(commitment.initial_root == root);
+    CHECK(commitment.state_tensors == 2);
+    program.initial.clear();
+    CHECK(commit_program(program).initial_tensors == 0);
+    CHECK(commit_program(program).initial_root.is_zero());
+}
+
 TEST_CASE("TRC-3: the state root commits to every tensor in order") {
     const auto program = two_tensors();
     auto state = some_state(program);

@@ -101,6 +101,23 @@ TEST_CASE("DSP-20: a false accuser is refuted by the honest responder's proof") 
     CHECK(*ended.by_challenger == trace::Ruling::kClaimHolds);
 }
 
+TEST_CASE("DSP-11: a solver who started from other tensors than those given is refuted by the honest party's proof") {
+    const test::SmallTask task(test::Start::kGiven);
+    auto other = std::make_shared<Material>(*task.material);
+    other->initial[0].data[2] ^= 0x40U;
+    trace::Claim claim = task.claim(0);
+    claim.after = artifacts::state_root_of(run_segment(other, 0, {}, {}, nullptr).value());
+    REQUIRE(claim.after != task.claim(0).after);
+    EngineReplay responder(other, claim, {}, {});
+    EngineReplay challenger(task.material, claim, {}, {});
+    const Ended ended = play(claim, responder, challenger);
+    CHECK(ended.at.node == 0U);
+    CHECK(ended.at.op == canonical::Op::kScale);
+    CHECK(ended.by_challenger.value() == trace::Ruling::kClaimRefuted);
+    // What it read is not under the root that the task commits to.
+    CHECK(ended.by_responder.error() == trace::ProofError::kBadTilePath);
+}
+
 TEST_CASE("a fraud is the same in training and in replay, and leaves other segments honest") {
     const test::SmallTask task;
     for (const Dishonesty kind : {Dishonesty::kTile, Dishonesty::kSkip, Dishonesty::kData}) {

@@ -30,6 +30,38 @@ TEST_CASE("ART-7: a task whose artifacts are not what it commits to is not worke
     CHECK(!refused(spec).is_final);
 }
 
+TEST_CASE("ART-11: a task whose initial tensors are not those that it commits to is not worked on") {
+    test::SmallTask task(test::Start::kGiven);
+    CHECK(task.material->initial == task.initial);
+    const auto refused = [&task](const contracts::TaskSpec& spec) {
+        const auto loaded = load_material(contracts::TaskId{{7}}, spec, task.store);
+        REQUIRE(!loaded.has_value());
+        return loaded.error();
+    };
+    auto spec = task.spec;
+    spec.program.initial_root = Hash256{{1}};
+    CHECK(refused(spec).is_final);
+    CHECK(refused(spec).reason.find("initial tensors") != std::string::npos);
+    spec = task.spec;
+    spec.program.initial_tensors = 2;
+    CHECK(refused(spec).is_final);
+    spec = task.spec;
+    spec.initial_artifact.reset();
+    CHECK(refused(spec).is_final);
+    spec = task.spec;
+    spec.initial_artifact = task.put({1, 2, 3});
+    CHECK(refused(spec).is_final);
+    spec.initial_artifact = task.put(artifacts::encode_state(task.material->program, task.state_after(0)));
+    CHECK(refused(spec).is_final);
+    auto other = task.initial;
+    other[0].data[0] ^= 1U;
+    spec.initial_artifact = task.put(artifacts::encode_initial(task.material->program, other));
+    CHECK(refused(spec).is_final);
+    spec = task.spec;
+    spec.initial_artifact->sha256 = Hash256{{1}};
+    CHECK(!refused(spec).is_final);
+}
+
 TEST_CASE("a checkpoint is used only when its file has the posted root") {
     test::SmallTask task;
     const auto state = task.state_after(0);

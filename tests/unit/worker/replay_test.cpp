@@ -67,6 +67,27 @@ TEST_CASE("NUM-1: the engine's replay of the initialisation is the scalar one") 
     CHECK(replay.state_before(0).empty());
 }
 
+TEST_CASE("ART-11: a task that gives tensors is trained and replayed from them, and is another task without them") {
+    const test::SmallTask task(test::Start::kGiven);
+    const Scalar scalar = by_definition(*task.material, true, 0, task.initial);
+    EngineReplay replay(task.material, task.claim(0), {}, {});
+    CHECK(replay.state_before(0) == task.initial);
+    CHECK(replay.node_outputs(0) == scalar.outputs);
+    CHECK(replay.state_root_after(0) == artifacts::state_root_of(scalar.next));
+    CHECK(replay.state_before(0) == task.initial);
+    CHECK(task.state_after(0) == scalar.next);
+    CHECK(task.state_after(0) != test::SmallTask().state_after(0));
+    Trainer trainer(task.material, {}, nullptr, 0, {});
+    for (std::uint32_t segment = 0; segment <= 3; ++segment) {
+        while (!trainer.advance(std::chrono::milliseconds(1'000))) {
+        }
+        CHECK(artifacts::state_root_of(trainer.state()) == task.claim(segment).after);
+        if (segment < 3) {
+            trainer.begin_next();
+        }
+    }
+}
+
 TEST_CASE("a trainer that resumes from a checkpoint arrives at the same states") {
     const test::SmallTask task;
     using std::chrono::milliseconds;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <bit>
+#include <cstring>
 #include <memory>
 #include <vector>
 
@@ -16,14 +18,20 @@
 
 namespace assay::test {
 
+/// Where a small task's parameters come from.
+enum class Start : std::uint8_t {
+    kRandom,  ///< the init graph makes all of them
+    kGiven,   ///< the first is half of a tensor that the task gives
+};
+
 /// A task small enough for scalar execution: a character model on a sentence, twelve steps, four to a segment.
 class SmallTask {
   public:
-    SmallTask() {
+    explicit SmallTask(Start start = Start::kRandom) {
         const auto text = *artifacts::build_text_dataset(
             "the assayer tests the metal, and the metal does not know that it is tested", 4
         );
-        const program::Program model = program::build_char_model(
+        program::Program model = program::build_char_model(
             {.vocabulary = text.vocabulary_size, .context = 4, .embedding = 32, .hidden = 33, .batch_size = 8,
              .dataset_rows = text.shape.rows},
             {}
@@ -32,13 +40,18 @@ class SmallTask {
         spec.seed = 5;
         spec.steps = 12;
         spec.checkpoint_interval = 4;
-        spec.program = trace::commit_program(
-            model.init, model.step, static_cast<std::uint32_t>(model.state.size()), model.batch_size, model.dataset
-        );
+        if (start == Start::kGiven) {
+            give_first_tensor(model);
+        }
+        spec.program =
+            artifacts::commit_program(model, initial.empty() ? Hash256{} : artifacts::state_root_of(initial));
         const auto dataset = *artifacts::Dataset::decode(text.artifact);
         spec.dataset_root = artifacts::dataset_root(dataset);
         spec.program_artifact = put(codec::encode(model));
         spec.dataset_artifact = put(text.artifact);
+        if (!initial.empty()) {
+            spec.initial_artifact = put(artifacts::encode_initial(model, initial));
+        }
         auto loaded = worker::load_material(contracts::TaskId{{7}}, spec, store);
         REQUIRE(loaded.has_value());
         material = *loaded;
@@ -66,6 +79,7 @@ class SmallTask {
         claim.dataset_root = spec.dataset_root;
         claim.seed = spec.seed;
         claim.initialisation = segment == 0;
+        claim.before = spec.program.initial_root;
         claim.after = artifacts::state_root_of(state_after(segment, fraud));
         if (segment != 0) {
             claim.first_step = material->first_step(segment);
@@ -78,7 +92,28 @@ class SmallTask {
     TemporaryDirectory home;
     artifacts::ContentStore store{home.path() / "store"};
     contracts::TaskSpec spec;
+    std::vector<canonical::Tensor> initial;
     std::shared_ptr<const worker::Material> material;
+
+  private:
+    /// Has the init graph scale a given tensor where it would draw the first random one.
+    void give_first_tensor(program::Program& model) {
+        canonical::Node& node = model.init.front();
+        REQUIRE(node.op == canonical::Op::kUniform);
+        const canonical::Shape shape = node.shape;
+        canonical::Tensor given = canonical::make_tensor(canonical::DType::kF32, shape);
+        for (std::uint32_t i = 0; i < shape.element_count(); ++i) {
+            const float value = 0.25F / static_cast<float>(1 + i % 97) - 0.01F;
+            std::memcpy(given.data.data() + 4 * std::size_t{i}, &value, sizeof value);
+        }
+        initial = {given};
+        model.initial = {{.name = "given", .type = {.dtype = canonical::DType::kF32, .shape = shape}}};
+        node = {.op = canonical::Op::kScale, .dtype = canonical::DType::kF32, .shape = shape,
+                .attributes = {std::bit_cast<std::uint32_t>(0.5F), 0},
+                .inputs = {{.source = canonical::Source::kState, .index = 0, .dtype = canonical::DType::kF32,
+                            .shape = shape}}};
+        REQUIRE(program::check_program(model).has_value());
+    }
 };
 
 }  // namespace assay::test
