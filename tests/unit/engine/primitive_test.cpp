@@ -1,212 +1,153 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <array>
 #include <bit>
+#include <limits>
 
+#include <doctest/doctest.h>
+#include <tests/unit/canonical/samples.hpp>
 #include <tests/unit/engine/equality.hpp>
-#include <tests/unit/program/text_rows.hpp>
 
 using namespace assay;
 using namespace assay::test;
 using canonical::DType;
 using canonical::Graph;
-using canonical::Input;
 using canonical::Node;
 using canonical::Op;
 using canonical::Shape;
-using canonical::Source;
 using canonical::Tensor;
+using canonical::test::Kind;
+using canonical::test::Random;
 
 namespace {
 
-constexpr std::array kShapes{Shape{1, 1}, Shape{1, 70}, Shape{33, 1}, Shape{32, 32}, Shape{37, 65}, Shape{5, 2100}};
+// Nodes side by side, each over tensors of its own.
+class SideBySide {
+  public:
+    void add(Node node, const std::vector<Tensor>& inputs) {
+        node.inputs.clear();
+        for (const Tensor& tensor : inputs) {
+            state_.push_back(tensor);
+            node.inputs.push_back(state_of(state_, state_.size() - 1));
+        }
+        REQUIRE(canonical::check_node(node).has_value());
+        graph_.push_back(std::move(node));
+    }
+    Case finish() && { return make_case(std::move(graph_), std::move(state_)); }
 
-struct Call {
-    Op op;
-    DType dtype = DType::kF32;
-    Shape shape;
-    std::array<std::uint32_t, 2> attributes{};
+  private:
+    Graph graph_;
+    std::vector<Tensor> state_;
 };
 
-Input input_of(const Tensor& tensor, std::uint32_t index) { return {Source::kState, index, tensor.dtype, tensor.shape}; }
-
-Node commit_of(const Node& node, std::uint32_t index) {
-    return Node{Op::kCommit, DType::kF32, Shape{}, {}, {Input{Source::kNode, index, node.dtype, node.shape}}};
-}
-
-// One node over the given tensors, on every engine.
-void check_call(const Call& call, const std::vector<Tensor>& inputs) {
-    Node node{call.op, call.dtype, call.shape, call.attributes, {}};
-    for (std::uint32_t i = 0; i < inputs.size(); ++i) {
-        node.inputs.push_back(input_of(inputs[i], i));
+void check_samples(Op op, std::uint64_t seed) {
+    constexpr int kSamples = 20;
+    Random random(seed);
+    CAPTURE(canonical::to_string(op));
+    for (const Kind kind : {Kind::kPlain, Kind::kHostile}) {
+        SideBySide nodes;
+        canonical::StepContext context;
+        for (int i = 0; i < kSamples; ++i) {
+            const auto sample = canonical::test::random_sample(op, random, kind);
+            nodes.add(sample.node, sample.inputs);
+            context = sample.context;
+            if (op == Op::kBatchRows) {
+                break;  // a dataset has one width
+            }
+        }
+        Case c = std::move(nodes).finish();
+        c.context = context;
+        if (op == Op::kBatchRows) {
+            c.rows = std::make_shared<canonical::test::CountingRows>(context.dataset);
+        }
+        check_everywhere(c);
     }
-    REQUIRE(canonical::check_node(node).has_value());
-    const auto rows = std::make_shared<TextRows>(1000, 9, 50);
-    const canonical::StepContext context{.seed = 0x1234567890abcdef, .step = 3, .dataset = rows->shape()};
-    check_all_engines({node, commit_of(node, 0)}, context, rows, inputs);
 }
 
-std::uint32_t bits_of(float x) { return std::bit_cast<std::uint32_t>(x); }
+// Every exponent, both signs, many fractions.
+Tensor sweep(Shape shape) {
+    Tensor out = canonical::make_tensor(DType::kF32, shape);
+    const auto step = static_cast<std::uint32_t>((std::uint64_t{1} << 32U) / shape.element_count());
+    for (std::uint32_t i = 0; i < shape.element_count(); ++i) {
+        canonical::test::set_u32(out, i, i * step + i % 4093U);
+    }
+    return out;
+}
 
 }  // namespace
 
-TEST_CASE("NUM-1: the engine's elementwise primitives equal the definition") {
-    Hostile random(1);
-    for (const Shape shape : kShapes) {
-        for (const auto kind : Hostile::kKinds) {
-            const Tensor x = random.f32(shape, kind);
-            for (const Op op : {Op::kAdd, Op::kSub, Op::kMul, Op::kDiv, Op::kReluGrad}) {
-                for (const Shape second : {shape, Shape{shape.rows, 1}, Shape{1, shape.cols}, Shape{1, 1}}) {
-                    check_call({op, DType::kF32, shape}, {x, random.f32(second, kind)});
-                }
-            }
-            for (const Op op : {Op::kSqrt, Op::kRelu, Op::kExp, Op::kLog}) {
-                check_call({op, DType::kF32, shape}, {x});
-            }
-            for (const float constant : {0.001F, -1.0F, 3e38F, 1e-45F, -0.0F}) {
-                check_call({Op::kScale, DType::kF32, shape, {bits_of(constant), 0}}, {x});
-                check_call({Op::kAddConst, DType::kF32, shape, {bits_of(constant), 0}}, {x});
-            }
-        }
+TEST_CASE("NUM-1: every primitive equals the definition on every engine") {
+    for (const Op op : canonical::test::all_ops()) {
+        check_samples(op, 100 + static_cast<std::uint64_t>(op));
     }
 }
 
-TEST_CASE("NUM-1: the engine's exp and log equal the definition over their whole range") {
+TEST_CASE("NUM-1: what works element by element equals the definition over the whole range of f32") {
     constexpr Shape kShape{256, 256};
-    Tensor sweep = canonical::make_tensor(DType::kF32, kShape);
-    for (std::uint32_t i = 0; i < kShape.element_count(); ++i) {
-        const std::uint32_t bits = i * 65'537U;  // every exponent, both signs
-        std::memcpy(sweep.data.data() + std::size_t{i} * 4, &bits, 4);
+    SideBySide nodes;
+    for (const Op op : {Op::kExp, Op::kLog, Op::kTanh, Op::kErf, Op::kSin, Op::kCos, Op::kSqrt, Op::kAbs, Op::kFloor,
+                        Op::kRint, Op::kRelu, Op::kToInt}) {
+        nodes.add({op, op == Op::kToInt ? DType::kI32 : DType::kF32, kShape, {}, {}, {}}, {sweep(kShape)});
     }
-    check_call({Op::kExp, DType::kF32, kShape}, {sweep});
-    check_call({Op::kLog, DType::kF32, kShape}, {sweep});
+    check_everywhere(std::move(nodes).finish());
 }
 
-TEST_CASE("NUM-1: the engine's sources equal the definition") {
-    check_call({Op::kFill, DType::kF32, {37, 65}, {bits_of(-1.5F), 0}}, {});
-    check_call({Op::kFill, DType::kF32, {3, 5}, {bits_of(-0.0F), 0}}, {});
-    check_call({Op::kFill, DType::kF32, {3, 5}, {0xffc12345, 0}}, {});
-    check_call({Op::kUniform, DType::kF32, {37, 65}, {bits_of(0.25F), 9}}, {});
-    check_call({Op::kBatchRows, DType::kI32, {70, 9}}, {});
-}
-
-TEST_CASE("NUM-1: the engine's data movement equals the definition") {
-    Hostile random(2);
-    for (const Shape shape : kShapes) {
-        const Shape turned{shape.cols, shape.rows};
-        const std::array<Tensor, 3> tensors{
-            random.f32(shape, Hostile::Kind::kAnything), random.i32(shape, -9, 9), random.i64(shape)};
-        for (const Tensor& x : tensors) {
-            check_call({Op::kTranspose, x.dtype, turned}, {x});
-            check_call({Op::kSliceCols, x.dtype, {shape.rows, (shape.cols + 1) / 2}, {shape.cols / 2, 0}}, {x});
-        }
-    }
-    for (const Shape index_shape : {Shape{1, 1}, Shape{37, 5}, Shape{64, 40}}) {
-        const Tensor index = random.i32(index_shape, -3, 43);
-        const std::uint32_t width = index_shape.cols * 64;
-        const Tensor table = random.f32({40, 64}, Hostile::Kind::kAnything);
-        check_call({Op::kGatherRows, DType::kF32, {index_shape.rows, width}}, {table, index});
-        const Tensor q = random.i32({index_shape.rows, width}, INT32_MIN, INT32_MAX);
-        check_call({Op::kScatterAddRows, DType::kI64, {40, 64}}, {q, index});
-    }
-    check_call({Op::kOneHot, DType::kF32, {37, 65}}, {random.i32({37, 1}, -2, 66)});
-}
-
-TEST_CASE("NUM-1: the engine's reductions and fixed point equal the definition") {
-    Hostile random(3);
-    for (const Shape shape : kShapes) {
-        check_call({Op::kRowMax, DType::kI32, {shape.rows, 1}}, {random.i32(shape, INT32_MIN, INT32_MAX)});
-        check_call({Op::kRowSum, DType::kI64, {shape.rows, 1}}, {random.i32(shape, INT32_MIN, INT32_MAX)});
-        for (const Shape e_shape : {Shape{shape.rows, 1}, Shape{1, 1}}) {
-            const Tensor e = random.i32(e_shape, -160, 140);
-            const Tensor wild = random.i32(e_shape, INT32_MIN, INT32_MAX);
-            check_call({Op::kDequantise, DType::kF32, shape, {30, 0}}, {random.i64(shape), e});
-            check_call({Op::kDequantise, DType::kF32, shape, {0, 0}}, {random.i64(shape), wild});
-            for (const auto kind : Hostile::kKinds) {
-                check_call({Op::kQuantise, DType::kI32, shape, {30, 0}}, {random.f32(shape, kind), e});
-                check_call({Op::kQuantise, DType::kI32, shape, {7, 32}}, {random.f32(shape, kind), wild});
+TEST_CASE("NUM-1: a second operand is repeated along every dimension that it lacks") {
+    Random random(7);
+    for (const Shape shape : {Shape{1, 1}, Shape{1, 70}, Shape{33, 1}, Shape{32, 32}, Shape{37, 65}, Shape{3, 2100}}) {
+        SideBySide nodes;
+        for (const Op op : {Op::kAdd, Op::kSub, Op::kMul, Op::kDiv, Op::kReluGrad, Op::kMax, Op::kMin, Op::kLess,
+                            Op::kEqual, Op::kSelect}) {
+            for (const Shape second : {shape, Shape{shape.rows, 1}, Shape{1, shape.cols}, Shape{1, 1}}) {
+                std::vector<Tensor> inputs{random_f32(shape, random, Kind::kHostile),
+                                           random_f32(second, random, Kind::kHostile)};
+                if (op == Op::kSelect) {
+                    inputs.push_back(random_f32({1, shape.cols}, random, Kind::kHostile));
+                }
+                nodes.add({op, DType::kF32, shape, {}, {}, {}}, inputs);
             }
         }
-        for (const std::uint32_t chunk : {32U, 64U, 2048U}) {
-            const std::uint32_t chunks = (shape.cols + chunk - 1) / chunk;
-            const Tensor e = random.i32({shape.rows, chunks}, -40, 40);
-            for (const auto kind : Hostile::kKinds) {
-                const Tensor x = random.f32(shape, kind);
-                check_call({Op::kRowMax, DType::kF32, {shape.rows, 1}}, {x});
-                check_call({Op::kRowExponent, DType::kI32, {shape.rows, chunks}, {chunk, 0}}, {x});
-                check_call({Op::kQuantise, DType::kI32, shape, {21, chunk}}, {x, e});
-            }
-        }
+        check_everywhere(std::move(nodes).finish());
     }
 }
 
-namespace {
-
-struct Contraction {
-    Shape a;
-    std::uint32_t n = 0;
-    std::uint32_t precision = 0;
-    std::uint32_t chunk = 0;
-};
-
-// Exponents, quantisation and contraction of two f32 tensors, as a program writes them.
-void check_contraction(const Contraction& c, const Tensor& a, const Tensor& b) {
-    const std::uint32_t chunks = (c.a.cols + c.chunk - 1) / c.chunk;
-    Graph graph;
-    for (std::uint32_t side = 0; side < 2; ++side) {
-        const Tensor& x = side == 0 ? a : b;
-        const Shape e_shape{x.shape.rows, chunks};
-        const Input exponent{Source::kNode, 2 * side, DType::kI32, e_shape};
-        graph.push_back({Op::kRowExponent, DType::kI32, e_shape, {c.chunk, 0}, {input_of(x, side)}});
-        graph.push_back(
-            {Op::kQuantise, DType::kI32, x.shape, {c.precision, c.chunk}, {input_of(x, side), exponent}}
-        );
+TEST_CASE("NUM-14: quantised values of 7 bits are those of an int8 on every engine") {
+    const Shape shape{2, 64};
+    Tensor x = canonical::make_tensor(DType::kF32, shape);
+    for (std::uint32_t i = 0; i < shape.element_count(); ++i) {
+        canonical::test::set_f32(x, i, (i % 2 == 0 ? 1.0F : -1.0F) * (2.0F - static_cast<float>(i) * 0x1p-8F));
     }
-    Node contract{Op::kContract, DType::kF32, {c.a.rows, c.n}, {c.precision, c.chunk}, {}};
-    for (const std::uint32_t from : {1U, 0U, 3U, 2U}) {
-        contract.inputs.push_back({Source::kNode, from, graph[from].dtype, graph[from].shape});
-    }
-    REQUIRE(canonical::check_node(contract).has_value());
-    graph.push_back(contract);
-    graph.push_back(commit_of(contract, 4));
-    const auto rows = std::make_shared<TextRows>(1, 1, 2);
-    check_all_engines(graph, {}, rows, {a, b});
+    Tensor e = canonical::make_tensor(DType::kI32, {2, 1});
+    canonical::test::set_i32(e, 0, 1);
+    canonical::test::set_i32(e, 1, 1);
+    SideBySide nodes;
+    nodes.add({Op::kQuantise, DType::kI32, shape, {7, 0}, {}, {}}, {x, e});
+    nodes.add({Op::kQuantise, DType::kI32, shape, {8, 0}, {}, {}}, {x, e});
+    const Case c = std::move(nodes).finish();
+    const Outcome expected = by_definition(c);
+    CHECK(canonical::test::get_i32(expected.outputs[0], 0) == 127);
+    CHECK(canonical::test::get_i32(expected.outputs[0], 1) == -127);
+    CHECK(canonical::test::get_i32(expected.outputs[1], 0) == 256);
+    check_everywhere(c, expected);
 }
 
-}  // namespace
-
-TEST_CASE("NUM-1: the engine's contraction equals the definition for every profile") {
-    Hostile random(4);
-    const std::array<Contraction, 9> table{{
-        {{1, 1}, 1, 21, 2048},
-        {{37, 65}, 33, 21, 2048},
-        {{5, 2100}, 40, 21, 2048},
-        {{64, 512}, 70, 21, 2048},
-        {{9, 200}, 11, 21, 64},
-        {{9, 2100}, 11, 24, 16384},
-        {{33, 300}, 31, 24, 32},
-        {{33, 700}, 31, 8, 256},
-        {{33, 700}, 31, 7, 65536},
-    }};
-    for (const Contraction& c : table) {
-        for (const auto kind : Hostile::kKinds) {
-            CAPTURE(c.a.cols);
-            check_contraction(c, random.f32(c.a, kind), random.f32({c.n, c.a.cols}, kind));
-        }
+TEST_CASE("NUM-38: ties, zeros of both signs and rows of NaN have one largest column on every engine") {
+    const std::uint32_t nan = 0xffc12345;
+    const std::uint32_t low = 0xff800000;
+    const std::vector<std::vector<std::uint32_t>> table{
+        {nan, nan, nan},
+        {nan, low, low},
+        {low, nan, low},
+        {0x80000000, 0, 0x80000000},
+        {0, 0x80000000, nan},
+        {0x3f800000, 0x40000000, 0x40000000},
+        {nan, 0x7f800000, 0x7f800000},
+        {1, 0x80000001, 1},
+    };
+    Tensor x = canonical::make_tensor(DType::kF32, {static_cast<std::uint32_t>(table.size()), 3});
+    for (std::size_t i = 0; i < x.shape.element_count(); ++i) {
+        canonical::test::set_u32(x, i, table[i / 3][i % 3]);
     }
-}
-
-TEST_CASE("NUM-16: a contraction of integers that nothing bounds wraps as the definition does") {
-    Hostile random(5);
-    for (const Shape a : {Shape{3, 33}, Shape{35, 70}}) {
-        const std::uint32_t chunks = (a.cols + 31) / 32;
-        for (const bool is_wide : {false, true}) {
-            const std::uint32_t chunk = is_wide ? 2048 : 32;
-            const std::uint32_t e_cols = is_wide ? 1 : chunks;
-            check_call(
-                {Op::kContract, DType::kF32, {a.rows, 5}, {21, chunk}},
-                {random.i32(a, INT32_MIN, INT32_MAX), random.i32({a.rows, e_cols}, INT32_MIN, INT32_MAX),
-                 random.i32({5, a.cols}, INT32_MIN, INT32_MAX), random.i32({5, e_cols}, -30, 30)}
-            );
-        }
-    }
+    SideBySide nodes;
+    nodes.add({Op::kRowArgMax, DType::kI32, {x.shape.rows, 1}, {}, {}, {}}, {x});
+    nodes.add({Op::kRowMax, DType::kF32, {x.shape.rows, 1}, {}, {}, {}}, {x});
+    check_everywhere(std::move(nodes).finish());
 }

@@ -2,6 +2,7 @@
 #include <chrono>
 #include <string>
 
+#include <doctest/doctest.h>
 #include <tests/unit/engine/equality.hpp>
 #include <tests/unit/program/text_rows.hpp>
 #include <verifier/program/program.hpp>
@@ -28,7 +29,6 @@ TEST_CASE("NUM-1: a segment of a demo-sized model leaves the same state by the d
         expected = *canonical::execute_graph(program.step, context(step), *rows, expected);
     }
     for (const auto& options : all_engines()) {
-        CAPTURE(options.portable);
         engine::Engine engine(program.step, rows, options);
         engine.set_state(initial);
         const auto start = std::chrono::steady_clock::now();
@@ -36,8 +36,7 @@ TEST_CASE("NUM-1: a segment of a demo-sized model leaves the same state by the d
             REQUIRE(engine.run_step(context(step)).has_value());
         }
         const std::chrono::duration<double, std::milli> spent = std::chrono::steady_clock::now() - start;
-        const std::string path = options.portable ? " portable" : "";
-        MESSAGE(engine.description() << path << ": " << spent.count() / kSteps << " ms/step");
+        MESSAGE(name_of(options) << ": " << spent.count() / kSteps << " ms/step");
         CHECK(engine.state() == expected);
     }
 }

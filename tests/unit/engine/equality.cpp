@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tests/unit/engine/equality.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <sstream>
+
+#include <doctest/doctest.h>
+#include <tests/unit/canonical/samples.hpp>
+#include <verifier/engine/fused/executor.hpp>
+#include <verifier/engine/fused/plan.hpp>
+#include <verifier/engine/fused/thread_pool.hpp>
+
+namespace assay::test {
+
+using canonical::DType;
+using canonical::Graph;
+using canonical::Input;
+using canonical::Node;
+using canonical::Op;
+using canonical::Source;
+using canonical::Tensor;
+
+namespace {
+
+std::string hex(std::span<const std::uint8_t> bytes) {
+    static constexpr char kDigits[] = "0123456789abcdef";
+    std::string out;
+    for (std::size_t i = bytes.size(); i-- > 0;) {
+        out += kDigits[bytes[i] >> 4U];
+        out += kDigits[bytes[i] & 15U];
+    }
+    return out;
+}
+
+// The first elements that differ: "[3, 17] 3f800000, not 3f800001".
+std::string compare(const Tensor& expected, const Tensor& found) {
+    if (expected == found) {
+        return {};
+    }
+    if (expected.dtype != found.dtype || expected.shape != found.shape) {
+        return "another type";
+    }
+    const std::size_t size = canonical::size_of(expected.dtype);
+    std::size_t at = 0;
+    while (std::memcmp(expected.data.data() + at * size, found.data.data() + at * size, size) == 0) {
+        ++at;
+    }
+    const auto element = [&](const Tensor& tensor) { return hex(std::span(tensor.data).subspan(at * size, size)); };
+    std::ostringstream out;
+    out << '[' << at / expected.shape.cols << ", " << at % expected.shape.cols << "] " << element(found) << ", not "
+        << element(expected);
+    return out.str();
+}
+
+std::vector<std::uint32_t> nodes_where(const Graph& graph, bool (*is_wanted)(const Graph&, std::uint32_t)) {
+    std::vector<std::uint32_t> out;
+    for (std::uint32_t i = 0; i + 1 < graph.size(); ++i) {
+        if (is_wanted(graph, i)) {
+            out.push_back(i);
+        }
+    }
+    return out;
+}
+
+bool reads(const Node& reader, std::uint32_t node) {
+    return std::any_of(reader.inputs.begin(), reader.inputs.end(), [node](const Input& input) {
+        return input.source == Source::kNode && input.index == node;
+    });
+}
+
+// A quantised operand that is kept would have to be kept as integers, which no product reads.
+bool is_no_operand(const Graph& graph, std::uint32_t node) {
+    const auto multiplies = [node](const Node& reader) { return reader.op == Op::kContract && reads(reader, node); };
+    return graph[node].op != Op::kQuantise || std::none_of(graph.begin(), graph.end(), multiplies);
+}
+
+bool has_no_reader(const Graph& graph, std::uint32_t node) {
+    return std::none_of(graph.begin(), graph.end(), [node](const Node& reader) { return reads(reader, node); });
+}
+
+void report(const Case& c, const Outcome& expected, const Outcome& found, const std::string& who) {
+    const std::string different = difference(c, expected, found);
+    INFO(who);
+    CHECK(different == std::string{});
+}
+
+}  // namespace
+
+std::string test_device() {
+    const char* device = std::getenv("ASSAY_TEST_DEVICE");
+    return device == nullptr ? "cpu" : device;
+}
+
+std::vector<engine::EngineOptions> all_engines() {
+    if (test_device() != "cpu") {
+        return {{.device = test_device(), .threads = 1, .portable = true}};
+    }
+    return {{.device = "cpu", .threads = 1, .portable = false},
+            {.device = "cpu", .threads = 2, .portable = false},
+            {.device = "cpu", .threads = 1, .portable = true},
+            {.device = "cpu", .threads = 2, .portable = true}};
+}
+
+std::string name_of(const engine::EngineOptions& options) {
+    return options.device + (options.portable ? " portable, " : " host, ") + std::to_string(options.threads) + " threads";
+}
+
+Outcome by_definition(const Case& c) {
+    Outcome out;
+    const auto keep = [&](std::uint32_t, const Tensor& output) {
+        out.outputs.push_back(output);
+        return true;
+    };
+    if (auto next = canonical::execute_graph(c.graph, c.context, *c.rows, c.state, keep)) {
+        out.next = *std::move(next);
+    }
+    return out;
+}
+
+Outcome by_nodes(const Case& c, const engine::EngineOptions& options) {
+    Outcome out;
+    engine::Engine engine(c.graph, c.rows, options);
+    engine.set_state(c.state);
+    const auto keep = [&](std::uint32_t, const Tensor& output) {
+        out.outputs.push_back(output);
+        return true;
+    };
+    if (engine.run_step(c.context, {}, keep)) {
+        out.next = engine.state();
+    }
+    return out;
+}
+
+Outcome by_step(const Case& c, const engine::EngineOptions& options) {
+    Outcome out;
+    engine::Engine engine(c.graph, c.rows, options);
+    engine.set_state(c.state);
+    if (engine.run_step(c.context)) {
+        out.next = engine.state();
+    }
+    return out;
+}
+
+std::optional<Outcome> by_plan(const Case& c, std::span<const std::uint32_t> kept, int threads) {
+    std::vector<canonical::TensorType> types;
+    for (const Tensor& tensor : c.state) {
+        types.push_back({tensor.dtype, tensor.shape});
+    }
+    auto plan = engine::fused::make_plan(c.graph, types, kept, threads);
+    if (!plan) {
+        return std::nullopt;
+    }
+    engine::fused::ThreadPool pool(threads);
+    engine::fused::Executor executor(*std::move(plan), c.rows, pool);
+    executor.set_state(c.state);
+    Outcome out;
+    if (executor.run_step(c.context)) {
+        out.next = executor.state();
+    }
+    out.outputs.resize(c.graph.size() - 1);
+    for (const std::uint32_t node : kept) {
+        out.outputs[node] = executor.kept(node);
+    }
+    return out;
+}
+
+std::string difference(const Case& c, const Outcome& expected, const Outcome& found) {
+    for (std::size_t i = 0; i < std::min(expected.outputs.size(), found.outputs.size()); ++i) {
+        if (found.outputs[i].data.empty()) {
+            continue;
+        }
+        if (const std::string different = compare(expected.outputs[i], found.outputs[i]); !different.empty()) {
+            const Node& node = c.graph[i];
+            std::ostringstream out;
+            out << canonical::to_string(node.op) << " (node " << i << ", [" << node.shape.rows << ", " << node.shape.cols
+                << "]) at " << different;
+            return out.str();
+        }
+    }
+    if (expected.next.has_value() != found.next.has_value()) {
+        return found.next ? "did not diverge" : "diverged";
+    }
+    for (std::size_t i = 0; expected.next && i < expected.next->size(); ++i) {
+        if (const std::string different = compare((*expected.next)[i], (*found.next)[i]); !different.empty()) {
+            return "state " + std::to_string(i) + " at " + different;
+        }
+    }
+    return {};
+}
+
+void check_everywhere(const Case& c) { check_everywhere(c, by_definition(c)); }
+
+bool check_everywhere(const Case& c, const Outcome& expected) {
+    for (const auto& options : all_engines()) {
+        report(c, expected, by_nodes(c, options), name_of(options));
+        report(c, expected, by_step(c, options), name_of(options) + ", unwatched");
+    }
+    bool is_planned = test_device() == "cpu";
+    for (const int threads : {1, 2}) {
+        const std::string count = std::to_string(threads) + " threads";
+        for (const auto is_kept : {is_no_operand, has_no_reader}) {
+            const auto found = is_planned ? by_plan(c, nodes_where(c.graph, is_kept), threads) : std::nullopt;
+            is_planned = found.has_value();
+            if (found) {
+                report(c, expected, *found, (is_kept == has_no_reader ? "fused, sinks kept, " : "fused, all kept, ") + count);
+            }
+        }
+    }
+    return is_planned;
+}
+
+Input output_of(const Graph& graph, std::size_t node) {
+    return {Source::kNode, static_cast<std::uint32_t>(node), graph[node].dtype, graph[node].shape};
+}
+
+Input state_of(const std::vector<Tensor>& state, std::size_t index) {
+    return {Source::kState, static_cast<std::uint32_t>(index), state[index].dtype, state[index].shape};
+}
+
+Case make_case(Graph nodes, std::vector<Tensor> state) {
+    if (state.empty()) {
+        state.push_back(canonical::make_tensor(DType::kF32, {1, 1}));
+    }
+    Case out;
+    out.rows = std::make_shared<canonical::test::CountingRows>(canonical::DatasetShape{1, 1});
+    Node commit{Op::kCommit, DType::kF32, {}, {}, {}, {}};
+    for (std::size_t i = 0; i < state.size(); ++i) {
+        commit.inputs.push_back(state_of(state, i));
+    }
+    nodes.push_back(std::move(commit));
+    out.graph = std::move(nodes);
+    out.state = std::move(state);
+    return out;
+}
+
+}  // namespace assay::test

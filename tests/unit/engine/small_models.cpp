@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tests/unit/engine/small_models.hpp>
+
+#include <functional>
+
+#include <doctest/doctest.h>
+#include <tests/unit/program/text_rows.hpp>
+
+namespace assay::test {
+
+using namespace assay::program;
+using canonical::DatasetShape;
+
+namespace {
+
+// Features that follow from the class, with some noise, and then the class.
+class LabelledRows final : public canonical::RowSource {
+  public:
+    LabelledRows(std::uint64_t rows, std::uint32_t features, std::uint32_t classes) : shape_{rows, features + 1} {
+        data_.resize(rows * shape_.width * 4);
+        for (std::uint64_t r = 0; r < rows; ++r) {
+            const std::uint64_t label = r % classes;
+            for (std::uint32_t j = 0; j <= features; ++j) {
+                const std::uint64_t noise = (r * 7919 + j * 104'729U) % 61;
+                const std::uint64_t pixel = j % classes == label ? 190 + noise : noise;
+                const auto value = static_cast<std::int32_t>(j < features ? pixel : label);
+                std::memcpy(data_.data() + (r * shape_.width + j) * 4, &value, 4);
+            }
+        }
+    }
+    DatasetShape shape() const override { return shape_; }
+    ByteView row(std::uint64_t index) const override {
+        const std::size_t size = std::size_t{shape_.width} * 4;
+        return ByteView(data_).subspan(index * size, size);
+    }
+
+  private:
+    DatasetShape shape_;
+    Bytes data_;
+};
+
+constexpr std::uint64_t kRows = 500;
+
+SmallModel char_model(const OptimizerConfig& optimizer, const Profile& profile) {
+    CharModelConfig model;
+    model.vocabulary = 37;
+    model.context = 5;
+    model.hidden = 45;
+    model.batch_size = 33;
+    model.dataset_rows = kRows;
+    model.profile = profile;
+    return {"char", build_char_model(model, optimizer), std::make_shared<TextRows>(kRows, model.context + 1, 37)};
+}
+
+SmallModel mlp(const Profile& profile) {
+    MlpConfig model;
+    model.features = 45;
+    model.hidden = {70, 33};
+    model.classes = 5;
+    model.scale = 1.0F / 255.0F;
+    model.batch_size = 30;
+    model.dataset_rows = kRows;
+    model.profile = profile;
+    OptimizerConfig optimizer;
+    optimizer.kind = OptimizerKind::kSgdMomentum;
+    optimizer.learning_rate = 0.05F;
+    optimizer.weight_decay = 0.01F;
+    optimizer.accumulation = 2;
+    return {"mlp", build_mlp(model, optimizer), std::make_shared<LabelledRows>(kRows, 45, 5)};
+}
+
+SmallModel cnn(const Profile& profile) {
+    CnnConfig model;
+    model.height = 9;
+    model.width = 7;
+    model.channels = 2;
+    model.filters = {5, 8};
+    model.classes = 3;
+    model.batch_norm = true;
+    model.scale = 1.0F / 255.0F;
+    model.batch_size = 6;
+    model.dataset_rows = kRows;
+    model.profile = profile;
+    OptimizerConfig optimizer;
+    optimizer.kind = OptimizerKind::kSgd;
+    optimizer.learning_rate = 0.05F;
+    return {"cnn", build_cnn(model, optimizer), std::make_shared<LabelledRows>(kRows, 9 * 7 * 2, 3)};
+}
+
+SmallModel gpt(const Profile& profile, bool is_rotary) {
+    GptConfig model;
+    model.vocabulary = 41;
+    model.context = 32;
+    model.layers = 2;
+    model.heads = 2;
+    model.width = 64;
+    model.rotary = is_rotary;
+    model.tied_head = is_rotary;
+    model.dropout = is_rotary ? 0.0F : 0.1F;
+    model.batch_size = 3;
+    model.dataset_rows = kRows;
+    model.profile = profile;
+    OptimizerConfig optimizer;
+    optimizer.kind = OptimizerKind::kAdamW;
+    optimizer.weight_decay = 0.1F;
+    optimizer.clip_norm = 0.5F;
+    optimizer.schedule = {.kind = ScheduleKind::kCosine, .warmup_updates = 2, .total_updates = 20, .final_fraction = 0.1F};
+    return {is_rotary ? "gpt with rotary positions" : "gpt with dropout", build_gpt(model, optimizer),
+            std::make_shared<TextRows>(kRows, model.context + 1, 41)};
+}
+
+}  // namespace
+
+std::vector<canonical::Tensor> SmallModel::initial() const {
+    auto state = canonical::execute_graph(program.init, context(0), *rows, {});
+    REQUIRE(state.has_value());
+    return *std::move(state);
+}
+
+std::vector<SmallModel> small_models(const Profile& profile) {
+    std::vector<SmallModel> out;
+    out.push_back(char_model({}, profile));
+    out.push_back(mlp(profile));
+    out.push_back(cnn(profile));
+    out.push_back(gpt(profile, false));
+    out.push_back(gpt(profile, true));
+    return out;
+}
+
+SmallModel small_char_model(OptimizerKind kind) {
+    OptimizerConfig optimizer;
+    optimizer.kind = kind;
+    return char_model(optimizer, kXg21);
+}
+
+}  // namespace assay::test
