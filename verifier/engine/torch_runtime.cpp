@@ -53,7 +53,10 @@ void multiply(const ProductOf<T>& p, Gemm<T> gemm) {
 }  // namespace
 
 void set_threads(int torch_threads, int blas_threads) {
-    at::set_num_threads(torch_threads);
+    // Setting the number builds a thread pool anew even where it is the same.
+    if (at::get_num_threads() != torch_threads) {
+        at::set_num_threads(torch_threads);
+    }
     // libtorch does not pass its thread count on to OpenBLAS, whose pool would take every core.
     using SetThreads = void (*)(int);
     if (void* found = dlsym(RTLD_DEFAULT, "openblas_set_num_threads"); found != nullptr) {
