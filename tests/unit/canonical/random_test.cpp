@@ -89,6 +89,15 @@ TEST_CASE("NUM-35: bernoulli is one as often as its threshold says, and never at
     CHECK(ones(0xffffffff) == 100'000);
 }
 
+TEST_CASE("NUM-35: bernoulli is zero where the word is the threshold itself") {
+    const std::uint32_t word = philox4x32({0, 9, 6, 0}, {5, 0})[1];
+    for (const std::uint32_t above : {0U, 1U}) {
+        const Node node{Op::kBernoulli, DType::kF32, {1, 4}, {word + above, 9}, {}};
+        const Tensor x = execute_node(node, {.seed = 5, .step = 6, .dataset = {}}, test::CountingRows({}), {});
+        CHECK(test::get_f32(x, 1) == static_cast<float>(above));
+    }
+}
+
 TEST_CASE("NUM-36: step_count equals the definition") {
     test::Random random(36);
     for (int round = 0; round < 500; ++round) {
