@@ -18,6 +18,11 @@ namespace assay::engine {
 
 static_assert(std::endian::native == std::endian::little, "a canonical::Tensor's bytes are used as they lie");
 
+/// The largest magnitude that a quantisation to at most 30 bits leaves (NUM-14).
+constexpr std::int32_t quantised_limit(std::uint32_t precision) {
+    return precision == 7 ? 127 : std::int32_t{1} << precision;
+}
+
 /// Where a tensor is kept: nodes' outputs first, in graph order, then the tensors of the state.
 using Slot = std::uint32_t;
 
@@ -26,8 +31,8 @@ struct Task {
     canonical::Node node;
     std::vector<Slot> inputs;
     Slot output = 0;
-    /// kContract only: the operands are known to be within +-2^p, so that a sum in doubles may be trusted. A program
-    /// may feed a contraction anything; then the sum is what 64-bit integers make of it (NUM-16).
+    /// kContract only: the operands are known to be within quantised_limit, so that a sum in doubles may be trusted. A
+    /// program may feed a contraction anything; then the sum is what 64-bit integers make of it (NUM-16).
     bool is_bounded = false;
 };
 

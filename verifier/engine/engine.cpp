@@ -45,9 +45,9 @@ bool is_quantised_to(const Graph& graph, const Input& input, std::uint32_t preci
 // Sources whose values depend on the seed and the step.
 bool is_numbered(Op op) { return op == Op::kUniform || op == Op::kBernoulli || op == Op::kStepCount; }
 
-// Whether every value of an i32 tensor is within +-2^precision.
+// Whether every value of an i32 tensor is one that a quantisation to `precision` bits may leave.
 bool is_within(const Tensor& q, std::uint32_t precision) {
-    const std::int64_t limit = std::int64_t{1} << precision;
+    const std::int32_t limit = quantised_limit(precision);
     for (std::size_t at = 0; at < q.data.size(); at += sizeof(std::int32_t)) {
         std::int32_t x = 0;
         std::memcpy(&x, q.data.data() + at, sizeof x);

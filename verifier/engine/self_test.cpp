@@ -6,7 +6,6 @@
 #include <set>
 #include <stdexcept>
 #include <string>
-#include <tuple>
 
 #include <verifier/engine/backend.hpp>
 
@@ -42,9 +41,9 @@ Tensor make_i32(Shape shape, F value) {
 
 using Operands = std::array<Tensor, 4>;
 
-// Every magnitude is 2^p; signs differ by row only, so each chunk's sum is as large as it can be.
+// Every magnitude is the largest; signs differ by row only, so each chunk's sum is as large as it can be.
 Operands largest(const Node& node) {
-    const std::int32_t top = 1 << node.attributes[0];
+    const std::int32_t top = quantised_limit(node.attributes[0]);
     const auto q = [top](std::uint32_t i, std::uint32_t) { return i % 3 == 1 ? -top : top; };
     const auto e = [](std::uint32_t i, std::uint32_t j) { return static_cast<std::int32_t>((i + j) % 5) - 2; };
     return {make_i32(node.inputs[0].shape, q), make_i32(node.inputs[1].shape, e), make_i32(node.inputs[2].shape, q),
@@ -53,7 +52,7 @@ Operands largest(const Node& node) {
 
 // Odd values next to the limit with signs that cancel: a sum that kept too few bits would show in the last ones.
 Operands cancelling(const Node& node) {
-    const std::int32_t top = 1 << node.attributes[0];
+    const std::int32_t top = quantised_limit(node.attributes[0]);
     const std::uint32_t seed = node.attributes[0];
     const auto q = [top, seed](std::uint32_t i, std::uint32_t j) {
         const auto word = canonical::philox4x32({i, j, 0, 0}, {seed, 0})[0];
@@ -79,30 +78,34 @@ Tensor run(const Node& node, const Operands& operands, const EngineOptions& opti
 Tensor expected_largest(const Node& node) {
     const auto [precision, chunk] = node.attributes;
     const std::uint32_t depth = node.inputs[0].shape.cols;
+    const std::uint32_t group_rows = node.shape.rows / canonical::group_count(node);
+    const double unit = static_cast<double>(quantised_limit(precision)) / static_cast<double>(1U << precision);
     const auto exponent = [](std::uint32_t i, std::uint32_t c) { return static_cast<int>((i + c) % 5) - 2; };
     Tensor out = canonical::make_tensor(DType::kF32, node.shape);
     for (std::uint32_t i = 0; i < node.shape.rows; ++i) {
         for (std::uint32_t j = 0; j < node.shape.cols; ++j) {
+            const std::uint32_t b = i / group_rows * node.shape.cols + j;  // the right operand's row
             double sum = 0.0;
             for (std::uint32_t c = 0; c * chunk < depth; ++c) {
                 const double count = std::min(chunk, depth - c * chunk);
-                const int power = exponent(i, c) + exponent(j, c) + 8;  // at least 2^4
-                sum += count * static_cast<double>(1U << static_cast<unsigned>(power)) / 256.0;
+                const int power = exponent(i, c) + exponent(b, c) + 8;  // at least 2^4
+                sum += count * unit * unit * static_cast<double>(1U << static_cast<unsigned>(power)) / 256.0;
             }
-            const float value = static_cast<float>((i % 3 == 1) != (j % 3 == 1) ? -sum : sum);
+            const float value = static_cast<float>((i % 3 == 1) != (b % 3 == 1) ? -sum : sum);
             std::memcpy(out.data.data() + (std::size_t{i} * node.shape.cols + j) * sizeof value, &value, sizeof value);
         }
     }
     return out;
 }
 
-// One of the groups, alone.
-Node one_group(Node node) {
+// The first of the groups.
+Node with_groups(Node node, std::uint32_t count) {
     const std::uint32_t groups = canonical::group_count(node);
+    count = std::min(count, groups);
     for (Input& input : node.inputs) {
-        input.shape.rows /= groups;
+        input.shape.rows = input.shape.rows / groups * count;
     }
-    node.shape.rows /= groups;
+    node.shape.rows = node.shape.rows / groups * count;
     return node;
 }
 
@@ -124,11 +127,11 @@ Node sampled(Node node) {
 }
 
 void check(const Node& grouped, const EngineOptions& options) {
-    const Node node = one_group(grouped);
+    const Node node = with_groups(grouped, 2);
     if (run(node, largest(node), options) != expected_largest(node)) {
         refuse(node);
     }
-    const Node small = sampled(node);
+    const Node small = sampled(with_groups(grouped, 1));
     const Operands operands = cancelling(small);
     const std::array<const Tensor*, 4> inputs{&operands[0], &operands[1], &operands[2], &operands[3]};
     if (run(small, operands, options) != canonical::execute_node(small, {}, NoRows{}, inputs)) {
@@ -139,12 +142,16 @@ void check(const Node& grouped, const EngineOptions& options) {
 }  // namespace
 
 void check_contractions(const Graph& graph, const EngineOptions& options) {
-    std::set<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>> seen;
+    std::set<std::array<std::uint32_t, 6>> seen;
     for (const Node& node : graph) {
-        if (node.op == Op::kContract &&
-            seen.emplace(node.shape.rows, node.shape.cols, node.inputs[0].shape.cols, node.attributes[0],
-                         node.attributes[1])
-                .second) {
+        if (node.op != Op::kContract) {
+            continue;
+        }
+        const auto [precision, chunk] = node.attributes;
+        const bool is_new = seen.insert({node.shape.rows, node.shape.cols, node.inputs[0].shape.cols, precision, chunk,
+                                         canonical::group_count(node)})
+                                .second;
+        if (is_new) {
             check(node, options);
         }
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <verifier/engine/torch_reduction.hpp>
 
+#include <verifier/engine/backend.hpp>
+
 namespace assay::engine {
 
 using canonical::Node;
@@ -10,8 +12,6 @@ namespace {
 
 constexpr std::int64_t kInfinity = 0x7f800000;
 constexpr std::uint32_t kMinusInfinity = 0xff800000;
-constexpr std::int64_t kByteOperandBits = 7;
-constexpr double kByteOperandLimit = 127.0;
 
 std::int64_t rows_of(const at::Tensor& x) { return x.size(0); }
 std::int64_t cols_of(const at::Tensor& x) { return x.size(1); }
@@ -65,8 +65,7 @@ at::Tensor quantise(const DeviceMath& math, const Node& node, const at::Tensor& 
         scale = scale.unsqueeze(2).expand({rows_of(e), cols_of(e), chunk}).reshape({rows_of(e), -1});
         scale = scale.narrow(1, 0, cols_of(x));
     }
-    const double most = precision == kByteOperandBits ? kByteOperandLimit
-                                                      : static_cast<double>(std::int64_t{1} << precision);
+    const double most = quantised_limit(node.attributes[0]);
     const at::Tensor high = math.f64(most);
     const at::Tensor low = math.f64(-most);
     const at::Tensor is_finite = DeviceMath::magnitude(x).lt(kInfinity);
