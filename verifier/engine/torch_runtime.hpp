@@ -23,7 +23,6 @@ struct ProductOf {
     std::int64_t a_stride = 0;
     std::int64_t b_stride = 0;
 };
-using Product = ProductOf<double>;
 /// out = a b^T, in any order: exact when every partial sum is an integer below 2^53, or 2^24 in floats. The BLAS that
 /// libtorch brings, called at once; may be called from several threads at a time.
 void multiply_nt(const ProductOf<double>& product);

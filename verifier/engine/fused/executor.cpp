@@ -77,14 +77,6 @@ Executor::Executor(Plan plan, std::shared_ptr<const canonical::RowSource> rows, 
     }
 }
 
-std::size_t Executor::memory_bytes() const {
-    std::size_t bytes = plan_.arena_bytes;
-    for (const Input& input : plan_.graph.back().inputs) {
-        bytes += 2 * input.shape.element_count() * canonical::size_of(input.dtype);
-    }
-    return bytes;
-}
-
 void Executor::set_profiling(bool is_on) {
     is_profiling_ = is_on;
     profiles_.assign(pool_.size(), Profile{});

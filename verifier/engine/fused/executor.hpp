@@ -28,8 +28,6 @@ class Executor {
     /// Runs one step and advances the state, unless the step diverged (NUM-6).
     Result<void, canonical::StepError> run_step(const canonical::StepContext& context);
 
-    std::size_t memory_bytes() const;
-
     /// Seconds that the threads together spent on each primitive since profiling was turned on; by Op's number.
     using Profile = std::array<double, 256>;
     void set_profiling(bool is_on);
