@@ -136,7 +136,9 @@ Operand clip_bound(Call& call, const char* name, std::size_t i, float otherwise)
     if (!call.has_attribute(name) || call.real(name, otherwise) == otherwise) {
         return nullptr;
     }
-    return call.lowering().add_constant(make_uniform(call.in(0)->type, {}, double{call.real(name, otherwise)}));
+    return call.lowering().add_constant(
+        make_uniform(call.in(0)->type, {}, static_cast<double>(call.real(name, otherwise)))
+    );
 }
 
 Outputs lower_clip(Call& call) {

@@ -110,7 +110,7 @@ Constant to_constant(const HostTensor& tensor) {
 }
 
 double rounded(ElementType type, double value) {
-    return type == ElementType::kFloat ? double{static_cast<float>(value)} : value;
+    return type == ElementType::kFloat ? static_cast<double>(static_cast<float>(value)) : value;
 }
 
 std::int64_t wrapped(ElementType type, std::int64_t value) {

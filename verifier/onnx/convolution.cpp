@@ -38,11 +38,10 @@ std::uint64_t positions_of(const Dims& dims) { return checked_elements(dims) / d
 
 // [positions, window * channels] in the order of `windows`, group by group.
 Value product_of(Lowering& lowering, const Problem& problem, const View& windows) {
-    program::Tape& tape = lowering.tape();
     const std::uint64_t positions = positions_of(problem.dims);
     const Shape whole = checked_shape(positions, problem.window * problem.channels_in);
     const Value x = lowering.real(problem.x);
-    const Value rows = tape.view(x, windows, whole);
+    const Value rows = lowering.view(x, windows, whole);
     if (problem.groups == 1) {
         return grouped_product(lowering, rows, problem.weight, 1);
     }
@@ -51,11 +50,11 @@ Value product_of(Lowering& lowering, const Problem& problem, const View& windows
     const Dims cut{count, static_cast<std::uint32_t>(problem.window), problem.groups, per_group};
     const std::vector<std::uint32_t> groups_first{2, 0, 1, 3};
     const Shape split = checked_shape(positions * problem.groups, problem.window * per_group);
-    const Value grouped = tape.view(rows, program::permute_view(cut, groups_first), split);
+    const Value grouped = lowering.view(rows, program::permute_view(cut, groups_first), split);
     const Value product = grouped_product(lowering, grouped, problem.weight, problem.groups);
     const std::vector<std::uint32_t> groups_behind{1, 0, 2};
     const Dims found{problem.groups, count, problem.channels_out / problem.groups};
-    return tape.view(
+    return lowering.view(
         product, program::permute_view(found, groups_behind), checked_shape(positions, problem.channels_out)
     );
 }

@@ -79,7 +79,7 @@ ForwardGraph forward(ByteView bytes, const ForwardConfig& config) {
     for (const ModelPort& port : model.inputs) {
         out.inputs.push_back(add_input(lowering, importer, port, config));
     }
-    importer.add_initializers(true);
+    importer.add_initializers([](const NamedHostTensor& initializer) { return count_of(initializer.tensor) == 1; });
     importer.lower_nodes();
     std::vector<Value> values;
     std::vector<canonical::TensorType> after;

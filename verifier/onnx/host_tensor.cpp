@@ -118,9 +118,9 @@ double real_at(const HostTensor& tensor, std::size_t i) noexcept {
         case ElementType::kFloat16:
             return half_to_real(load<std::uint16_t>(tensor, i));
         case ElementType::kBfloat16:
-            return double{std::bit_cast<float>(std::uint32_t{load<std::uint16_t>(tensor, i)} << 16U)};
+            return static_cast<double>(std::bit_cast<float>(std::uint32_t{load<std::uint16_t>(tensor, i)} << 16U));
         default:
-            return double{load<float>(tensor, i)};
+            return static_cast<double>(load<float>(tensor, i));
     }
 }
 

@@ -15,13 +15,12 @@ void Importer::add(const std::string& name, Operand value) {
     }
 }
 
-void Importer::add_initializers(bool folds_numbers) {
+void Importer::add_initializers(const std::function<bool(const NamedHostTensor&)>& is_known) {
     for (const NamedHostTensor& initializer : model_.initializers) {
         const HostTensor& tensor = initializer.tensor;
         const std::uint64_t count = checked_elements(tensor.dims);
         const bool is_real = kind_of(tensor.type) == Kind::kReal;
-        const bool is_known = count == 0 || (is_real ? folds_numbers && count == 1 : count <= kMaxConstant);
-        if (is_known) {
+        if (count == 0 || (count <= kMaxConstant && (!is_real || is_known(initializer)))) {
             add(initializer.name, lowering_.add_constant(to_constant(tensor), initializer.name));
             continue;
         }

@@ -18,9 +18,9 @@ class Importer {
     Importer(const Model& model, Lowering& lowering) : model_(model), lowering_(lowering) {}
 
     void add(const std::string& name, Operand value);
-    /// Initializers: integers and bools are known at import; real numbers are tensors of the state, but for single
-    /// numbers when `folds_numbers`.
-    void add_initializers(bool folds_numbers);
+    /// Initializers: integers and bools are known at import; real numbers are tensors of the state, but for those that
+    /// `is_known` picks.
+    void add_initializers(const std::function<bool(const NamedHostTensor&)>& is_known);
     /// Lowers every node. Throws Refusal, which says which node it was.
     void lower_nodes();
     /// Throws Refusal when there is no such value.

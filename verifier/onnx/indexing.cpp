@@ -50,9 +50,14 @@ Value gather(Lowering& lowering, const Value& table, const Value& index) {
     const Dims dims{table.shape.rows, width};
     const std::vector<std::int32_t> none{0, 0};
     const std::vector<std::int32_t> more{0, static_cast<std::int32_t>(padded - width)};
-    const Value wide = padded == width ? table : tape.view(table, program::pad_view(dims, none, more));
+    const Value wide =
+        padded == width ? table : lowering.view(table, program::pad_view(dims, none, more), {table.shape.rows, padded});
     const Value rows = tape.embed(wide, index);
-    return padded == width ? rows : tape.view(rows, program::slice_view({index.shape.rows, padded}, 1, 0, width));
+    return padded == width
+               ? rows
+               : lowering.view(
+                     rows, program::slice_view({index.shape.rows, padded}, 1, 0, width), {index.shape.rows, width}
+                 );
 }
 
 // Indices as i32 [B,1].
@@ -248,8 +253,8 @@ Outputs lower_one_hot(Call& call) {
     }
     const Value hot = call.graph().one_hot(computed_column(lowering, index, classes), classes);
     const Value pair = lowering.view_as(lowering.real(lowering.array(values)), {1, 2});
-    const Value off = tape.view(pair, program::slice_view({1, 2}, 1, 0, 1));
-    const Value on = tape.view(pair, program::slice_view({1, 2}, 1, 1, 1));
+    const Value off = lowering.view(pair, program::slice_view({1, 2}, 1, 0, 1), {1, 1});
+    const Value on = lowering.view(pair, program::slice_view({1, 2}, 1, 1, 1), {1, 1});
     const Value cold = negated(lowering, hot);
     const Value both = tape.add(tape.mul(hot, on), tape.mul(cold, off));
     const Operand out = lowering.add_array(lowering.from_matrix(both, values->type, last));

@@ -126,8 +126,9 @@ Outputs lower_is_inf(Call& call) {
     });
 }
 
-// Whether `condition` [T,T] (under any leading ones) keeps exactly what is not after a position: a causal mask.
-std::optional<std::uint32_t> causal_rows(const Operand& condition, const Dims& dims) {
+// Whether `condition` [T,T] (under any leading ones) is `keeps` exactly for what is not after a position: a causal
+// mask.
+std::optional<std::uint32_t> causal_rows(const Operand& condition, const Dims& dims, bool keeps) {
     if (!condition->constant || dims.size() < 2 || condition->dims.size() < 2) {
         return std::nullopt;
     }
@@ -138,7 +139,7 @@ std::optional<std::uint32_t> causal_rows(const Operand& condition, const Dims& d
     }
     for (std::uint32_t row = 0; row < rows; ++row) {
         for (std::uint32_t col = 0; col < cols; ++col) {
-            if ((condition->constant->integer(std::size_t{row} * cols + col) != 0) != (col <= row)) {
+            if ((condition->constant->integer(std::size_t{row} * cols + col) != 0) != ((col <= row) == keeps)) {
                 return std::nullopt;
             }
         }
@@ -171,9 +172,12 @@ Outputs lower_where(Call& call) {
     if (condition->constant && x->constant && y->constant && count <= kMaxConstant) {
         return {lowering.add_constant(where_constant(*condition->constant, *x->constant, *y->constant, dims))};
     }
-    if (x->dims == dims && is_minus_infinity(y)) {
-        if (const auto rows = causal_rows(condition, dims)) {
-            const Value masked = tape.causal_mask(lowering.real(lowering.array(x)), *rows);
+    for (const bool keeps : {true, false}) {
+        const Operand& kept = keeps ? x : y;
+        const auto rows = kept->dims == dims && is_minus_infinity(keeps ? y : x) ? causal_rows(condition, dims, keeps)
+                                                                                 : std::nullopt;
+        if (rows) {
+            const Value masked = tape.causal_mask(lowering.real(lowering.array(kept)), *rows);
             return {lowering.add_array({x->type, dims, masked, false})};
         }
     }
@@ -233,14 +237,14 @@ std::vector<Operator> logic_operators() {
     constexpr Derivative kExact = Derivative::kExact;
     constexpr Derivative kZero = Derivative::kZero;
     return {
-        {"Equal", 7, kZero, {}, lower_equal},
-        {"Less", 7, kZero, {}, lower_order<false, false>},
+        {"Equal", 1, kZero, {}, lower_equal},
+        {"Less", 1, kZero, {}, lower_order<false, false>},
         {"LessOrEqual", 12, kZero, {}, lower_order<false, true>},
-        {"Greater", 7, kZero, {}, lower_order<true, false>},
+        {"Greater", 1, kZero, {}, lower_order<true, false>},
         {"GreaterOrEqual", 12, kZero, {}, lower_order<true, true>},
-        {"And", 7, kZero, {}, lower_junction<Junction::kAnd>},
-        {"Or", 7, kZero, {}, lower_junction<Junction::kOr>},
-        {"Xor", 7, kZero, {}, lower_junction<Junction::kXor>},
+        {"And", 1, kZero, {}, lower_junction<Junction::kAnd>},
+        {"Or", 1, kZero, {}, lower_junction<Junction::kOr>},
+        {"Xor", 1, kZero, {}, lower_junction<Junction::kXor>},
         {"Not", 1, kZero, {}, lower_not},
         {"IsNaN", 9, kZero, {}, lower_is_nan},
         {"IsInf", 10, kZero, {"detect_negative", "detect_positive"}, lower_is_inf},

@@ -112,6 +112,9 @@ class Lowering {
     Array channels_first(const Array& x);
     /// Array `x` with its axes in another order, as a matrix of `shape`; f32.
     Value matrix(const Array& x, std::span<const std::uint32_t> order, canonical::Shape shape);
+    /// A view of f32 or i32, differentiated. What turns out to be a tensor of the state is that tensor.
+    Value view(const Value& x, const canonical::View& view, canonical::Shape shape, double fill = 0.0);
+    Value transpose(const Value& x, std::uint32_t groups = 1);
     /// The same elements as a matrix of `shape`.
     Value view_as(const Value& x, canonical::Shape shape);
     /// Elements in the order of `dims` as an array of these dimensions.
@@ -136,7 +139,6 @@ class Lowering {
 
   private:
     Array materialise(const Slot& slot);
-    Value view(const Value& x, const canonical::View& view, canonical::Shape shape, double fill);
 
     Mode mode_;
     program::GraphBuilder graph_;

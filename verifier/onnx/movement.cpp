@@ -115,7 +115,17 @@ Dims permuted(const Dims& dims, std::span<const std::uint32_t> order) {
 
 Value Lowering::view(const Value& x, const View& view, Shape shape, double fill) {
     checked_shape(shape.rows, shape.cols);
-    return x.dtype == DType::kF32 ? tape_.view(x, view, shape, static_cast<float>(fill)) : graph_.view(x, view, shape);
+    const Value out = graph_.view(x, view, shape, static_cast<float>(fill));
+    // Views that undo each other end at a weight, which the tape must not take for something computed.
+    if (x.dtype != DType::kF32 || out.source == canonical::Source::kState) {
+        return out;
+    }
+    return tape_.view(x, view, shape, static_cast<float>(fill));
+}
+
+Value Lowering::transpose(const Value& x, std::uint32_t groups) {
+    const Value out = graph_.transpose(x, groups);
+    return out.source == canonical::Source::kState ? out : tape_.transpose(x, groups);
 }
 
 Operand Lowering::apply(const Operand& x, const View& view, double fill) {

@@ -207,7 +207,8 @@ Outputs lower_lrn(Call& call) {
     windows.pad_after = {static_cast<std::int32_t>(size - 1 - (size - 1) / 2)};
     const Dims dims{rows.shape.rows, rows.shape.cols, 1};
     const canonical::Shape wide = checked_shape(rows.shape.element_count(), windows.kernel[0]);
-    const Value squares = tape.view(tape.mul(rows.value, rows.value), program::windows_view(dims, windows), wide);
+    const Value squares =
+        call.lowering().view(tape.mul(rows.value, rows.value), program::windows_view(dims, windows), wide);
     const Value sums = call.lowering().view_as(tape.row_sum(squares), rows.shape);
     const float factor = call.real("alpha", 1e-4F) / static_cast<float>(size);
     const Value base = tape.add_const(tape.scale(sums, factor), call.real("bias", 1.0F));
@@ -220,14 +221,15 @@ Outputs lower_dropout(Call& call) {
     Lowering& lowering = call.lowering();
     const Operand& x = call.in(0);
     require_real(x);
-    const double ratio = call.has(1) ? call.known_real(1, "ratio") : double{call.real("ratio", 0.5F)};
+    const double ratio = call.has(1) ? call.known_real(1, "ratio") : static_cast<double>(call.real("ratio", 0.5F));
     const bool trains = call.has(2) && call.known_integer(2, "training_mode") != 0;
     if (!(ratio >= 0.0 && ratio < 1.0)) {
         refuse_invalid("ratio " + std::to_string(ratio) + " is not in [0, 1)");
     }
     if (!trains || ratio == 0.0) {
-        const Constant ones = x->is_empty() ? Constant{ElementType::kBool, x->dims, {}, {}}
-                                            : make_uniform(ElementType::kBool, x->dims, 1.0);
+        // Before opset 10 the mask has the input's type.
+        const ElementType type = call.opset() < 10 ? x->type : ElementType::kBool;
+        const Constant ones = x->is_empty() ? Constant{type, x->dims, {}, {}} : make_uniform(type, x->dims, 1.0);
         return {x, lowering.add_constant(ones)};
     }
     if (lowering.mode() == Mode::kForward) {

@@ -29,6 +29,7 @@ std::vector<Operator> movement_operators();
 std::vector<Operator> indexing_operators();
 std::vector<Operator> reduction_operators();
 std::vector<Operator> product_operators();
+std::vector<Operator> einsum_operators();
 std::vector<Operator> convolution_operators();
 std::vector<Operator> pooling_operators();
 std::vector<Operator> normalisation_operators();

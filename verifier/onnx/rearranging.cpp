@@ -171,7 +171,8 @@ Outputs lower_pad(Call& call) {
     }
     const std::string mode = call.text("mode", "constant");
     if (mode == "constant") {
-        const double fill = call.has(2) ? call.known_real(2, "constant_value") : double{call.real("value", 0.0F)};
+        const double fill =
+            call.has(2) ? call.known_real(2, "constant_value") : static_cast<double>(call.real("value", 0.0F));
         return {lowering.pad(out, before, after, fill)};
     }
     if (mode != "reflect" && mode != "edge") {

@@ -42,8 +42,8 @@ Value row_product(Lowering& lowering, const Value& x) {
         const std::vector<std::int32_t> rest{0, -static_cast<std::int32_t>(out.shape.cols - half)};
         const std::vector<std::int32_t> skip{0, -static_cast<std::int32_t>(half)};
         const std::vector<std::int32_t> fill{0, static_cast<std::int32_t>(2 * half - out.shape.cols)};
-        const Value left = tape.view(out, program::pad_view(dims, none, rest));
-        const Value right = tape.view(out, program::pad_view(dims, skip, fill), 1.0F);
+        const Value left = lowering.view(out, program::pad_view(dims, none, rest), {dims[0], half});
+        const Value right = lowering.view(out, program::pad_view(dims, skip, fill), {dims[0], half}, 1.0);
         out = tape.mul(left, right);
     }
     return out;

@@ -72,8 +72,9 @@ Outputs lower_constant(Call& call) {
         return {slot};
     }
     if (call.has_attribute("value_float")) {
-        return {
-            lowering.add_constant(make_reals(ElementType::kFloat, {}, {double{call.real("value_float", 0.0F)}}), name)};
+        return {lowering.add_constant(
+            make_reals(ElementType::kFloat, {}, {static_cast<double>(call.real("value_float", 0.0F))}), name
+        )};
     }
     if (call.has_attribute("value_int")) {
         return {lowering.add_constant(make_integers(ElementType::kInt64, {}, {call.integer("value_int")}), name)};

@@ -131,21 +131,6 @@ struct Layout {
     std::vector<std::uint32_t> others;
 };
 
-std::vector<std::uint32_t> parameters_of(Lowering& lowering, const Value& loss, const TrainingConfig& config) {
-    std::vector<std::uint32_t> out;
-    for (const std::uint32_t index : states_behind(lowering.graph().nodes(), {loss})) {
-        const StateEntry& entry = lowering.state()[index];
-        const bool is_frozen = std::find(config.frozen.begin(), config.frozen.end(), entry.name) != config.frozen.end();
-        if (entry.is_weight && !entry.is_buffer && !is_frozen) {
-            out.push_back(index);
-        }
-    }
-    if (out.empty()) {
-        refuse_config("the loss depends on no initializer that could be trained");
-    }
-    return out;
-}
-
 Value value_of(Lowering& lowering, std::uint32_t index) {
     return GraphBuilder::state(index, lowering.state()[index].type);
 }
@@ -186,17 +171,67 @@ canonical::Graph init_graph(const program::Program& program, const Layout& layou
     return std::move(graph).commit(state);
 }
 
+// A step as far as the gradients. Which initializers are trained shows only there.
+struct Draft {
+    explicit Draft(const TrainingConfig& config) : lowering(Mode::kTraining, config.profile) {}
+    Lowering lowering;
+    Value loss;
+    std::vector<std::uint32_t> parameters;  ///< positions in the lowering's state
+    std::vector<Value> gradients;
+    std::set<std::string> idle;  ///< initializers that no gradient reaches: masks, tables
+};
+
+bool is_zero(const canonical::Graph& nodes, const Value& gradient) {
+    const canonical::Node& node = nodes.at(gradient.index);
+    return node.op == canonical::Op::kFill && node.attributes[0] == 0;
+}
+
+// `known` are initializers that are treated as constants of the model.
+void write_draft(Draft& draft, const Model& model, const TrainingConfig& config, const std::set<std::string>& known) {
+    Lowering& lowering = draft.lowering;
+    Importer importer(model, lowering);
+    add_inputs(lowering, importer, columns_of(model, config), config.batch_size);
+    importer.add_initializers([&](const NamedHostTensor& initializer) { return known.contains(initializer.name); });
+    importer.lower_nodes();
+    draft.loss = loss_of(model, lowering, importer, config.loss);
+
+    std::vector<std::uint32_t> candidates;
+    std::vector<Value> values;
+    for (const std::uint32_t index : states_behind(lowering.graph().nodes(), {draft.loss})) {
+        const StateEntry& entry = lowering.state()[index];
+        const bool is_frozen = std::find(config.frozen.begin(), config.frozen.end(), entry.name) != config.frozen.end();
+        if (entry.is_weight && !entry.is_buffer && !is_frozen) {
+            candidates.push_back(index);
+            values.push_back(value_of(lowering, index));
+        }
+    }
+    const std::vector<Value> gradients = lowering.tape().gradients(draft.loss, values);
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+        if (is_zero(lowering.graph().nodes(), gradients[i])) {
+            draft.idle.insert(lowering.state()[candidates[i]].name);
+        } else {
+            draft.parameters.push_back(candidates[i]);
+            draft.gradients.push_back(gradients[i]);
+        }
+    }
+    if (draft.parameters.empty()) {
+        refuse_config("the loss depends on no initializer that could be trained");
+    }
+}
+
 // The optimizer's slots stand behind everything the model needed until the state is put in order.
-std::vector<Value> optimized(Lowering& lowering, const TrainingConfig& config, const Value& loss, Layout& layout) {
+std::vector<Value> optimized(Draft& draft, const TrainingConfig& config, Layout& layout) {
+    Lowering& lowering = draft.lowering;
     program::OptimizerInputs inputs;
     std::vector<program::StateTensor> parameters;
-    for (const std::uint32_t index : layout.parameters) {
+    for (const std::uint32_t index : draft.parameters) {
         const StateEntry& entry = lowering.state()[index];
         inputs.parameters.push_back(value_of(lowering, index));
         inputs.decays.push_back(entry.dims.size() >= 2);
         parameters.push_back({entry.name, entry.type});
     }
-    inputs.gradients = lowering.tape().gradients(loss, inputs.parameters);
+    inputs.gradients = draft.gradients;
+    layout.parameters = draft.parameters;
     layout.slots = program::optimizer_slots(config.optimizer, parameters);
     auto index = static_cast<std::uint32_t>(lowering.state().size());
     for (const program::Slot& slot : layout.slots) {
@@ -205,7 +240,9 @@ std::vector<Value> optimized(Lowering& lowering, const TrainingConfig& config, c
     return program::append_optimizer(lowering.graph(), config.optimizer, inputs);
 }
 
-void note_rest(const Model& model, Lowering& lowering, const Layout& layout) {
+void note_rest(
+    const Model& model, Lowering& lowering, const Layout& layout, const std::set<std::string>& known
+) {
     std::set<std::string> used;
     for (const auto* part : {&layout.parameters, &layout.others}) {
         for (const std::uint32_t index : *part) {
@@ -221,7 +258,8 @@ void note_rest(const Model& model, Lowering& lowering, const Layout& layout) {
         }
     }
     for (const NamedHostTensor& initializer : model.initializers) {
-        if (kind_of(initializer.tensor.type) == Kind::kReal && !used.contains(initializer.name)) {
+        const bool is_real = kind_of(initializer.tensor.type) == Kind::kReal;
+        if (is_real && !used.contains(initializer.name) && !known.contains(initializer.name)) {
             lowering.note("initializer '" + initializer.name + "' has no part in the loss and is left out");
         }
     }
@@ -250,64 +288,94 @@ std::vector<std::uint32_t> others_of(Lowering& lowering, std::vector<Value> valu
     return out;
 }
 
-TrainingImport training(ByteView bytes, const TrainingConfig& config) {
-    const Model model = decode_model(bytes);
-    require_config(model, config);
-    Lowering lowering(Mode::kTraining, config.profile);
-    Importer importer(model, lowering);
-    const std::vector<Column> columns = columns_of(model, config);
-    add_inputs(lowering, importer, columns, config.batch_size);
-    importer.add_initializers(false);
-    importer.lower_nodes();
-    Value loss = loss_of(model, lowering, importer, config.loss);
+// The state of the step in its order, and what the program starts from.
+class Ordering {
+  public:
+    Ordering(TrainingImport& out, Lowering& lowering) : out_(out), lowering_(lowering) {}
 
+    void add(std::uint32_t index, program::StateTensor tensor) {
+        positions_.emplace(index, static_cast<std::uint32_t>(out_.program.state.size()));
+        out_.program.state.push_back(std::move(tensor));
+    }
+    void add_entry(std::uint32_t index) {
+        StateEntry& entry = lowering_.state()[index];
+        add(index, {entry.name, entry.type});
+        out_.program.initial.push_back({entry.name, entry.type});
+        out_.initial.push_back(std::move(entry.value));
+    }
+    const std::map<std::uint32_t, std::uint32_t>& positions() const { return positions_; }
+
+  private:
+    TrainingImport& out_;
+    Lowering& lowering_;
+    std::map<std::uint32_t, std::uint32_t> positions_;
+};
+
+void require_fitting(const program::Program& program) {
+    if (program.state.size() > canonical::kMaxStateTensors) {
+        refuse_too_large("more than " + std::to_string(canonical::kMaxStateTensors) + " tensors in the state");
+    }
+    if (program.step.size() > canonical::kMaxNodes) {
+        refuse_too_large("a step has " + std::to_string(program.step.size()) + " nodes; at most " +
+                         std::to_string(canonical::kMaxNodes) + " are allowed");
+    }
+    require_names(program.state);
+    if (!program::check_program(program)) {
+        refuse_too_large("the model does not fit a program");
+    }
+}
+
+TrainingImport finished(
+    Draft& draft, const Model& model, const TrainingConfig& config, const std::set<std::string>& known
+) {
+    Lowering& lowering = draft.lowering;
     Layout layout;
-    layout.parameters = parameters_of(lowering, loss, config);
-    std::vector<Value> next = optimized(lowering, config, loss, layout);
+    std::vector<Value> next = optimized(draft, config, layout);
     std::vector<Value> read = next;
-    read.push_back(loss);
+    read.push_back(draft.loss);
     layout.others = others_of(lowering, std::move(read), layout);
 
     TrainingImport out;
-    std::map<std::uint32_t, std::uint32_t> positions;
-    const auto add = [&](std::uint32_t index, program::StateTensor tensor) {
-        positions.emplace(index, static_cast<std::uint32_t>(out.program.state.size()));
-        out.program.state.push_back(std::move(tensor));
-    };
-    const auto add_entry = [&](std::uint32_t index) {
-        StateEntry& entry = lowering.state()[index];
-        add(index, {entry.name, entry.type});
-        out.program.initial.push_back({entry.name, entry.type});
-        out.initial.push_back(std::move(entry.value));
-    };
-    std::for_each(layout.parameters.begin(), layout.parameters.end(), add_entry);
+    Ordering ordering(out, lowering);
+    for (const std::uint32_t index : layout.parameters) {
+        ordering.add_entry(index);
+    }
     for (std::size_t i = 0; i < layout.slots.size(); ++i) {
-        add(static_cast<std::uint32_t>(lowering.state().size() + i), layout.slots[i].tensor);
+        ordering.add(static_cast<std::uint32_t>(lowering.state().size() + i), layout.slots[i].tensor);
     }
     for (const std::uint32_t index : layout.others) {
-        add_entry(index);
+        ordering.add_entry(index);
         next.push_back(lowering.state()[index].next.value_or(value_of(lowering, index)));
     }
-    require_names(out.program.state);
-    if (out.program.state.size() > canonical::kMaxStateTensors) {
-        refuse_too_large("more than " + std::to_string(canonical::kMaxStateTensors) + " tensors in the state");
-    }
-    note_rest(model, lowering, layout);
+    note_rest(model, lowering, layout, known);
     out.notes = std::move(lowering.notes());
+    Value loss = draft.loss;
     out.program.step = std::move(lowering.graph()).commit(next, loss);
-    renumber(out.program.step, positions);
+    renumber(out.program.step, ordering.positions());
     out.program.init = init_graph(out.program, layout);
     out.program.loss_node = loss.index;
     out.program.batch_size = config.batch_size;
+    const std::vector<Column> columns = columns_of(model, config);
     out.program.dataset = {config.dataset_rows, columns.back().first + columns.back().count};
-    if (out.program.step.size() > canonical::kMaxNodes) {
-        refuse_too_large("a step has " + std::to_string(out.program.step.size()) + " nodes; at most " +
-                         std::to_string(canonical::kMaxNodes) + " are allowed");
-    }
-    if (!program::check_program(out.program)) {
-        refuse_too_large("the model does not fit a program");
-    }
+    require_fitting(out.program);
     return out;
+}
+
+TrainingImport training(ByteView bytes, const TrainingConfig& config) {
+    const Model model = decode_model(bytes);
+    require_config(model, config);
+    Draft draft(config);
+    write_draft(draft, model, config, {});
+    if (draft.idle.empty()) {
+        return finished(draft, model, config, {});
+    }
+    // Once more, with what is not trained as constants that can be computed with at import.
+    Draft second(config);
+    write_draft(second, model, config, draft.idle);
+    for (const std::string& name : draft.idle) {
+        second.lowering.note("initializer '" + name + "' is a constant: no gradient reaches it");
+    }
+    return finished(second, model, config, draft.idle);
 }
 
 }  // namespace

@@ -61,7 +61,7 @@ double element(const canonical::Tensor& tensor, std::size_t i) {
     }
     float value = 0.0F;
     std::memcpy(&value, tensor.data.data() + i * 4, 4);
-    return double{value};
+    return static_cast<double>(value);
 }
 
 std::string difference(
