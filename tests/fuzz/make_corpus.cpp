@@ -35,6 +35,7 @@ int main(int argc, char** argv) {
     assay::fuzz::write_program_seeds(out);
     assay::fuzz::write_trace_seeds(out);
     assay::fuzz::write_chain_seeds(out);
+    assay::fuzz::write_onnx_seeds(out);
     assay::fuzz::write_file_seeds(out);
     return 0;
 }
