@@ -106,7 +106,7 @@ struct Engine::Impl {
     std::unique_ptr<fused::ThreadPool> pool;
     std::unique_ptr<fused::Executor> fast;
     bool is_fast_possible = false;
-    bool has_state = false;
+    std::size_t state_size = 0;  ///< tensors that there are; an initialisation may begin with fewer than it makes
     bool is_state_fast = false;  ///< the state is in `fast`, else in `backend`
 
     Slot slot_of(const Input& input) const {
@@ -174,7 +174,7 @@ bool Engine::Impl::prepare_fast() {
     }
     const auto types = steady_state(graph);
     const std::vector<std::uint32_t> wanted(kept.begin(), kept.end());
-    auto plan = types ? fused::make_plan(graph, *types, wanted, options.threads) : std::nullopt;
+    auto plan = types && state_size <= types->size() ? fused::make_plan(graph, *types, wanted, options.threads) : std::nullopt;
     is_fast_possible = plan.has_value();
     if (is_fast_possible) {
         pool = std::make_unique<fused::ThreadPool>(options.threads);
@@ -184,18 +184,20 @@ bool Engine::Impl::prepare_fast() {
 }
 
 std::vector<Tensor> Engine::Impl::load_state() const {
-    if (is_state_fast) {
-        return fast->state();
-    }
     std::vector<Tensor> out;
-    for (const Slot slot : state) {
-        out.push_back(backend->load(slot));
+    if (is_state_fast) {
+        out = fast->state();
+        out.resize(state_size);
+        return out;
+    }
+    for (std::size_t i = 0; i < state_size; ++i) {
+        out.push_back(backend->load(static_cast<Slot>(tasks.size() + i)));
     }
     return out;
 }
 
 void Engine::Impl::store_state(std::span<const Tensor> tensors) {
-    has_state = has_state || !tensors.empty();
+    state_size = tensors.size();
     if (is_state_fast) {
         return fast->set_state(tensors);
     }
@@ -205,13 +207,14 @@ void Engine::Impl::store_state(std::span<const Tensor> tensors) {
 }
 
 void Engine::Impl::move_state(bool to_fast) {
-    if (to_fast == is_state_fast || !has_state) {
-        is_state_fast = to_fast;
+    if (to_fast == is_state_fast) {
         return;
     }
     const std::vector<Tensor> moved = load_state();
     if (to_fast) {
-        std::for_each(state.begin(), state.end(), [&](Slot slot) { backend->release(slot); });
+        for (std::size_t i = 0; i < state_size; ++i) {
+            backend->release(static_cast<Slot>(tasks.size() + i));
+        }
     }
     is_state_fast = to_fast;
     store_state(moved);
@@ -219,7 +222,7 @@ void Engine::Impl::move_state(bool to_fast) {
 
 Result<void, StepError> Engine::Impl::run_fast(const StepContext& context) {
     TRY(fast->run_step(context));
-    has_state = true;
+    state_size = state.size();
     for (const std::uint32_t node : kept) {
         const Tensor value = fast->kept(node);
         std::memcpy(&scalars[node], value.data.data(), sizeof(float));
@@ -338,7 +341,7 @@ Result<void, StepError> Engine::Impl::run_nodes(
     });
     if (is_finite) {
         backend->move_all(next, state);
-        has_state = true;
+        state_size = state.size();
     }
     for (Slot slot = 0; slot < tasks.size(); ++slot) {
         backend->release(slot);
