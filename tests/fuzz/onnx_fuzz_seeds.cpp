@@ -81,6 +81,23 @@ void write_onnx_seeds(const CorpusWriter& out) {
     ModelBuilder product = one_node("Einsum", {"x", "x"});
     product.attribute("equation", std::string("...ij,...jk->...ik"));
     out.write("onnx", "einsum", product.bytes());
+    for (const auto& [op, gates] : {std::pair("RNN", 1), std::pair("GRU", 3), std::pair("LSTM", 4)}) {
+        ModelBuilder layer;
+        layer.input("x", {3, 2, 4});
+        layer.output("y");
+        layer.initializer("w", {1, gates * 2, 4}, std::vector<float>(static_cast<std::size_t>(gates) * 8, 0.25F));
+        layer.initializer("r", {1, gates * 2, 2}, std::vector<float>(static_cast<std::size_t>(gates) * 4, 0.5F));
+        layer.node(op, {"x", "w", "r"}, {"y"});
+        layer.attribute("hidden_size", std::int64_t{2});
+        out.write("onnx", std::string("layer_") + op, layer.bytes());
+    }
+    ModelBuilder resize;
+    resize.input("x", {1, 2, 4, 4});
+    resize.output("y");
+    resize.integers("sizes", {1, 2, 7, 8});
+    resize.node("Resize", {"x", "", "", "sizes"}, {"y"});
+    resize.attribute("mode", std::string("cubic"));
+    out.write("onnx", "resize", resize.bytes());
     ModelBuilder tensor;
     tensor.initializer("t", {2, 2}, {1, 2, 3, 4});
     const std::string text = tensor.proto().graph().initializer(0).SerializeAsString();

@@ -254,6 +254,29 @@ Constant where_constant(const Constant& condition, const Constant& x, const Cons
     return out;
 }
 
+Constant take_constant(const Constant& x, std::size_t axis, std::span<const std::int64_t> indices) {
+    Constant out = empty_like(x.type, x.dims);
+    out.dims[axis] = static_cast<std::uint32_t>(indices.size());
+    std::size_t inner = 1;
+    for (std::size_t d = axis + 1; d < x.dims.size(); ++d) {
+        inner *= x.dims[d];
+    }
+    const std::uint64_t count = out.count();
+    for (std::uint64_t i = 0; i < count; ++i) {
+        const std::size_t block = i / inner / indices.size();
+        const auto at = static_cast<std::size_t>(indices[i / inner % indices.size()]);
+        const std::size_t from = (block * x.dims[axis] + at) * inner + i % inner;
+        if (out.is_real()) {
+            out.reals.push_back(x.real(from));
+        } else {
+            out.integers.push_back(x.integer(from));
+        }
+    }
+    shrink(out.reals);
+    shrink(out.integers);
+    return out;
+}
+
 Constant concat_constants(std::span<const Constant* const> parts, std::size_t axis, program::Dims dims) {
     Constant out = empty_like(parts[0]->type, std::move(dims));
     std::size_t outer = 1;

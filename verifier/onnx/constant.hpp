@@ -73,6 +73,7 @@ Constant compare_constants(
     const Constant& a, const Constant& b, const program::Dims& dims, const std::function<bool(double, double)>& f
 );
 Constant where_constant(const Constant& condition, const Constant& x, const Constant& y, const program::Dims& dims);
+Constant take_constant(const Constant& x, std::size_t axis, std::span<const std::int64_t> indices);
 Constant concat_constants(std::span<const Constant* const> parts, std::size_t axis, program::Dims dims);
 
 }  // namespace assay::onnx

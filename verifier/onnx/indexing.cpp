@@ -3,16 +3,14 @@
 #include <numeric>
 
 #include <verifier/onnx/arithmetic.hpp>
+#include <verifier/onnx/gathering.hpp>
 #include <verifier/onnx/limits.hpp>
 #include <verifier/onnx/operators.hpp>
 
 namespace assay::onnx {
 namespace {
 
-using canonical::kTileDim;
 using canonical::Shape;
-
-std::uint32_t to_tile(std::uint32_t n) { return (n + kTileDim - 1) / kTileDim * kTileDim; }
 
 // Indices known at import, counted from the front.
 std::optional<std::vector<std::int64_t>> known_indices(const Operand& index, std::uint32_t size) {
@@ -33,49 +31,6 @@ std::optional<std::vector<std::int64_t>> known_indices(const Operand& index, std
     return out;
 }
 
-// Run-time indices as f32, counted from the front.
-Value from_front(Lowering& lowering, const Value& index, std::uint32_t size) {
-    program::GraphBuilder& graph = lowering.graph();
-    const Value shifted = graph.add_const(index, static_cast<float>(size));
-    return graph.select(shifted, graph.less(index, lowering.scalar(0.0F)), index);
-}
-
-// Rows `index` (i32 [B,1]) of table [V,D]: [B,D].
-Value gather(Lowering& lowering, const Value& table, const Value& index) {
-    const std::uint32_t width = table.shape.cols;
-    const std::uint32_t padded = to_tile(width);
-    checked_shape(table.shape.rows, padded);
-    checked_shape(index.shape.rows, padded);
-    program::Tape& tape = lowering.tape();
-    const Dims dims{table.shape.rows, width};
-    const std::vector<std::int32_t> none{0, 0};
-    const std::vector<std::int32_t> more{0, static_cast<std::int32_t>(padded - width)};
-    const Value wide =
-        padded == width ? table : lowering.view(table, program::pad_view(dims, none, more), {table.shape.rows, padded});
-    const Value rows = tape.embed(wide, index);
-    return padded == width
-               ? rows
-               : lowering.view(
-                     rows, program::slice_view({index.shape.rows, padded}, 1, 0, width), {index.shape.rows, width}
-                 );
-}
-
-// Indices as i32 [B,1].
-Value known_column(Lowering& lowering, const std::vector<std::int64_t>& indices) {
-    const auto count = static_cast<std::uint32_t>(indices.size());
-    return lowering.array(lowering.add_constant(make_integers(ElementType::kInt64, {count, 1}, indices))).value;
-}
-
-// The same as f32.
-Value column_of(Lowering& lowering, const Operand& x) {
-    const Value value = lowering.real(lowering.array(x));
-    return lowering.view_as(value, checked_shape(value.shape.element_count(), 1));
-}
-
-Value computed_column(Lowering& lowering, const Operand& index, std::uint32_t size) {
-    return lowering.graph().to_int(from_front(lowering, column_of(lowering, index), size));
-}
-
 Outputs lower_gather(Call& call) {
     Lowering& lowering = call.lowering();
     const Operand& x = call.in(0);
@@ -88,20 +43,11 @@ Outputs lower_gather(Call& call) {
     if (checked_elements(dims) == 0) {
         return {lowering.add_constant(Constant{x->type, dims, {}, {}})};
     }
-    const auto known = known_indices(index, x->dims[axis]);
-    if (known) {
-        if (const Operand taken = lowering.take(x, axis, *known)) {
-            return {lowering.reshape(taken, dims)};
-        }
+    if (const auto known = known_indices(index, x->dims[axis])) {
+        return {lowering.reshape(pick(lowering, x, axis, *known), dims)};
     }
-    // The axis first, the rest as columns; afterwards the indices take the axis' place.
-    std::vector<std::uint32_t> order(x->dims.size());
-    std::iota(order.begin(), order.end(), 0U);
-    std::rotate(order.begin(), order.begin() + axis, order.begin() + axis + 1);
-    const std::uint64_t rest = checked_elements(x->dims) / x->dims[axis];
-    const Value table = lowering.matrix(lowering.array(x), order, checked_shape(x->dims[axis], rest));
-    const Value column = known ? known_column(lowering, *known) : computed_column(lowering, index, x->dims[axis]);
-    const Value rows = gather(lowering, table, column);
+    const Value rows = gather(lowering, axis_first(lowering, x, axis), computed_column(lowering, index, x->dims[axis]));
+    // The indices take the axis' place.
     Dims found = index->dims;
     found.insert(found.end(), x->dims.begin(), x->dims.begin() + axis);
     found.insert(found.end(), x->dims.begin() + axis + 1, x->dims.end());
@@ -280,11 +226,7 @@ Outputs lower_compress(Call& call) {
             picks.push_back(static_cast<std::int64_t>(i));
         }
     }
-    const Operand out = lowering.take(x, axis, picks);
-    if (out == nullptr) {
-        refuse_too_large("the condition picks too many separate stretches");
-    }
-    return {out};
+    return {pick(lowering, x, axis, picks)};
 }
 
 }  // namespace

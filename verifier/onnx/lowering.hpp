@@ -98,7 +98,7 @@ class Lowering {
     );
     Operand expand(const Operand& x, const Dims& dims);
     Operand concat(std::span<const Operand> parts, std::uint32_t axis);
-    /// The elements at `indices` (all in range) along `axis`.
+    /// The elements at `indices` (all in range) along `axis`, as slices; nullptr when that would be too many.
     Operand take(const Operand& x, std::uint32_t axis, std::span<const std::int64_t> indices);
     /// Any view; its dimensions have no zeros.
     Operand apply(const Operand& x, const canonical::View& view, double fill = 0.0);
@@ -139,6 +139,7 @@ class Lowering {
 
   private:
     Array materialise(const Slot& slot);
+    void join(std::vector<Value>& values, std::vector<Dims>& shapes, std::uint32_t axis);
 
     Mode mode_;
     program::GraphBuilder graph_;

@@ -142,6 +142,10 @@ Attribute to_attribute(const ::onnx::AttributeProto& proto) {
             out.kind = AttributeKind::kFloats;
             out.reals.assign(proto.floats().begin(), proto.floats().end());
             break;
+        case ::onnx::AttributeProto::STRINGS:
+            out.kind = AttributeKind::kStrings;
+            out.texts.assign(proto.strings().begin(), proto.strings().end());
+            break;
         case ::onnx::AttributeProto::TENSOR:
             out.kind = AttributeKind::kTensor;
             out.tensor = to_host_tensor(proto.t(), proto.name());

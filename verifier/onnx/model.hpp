@@ -13,7 +13,7 @@
 /// Inside onnx only: a model as the importer reads it. No protobuf beyond model.cpp.
 namespace assay::onnx {
 
-enum class AttributeKind : std::uint8_t { kInt, kFloat, kString, kInts, kFloats, kTensor, kOther };
+enum class AttributeKind : std::uint8_t { kInt, kFloat, kString, kInts, kFloats, kStrings, kTensor, kOther };
 
 struct Attribute {
     AttributeKind kind = AttributeKind::kOther;
@@ -22,6 +22,7 @@ struct Attribute {
     std::string text{};
     std::vector<std::int64_t> integers{};
     std::vector<float> reals{};
+    std::vector<std::string> texts{};
     HostTensor tensor{};
 };
 

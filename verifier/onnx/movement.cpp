@@ -256,7 +256,28 @@ Operand Lowering::concat(std::span<const Operand> parts, std::uint32_t axis) {
         values.push_back(real(array(part)));
         shapes.push_back(part->dims);
     }
-    return add_array(from_matrix(tape_.concat(values, shapes, axis), parts[0]->type, dims));
+    join(values, shapes, axis);
+    return add_array(from_matrix(values[0], parts[0]->type, dims));
+}
+
+// Neighbours two by two, so that many parts are not each padded to the whole.
+void Lowering::join(std::vector<Value>& values, std::vector<Dims>& shapes, std::uint32_t axis) {
+    while (values.size() > 1) {
+        std::vector<Value> joined;
+        std::vector<Dims> wider;
+        for (std::size_t i = 0; i < values.size(); i += 2) {
+            const std::size_t count = std::min<std::size_t>(2, values.size() - i);
+            Dims dims = shapes[i];
+            dims[axis] += count == 2 ? shapes[i + 1][axis] : 0;
+            joined.push_back(
+                count == 2 ? tape_.concat(std::span(values).subspan(i, 2), std::span(shapes).subspan(i, 2), axis)
+                           : values[i]
+            );
+            wider.push_back(std::move(dims));
+        }
+        values = std::move(joined);
+        shapes = std::move(wider);
+    }
 }
 
 Operand Lowering::take(const Operand& x, std::uint32_t axis, std::span<const std::int64_t> indices) {
@@ -265,8 +286,11 @@ Operand Lowering::take(const Operand& x, std::uint32_t axis, std::span<const std
     if (checked_elements(dims) == 0) {
         return add_constant(Constant{x->type, dims, {}, {}});
     }
+    if (x->constant && checked_elements(dims) <= kMaxConstant) {
+        return add_constant(take_constant(*x->constant, axis, indices));
+    }
     const std::vector<Run> runs = runs_of(indices);
-    if (x->constant || runs.size() <= kMaxRuns) {
+    if (runs.size() <= kMaxRuns) {
         std::vector<Operand> parts;
         for (const Run& run : runs) {
             parts.push_back(apply(x, run_view(x->dims, axis, run)));

@@ -27,12 +27,15 @@ std::vector<Operator> logic_operators();
 std::vector<Operator> shape_operators();
 std::vector<Operator> movement_operators();
 std::vector<Operator> indexing_operators();
+std::vector<Operator> scatter_operators();
+std::vector<Operator> resize_operators();
 std::vector<Operator> reduction_operators();
 std::vector<Operator> product_operators();
 std::vector<Operator> einsum_operators();
 std::vector<Operator> convolution_operators();
 std::vector<Operator> pooling_operators();
 std::vector<Operator> normalisation_operators();
+std::vector<Operator> recurrent_operators();
 std::vector<Operator> loss_operators();
 
 /// nullptr for one that is not supported.

@@ -3,6 +3,7 @@
 #include <limits>
 #include <numeric>
 
+#include <verifier/onnx/gathering.hpp>
 #include <verifier/onnx/limits.hpp>
 #include <verifier/onnx/operators.hpp>
 
@@ -180,7 +181,7 @@ Outputs lower_pad(Call& call) {
     }
     for (std::uint32_t axis = 0; axis < rank; ++axis) {
         const auto positions = padded_positions(out->dims[axis], before[axis], after[axis], mode == "reflect");
-        out = lowering.take(out, axis, positions);
+        out = pick(lowering, out, axis, positions);
     }
     return {out};
 }

@@ -54,6 +54,17 @@ Rows token_rows() {
     return Rows(std::move(rows));
 }
 
+Rows sequence_rows() {
+    std::vector<Bytes> rows(kBatch);
+    for (std::size_t r = 0; r < kBatch; ++r) {
+        for (std::size_t i = 0; i < 7; ++i) {
+            add(rows[r], integer(r * 7 + i, 13));
+        }
+        add(rows[r], integer(r, 13));
+    }
+    return Rows(std::move(rows));
+}
+
 Rows image_rows() {
     std::vector<Bytes> rows(kBatch);
     for (std::size_t r = 0; r < kBatch; ++r) {
@@ -150,6 +161,10 @@ TEST_CASE("a transformer that torch exported has torch's loss and gradients") {
 
 TEST_CASE("a convolutional network that torch exported has torch's loss and gradients") {
     check_against_torch("cnn", image_rows());
+}
+
+TEST_CASE("a recurrent network that torch exported has torch's loss and gradients") {
+    check_against_torch("rnn", sequence_rows());
 }
 
 // torch keeps the mask as a buffer and compares it with zero in every step.

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes gpt.onnx and cnn.onnx as torch exports them for training, and what torch says of them.
+"""Writes gpt.onnx, cnn.onnx and rnn.onnx as torch exports them for training, and what torch says of them.
 
     export.py    (with torch 1.13 or later)
 
@@ -87,6 +87,20 @@ class Cnn(nn.Module):
         return F.cross_entropy(self.fc(self.drop(x)), label, label_smoothing=0.0)
 
 
+class Rnn(nn.Module):
+    def __init__(self, vocabulary=13, width=5, hidden=6):
+        super().__init__()
+        self.embed = nn.Embedding(vocabulary, width)
+        self.lstm = nn.LSTM(width, hidden, batch_first=True, bidirectional=True)
+        self.gru = nn.GRU(2 * hidden, hidden, batch_first=True)
+        self.head = nn.Linear(hidden, vocabulary)
+
+    def forward(self, tokens, target):
+        x, _ = self.lstm(self.embed(tokens))
+        x, last = self.gru(x)
+        return F.cross_entropy(self.head(x[:, -1] + last[0]), target)
+
+
 def write(name, model, inputs, names):
     model.train()
     loss = model(*inputs)
@@ -113,6 +127,8 @@ def main():
           ["tokens", "targets"])
     cnn = Cnn()
     write("cnn", cnn, (numbers(BATCH * 2 * 64).view(BATCH, 2, 8, 8), integers(BATCH, 5)), ["image", "label"])
+    torch.manual_seed(2)
+    write("rnn", Rnn(), (integers(BATCH * 7, 13).view(BATCH, 7), integers(BATCH, 13)), ["tokens", "target"])
 
 
 if __name__ == "__main__":
