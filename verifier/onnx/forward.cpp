@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include <verifier/onnx/importer.hpp>
@@ -97,12 +96,8 @@ ForwardGraph forward(ByteView bytes, const ForwardConfig& config) {
     }
     out.graph = commit(lowering, std::move(values));
     std::vector<canonical::TensorType> before;
-    std::set<std::string> names;
     for (StateEntry& entry : lowering.state()) {
         before.push_back(entry.type);
-        while (!names.insert(entry.name).second) {
-            entry.name += "'";
-        }
         out.state.push_back({std::move(entry.name), entry.type});
         out.values.push_back(std::move(entry.value));
     }

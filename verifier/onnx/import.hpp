@@ -66,7 +66,7 @@ struct ImportError {
 /// A TensorProto file.
 Result<HostTensor, ImportError> decode_tensor(ByteView bytes);
 /// The state tensor that holds `tensor` in a graph: f32 for real numbers (float64 is rounded) and bools, i32 for
-/// integers. kTooLarge for an integer beyond i32, or a tensor without elements.
+/// integers. kTooLarge for an integer beyond i32, kUnsupported for a tensor without elements.
 Result<canonical::Tensor, ImportError> to_state_tensor(const HostTensor& tensor);
 
 /// Sizes for the named dimensions that models leave open ("batch", "sequence").

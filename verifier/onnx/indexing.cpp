@@ -195,7 +195,7 @@ Outputs lower_one_hot(Call& call) {
     Dims last = index->dims;
     last.push_back(classes);
     if (checked_elements(last) == 0) {
-        refuse_too_large("there are no indices");
+        refuse_unsupported("there are no indices");
     }
     const Value hot = call.graph().one_hot(computed_column(lowering, index, classes), classes);
     const Value pair = lowering.view_as(lowering.real(lowering.array(values)), {1, 2});

@@ -39,7 +39,7 @@ canonical::Shape checked_shape(std::uint64_t rows, std::uint64_t cols) {
 void require_array(const program::Dims& dims) {
     const std::uint64_t count = checked_elements(dims);
     if (count == 0) {
-        refuse_too_large("an array of dimensions " + to_text(dims) + " has no elements");
+        refuse_unsupported("an array of dimensions " + to_text(dims) + " has no elements");
     }
     const std::uint64_t cols = dims.empty() ? 1 : dims.back();
     checked_shape(count / cols, cols);

@@ -85,6 +85,10 @@ Value Lowering::add_state(StateEntry entry) {
             "more than " + std::to_string(canonical::kMaxStateTensors) + " tensors of weights and constants"
         );
     }
+    const auto has_name = [&](const StateEntry& other) { return other.name == entry.name; };
+    while (std::any_of(state_.begin(), state_.end(), has_name)) {
+        entry.name += "'";
+    }
     const auto index = static_cast<std::uint32_t>(state_.size());
     const Value value = program::GraphBuilder::state(index, entry.type);
     state_.push_back(std::move(entry));

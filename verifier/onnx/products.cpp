@@ -83,7 +83,7 @@ Operand matrix_product(Call& call, const Operand& left, const Operand& right) {
     Dims dims = batch;
     dims.insert(dims.end(), {m, n});
     if (checked_elements(dims) == 0 || k == 0) {
-        refuse_too_large("a product of dimensions " + to_text(dims) + " has no elements");
+        refuse_unsupported("a product of dimensions " + to_text(dims) + " has no elements");
     }
     Value product;
     const bool is_shared = checked_elements(batch_b) == 1;
@@ -135,7 +135,7 @@ Outputs lower_gemm(Call& call) {
         refuse_invalid("the inputs are not matrices");
     }
     if (call.in(0)->is_empty() || call.in(1)->is_empty()) {
-        refuse_too_large("the inputs have no elements");
+        refuse_unsupported("the inputs have no elements");
     }
     const Value a = lowering.real(call.array(0));
     const Value b = lowering.real(call.array(1));

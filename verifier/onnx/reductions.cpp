@@ -139,7 +139,7 @@ Outputs lower_reduction(Call& call) {
     const std::vector<std::uint32_t> axes = reduced_axes(call);
     const Dims dims = reduced_dims(x->dims, axes, call.integer("keepdims", 1) != 0);
     if (checked_elements(x->dims) == 0) {
-        refuse_too_large("there is nothing to reduce");
+        refuse_unsupported("there is nothing to reduce");
     }
     if (const auto known = reduce_known(x, kReduction, axes.size(), dims)) {
         return {lowering.add_constant(*known)};
@@ -161,7 +161,7 @@ Outputs lower_arg(Call& call) {
     const std::vector<std::uint32_t> axes = one_axis(call.axis_of(call.integer("axis", 0), x->dims.size()));
     const Dims dims = reduced_dims(x->dims, axes, call.integer("keepdims", 1) != 0);
     if (checked_elements(x->dims) == 0) {
-        refuse_too_large("there is nothing to compare");
+        refuse_unsupported("there is nothing to compare");
     }
     const Rows rows = rows_along(lowering, x, axes);
     Value from = kMin ? graph.scale(rows.value, -1.0F) : rows.value;

@@ -201,7 +201,7 @@ void require_choice(
 Outputs lower_resize(Call& call) {
     const Operand& x = call.in(0);
     if (x->is_empty()) {
-        refuse_too_large("the input has no elements");
+        refuse_unsupported("the input has no elements");
     }
     Settings settings;
     settings.mode = call.text("mode", "nearest");
@@ -238,7 +238,7 @@ Outputs lower_resize(Call& call) {
 Outputs lower_upsample(Call& call) {
     const Operand& x = call.in(0);
     if (x->is_empty()) {
-        refuse_too_large("the input has no elements");
+        refuse_unsupported("the input has no elements");
     }
     const Settings settings{.mode = call.text("mode", "nearest"), .coordinates = "asymmetric", .nearest = "floor"};
     require_choice(call, "mode", settings.mode, {"nearest", "linear"});

@@ -52,7 +52,7 @@ Dims spatial_dims(const Operand& x) {
         refuse_unsupported("an input of dimensions " + to_text(x->dims) + ": one to three spatial axes are supported");
     }
     if (x->is_empty()) {
-        refuse_too_large("the input has no elements");
+        refuse_unsupported("the input has no elements");
     }
     return Dims(x->dims.begin() + 2, x->dims.end());
 }
