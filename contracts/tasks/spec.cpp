@@ -26,11 +26,13 @@ std::uint32_t rounds_for(std::uint64_t count) {
     return rounds;
 }
 
-bool is_graph_size(std::uint32_t nodes) { return nodes >= 2 && nodes <= canonical::kMaxNodes; }
+// An initialisation may only commit to what the task gives; a step that changes nothing is no training.
+bool is_init_size(std::uint32_t nodes) { return nodes >= 1 && nodes <= canonical::kMaxNodes; }
+bool is_step_size(std::uint32_t nodes) { return nodes >= 2 && nodes <= canonical::kMaxNodes; }
 
 bool is_program(const trace::ProgramCommitment& program) {
     return program.state_tensors >= 1 && program.state_tensors <= canonical::kMaxStateTensors &&
-           is_graph_size(program.init_nodes) && is_graph_size(program.step_nodes) && program.batch_size >= 1 &&
+           is_init_size(program.init_nodes) && is_step_size(program.step_nodes) && program.batch_size >= 1 &&
            program.batch_size <= canonical::kMaxDimension && program.dataset.rows >= 1 &&
            program.dataset.width >= 1 && program.dataset.width <= canonical::kMaxRowWidth &&
            program.initial_tensors <= canonical::kMaxStateTensors &&

@@ -58,7 +58,7 @@ TEST_CASE("TASK-2: a specification that cannot be trained, replayed or disputed 
         [](TaskSpec& s) { s.training_blocks = 0; },
         [](TaskSpec& s) { s.program.state_tensors = 0; },
         [](TaskSpec& s) { s.program.state_tensors = canonical::kMaxStateTensors + 1; },
-        [](TaskSpec& s) { s.program.init_nodes = 1; },
+        [](TaskSpec& s) { s.program.init_nodes = 0; },
         [](TaskSpec& s) { s.program.step_nodes = canonical::kMaxNodes + 1; },
         [](TaskSpec& s) { s.program.batch_size = 0; },
         [](TaskSpec& s) { s.program.dataset.rows = 0; },

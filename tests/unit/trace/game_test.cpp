@@ -131,6 +131,33 @@ TEST_CASE("DSP-11: an initialisation reads the tensors that the task gives, open
     }
 }
 
+TEST_CASE("DSP-11: an initialisation that only commits to what the task gives is disputed in one round of each level") {
+    World world = given_world();
+    const canonical::Shape shape = world.initial[1].shape;
+    world.init = {{.op = canonical::Op::kCommit, .dtype = canonical::DType::kF32, .shape = {}, .attributes = {},
+                   .inputs = {{.source = canonical::Source::kState, .index = 1, .dtype = canonical::DType::kF32,
+                               .shape = shape}}}};
+    world.state = {world.initial[1]};
+    World other = world;
+    other.initial[1].data[5] ^= 1U;
+    ScalarReplay honest(world, true, 7);
+    ScalarReplay cheat(other, true, 7);
+    const Claim claim = make_claim(world, cheat, true, 0, 1, 7);
+    Position p = start_position(claim);
+    std::vector<NodeReveal> reveals;
+    while (p.level != Level::kProof) {
+        const auto children = make_reveal(claim, p, cheat);
+        if (p.level == Level::kNodes) {
+            reveals.push_back({.first_node = p.first_node, .child_height = split(claim, p).child_height,
+                               .children = children});
+        }
+        p = reveal(claim, p, children).value();
+        p = select(claim, p, make_selection(claim, p, honest)).value();
+    }
+    CHECK(p.rounds == 2);
+    CHECK(judge(claim, p, make_proof(claim, p, honest, reveals)).value() == Ruling::kClaimRefuted);
+}
+
 TEST_CASE("DSP-4: a lie about the state root alone is found among its tensors, in a dispute of little size") {
     struct Row {
         std::uint32_t tensors;
