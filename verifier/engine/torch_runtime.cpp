@@ -69,6 +69,8 @@ std::string torch_version() {
            std::to_string(TORCH_VERSION_PATCH);
 }
 
+bool has_cuda() { return at::hasCUDA(); }
+
 void multiply_nt(const ProductOf<double>& product) {
     static const auto gemm = find_gemm<double>("dgemm_");
     multiply(product, gemm);

@@ -11,6 +11,8 @@ namespace assay::engine {
 void set_threads(int torch_threads, int blas_threads);
 /// "1.13.1"
 std::string torch_version();
+/// Whether libtorch was built for CUDA and finds a device.
+bool has_cuda();
 
 template <class T>
 struct ProductOf {

@@ -47,7 +47,7 @@ std::string difference(const Case& c, const Outcome& expected, const Outcome& fo
 
 /// Every executor on `c`; fails the running test case where one differs.
 void check_everywhere(const Case& c);
-/// The same, and whether the graph had a plan.
+/// The same, and whether the graph had a plan; only asked for on a CPU, elsewhere true.
 bool check_everywhere(const Case& c, const Outcome& expected);
 
 /// `nodes` read the tensors `state`; finishes the graph with a commitment that leaves the state as it was.
