@@ -10,11 +10,11 @@ namespace assay::engine {
 
 /// How the sum of a chunk's products is computed. All are exact where they are allowed, so the choice is one of speed.
 enum class ProductKind : std::uint8_t {
-    kBytes,        ///< int8 operands within +-127 and int32 sums; accelerators only
-    kFloats,       ///< as many columns at a time as sum up within 24 bits
-    kDoubles,      ///< a whole chunk within 53 bits
-    kTwoDoubles,   ///< the right operand in two parts of 12 bits, each within 53 bits
-    kWords,        ///< integers modulo 2^64, for operands that nothing bounds
+    kBytes,       ///< int8 operands within +-127 and int32 sums; accelerators only
+    kFloats,      ///< as many columns at a time as sum up within 24 bits
+    kDoubles,     ///< a whole chunk within 53 bits
+    kTwoDoubles,  ///< the right operand in two parts of 12 bits, each within 53 bits
+    kWords,       ///< integers modulo 2^64, for operands that nothing bounds
 };
 ProductKind choose_product(const canonical::Node& contract, bool is_bounded, at::Device device);
 

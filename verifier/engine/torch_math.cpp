@@ -22,7 +22,9 @@ at::ScalarType scalar_type(DType dtype) {
     return dtype == DType::kF32 ? at::kFloat : dtype == DType::kI32 ? at::kInt : at::kLong;
 }
 
-std::vector<std::int64_t> sizes_of(Shape shape) { return {shape.rows, shape.cols}; }
+std::vector<std::int64_t> sizes_of(Shape shape) {
+    return {shape.rows, shape.cols};
+}
 
 DeviceMath::DeviceMath(at::Device device) : device_(device), zero_(f32(0)), nan_(f32(kCanonicalNan)) {}
 
@@ -47,7 +49,9 @@ at::Tensor DeviceMath::iota(std::int64_t count, at::ScalarType type) const {
     return at::arange(count, at::TensorOptions(device_).dtype(type));
 }
 
-at::Tensor DeviceMath::canon(const at::Tensor& x) const { return at::where(x.ne(x), nan_, at::add(x, zero_)); }
+at::Tensor DeviceMath::canon(const at::Tensor& x) const {
+    return at::where(x.ne(x), nan_, at::add(x, zero_));
+}
 
 at::Tensor DeviceMath::power_of_two(const at::Tensor& k) {
     return ((k.clamp(-1000, 1000) + 1023) * (std::int64_t{1} << 52U)).contiguous().view(at::kDouble);
@@ -94,8 +98,8 @@ at::Tensor DeviceMath::causal_mask(const Node& node, const at::Tensor& x) const 
 at::Tensor DeviceMath::unary(const Node& node, const at::Tensor& x) const {
     switch (node.op) {
         case Op::kSqrt:
-            // Some builds take f32 roots from a library that does not round them correctly. One of doubles is nowhere near
-            // halfway between two floats, so its own last bit cannot change the result.
+            // Some builds take f32 roots from a library that does not round them correctly. One of doubles is nowhere
+            // near halfway between two floats, so its own last bit cannot change the result.
             return at::sqrt(x.to(at::kDouble)).to(at::kFloat);
         case Op::kScale:
             return at::mul(x, f32(node.attributes[0]));

@@ -13,8 +13,12 @@ namespace {
 constexpr std::int64_t kInfinity = 0x7f800000;
 constexpr std::uint32_t kMinusInfinity = 0xff800000;
 
-std::int64_t rows_of(const at::Tensor& x) { return x.size(0); }
-std::int64_t cols_of(const at::Tensor& x) { return x.size(1); }
+std::int64_t rows_of(const at::Tensor& x) {
+    return x.size(0);
+}
+std::int64_t cols_of(const at::Tensor& x) {
+    return x.size(1);
+}
 
 at::Tensor numbers(const DeviceMath& math, const at::Tensor& x) {
     return at::where(x.ne(x), math.f32(kMinusInfinity), x);
@@ -95,8 +99,8 @@ at::Tensor gather_rows(const at::Tensor& table, const at::Tensor& index, Shape s
 
 at::Tensor scatter_add_rows(const at::Tensor& q, const at::Tensor& index, Shape shape) {
     const auto [is_row, row] = checked_rows(index, shape.rows);
-    const at::Tensor terms = q.reshape({-1, std::int64_t{shape.cols}}).to(at::kLong) *
-                             is_row.to(at::kLong).unsqueeze(1);
+    const at::Tensor terms =
+        q.reshape({-1, std::int64_t{shape.cols}}).to(at::kLong) * is_row.to(at::kLong).unsqueeze(1);
     return at::zeros(sizes_of(shape), terms.options()).index_add_(0, row, terms);
 }
 

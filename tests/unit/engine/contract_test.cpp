@@ -54,11 +54,20 @@ Tensor operand(Shape shape, Values values, Random& random) {
     for (std::size_t i = 0; i < shape.element_count(); ++i) {
         const std::uint32_t fraction = random.next_u32() & 0x807fffffU;
         switch (values) {
-            case Values::kWide: canonical::test::set_u32(out, i, fraction | (1U + random.below(254)) << 23U); break;
-            case Values::kOutlier: canonical::test::set_u32(out, i, fraction | (i % 61 == 0 ? 250U : 120U) << 23U); break;
-            case Values::kDenormal: canonical::test::set_u32(out, i, fraction); break;
-            case Values::kZero: canonical::test::set_u32(out, i, fraction & 0x80000000U); break;
-            default: break;
+            case Values::kWide:
+                canonical::test::set_u32(out, i, fraction | (1U + random.below(254)) << 23U);
+                break;
+            case Values::kOutlier:
+                canonical::test::set_u32(out, i, fraction | (i % 61 == 0 ? 250U : 120U) << 23U);
+                break;
+            case Values::kDenormal:
+                canonical::test::set_u32(out, i, fraction);
+                break;
+            case Values::kZero:
+                canonical::test::set_u32(out, i, fraction & 0x80000000U);
+                break;
+            default:
+                break;
         }
     }
     return out;
@@ -73,17 +82,18 @@ Tensor largest(Shape shape) {
     return out;
 }
 
-constexpr std::array kProfiles{std::array{21U, 2048U}, std::array{24U, 16384U}, std::array{8U, 256U},
-                               std::array{7U, 65536U}};
+constexpr std::array kProfiles{
+    std::array{21U, 2048U}, std::array{24U, 16384U}, std::array{8U, 256U}, std::array{7U, 65536U}};
 
 }  // namespace
 
 TEST_CASE("NUM-1: contractions of every profile equal the definition on every kind of operand") {
     Random random(4);
     for (const auto [precision, chunk] : kProfiles) {
-        for (const Values values : {Values::kPlain, Values::kWide, Values::kOutlier, Values::kHostile,
-                                    Values::kDenormal, Values::kZero}) {
-            for (const auto [m, n, k] : {std::array{1U, 1U, 1U}, std::array{37U, 33U, 65U}, std::array{5U, 40U, 700U}}) {
+        for (const Values values :
+             {Values::kPlain, Values::kWide, Values::kOutlier, Values::kHostile, Values::kDenormal, Values::kZero}) {
+            for (const auto [m, n, k] :
+                 {std::array{1U, 1U, 1U}, std::array{37U, 33U, 65U}, std::array{5U, 40U, 700U}}) {
                 CAPTURE(precision);
                 CAPTURE(k);
                 const Contraction c{.m = m, .n = n, .k = k, .precision = precision, .chunk = chunk};
@@ -96,8 +106,13 @@ TEST_CASE("NUM-1: contractions of every profile equal the definition on every ki
 
 TEST_CASE("NUM-17: contractions equal the definition around the ends of chunks") {
     Random random(5);
-    for (const auto [precision, chunk] : {std::array{21U, 64U}, std::array{24U, 32U}, std::array{8U, 256U},
-                                          std::array{7U, 96U}, std::array{13U, 2048U}, std::array{2U, 32U}}) {
+    for (const auto [precision, chunk] :
+         {std::array{21U, 64U},
+          std::array{24U, 32U},
+          std::array{8U, 256U},
+          std::array{7U, 96U},
+          std::array{13U, 2048U},
+          std::array{2U, 32U}}) {
         for (const std::uint32_t k : {chunk - 1, chunk, chunk + 1, 3 * chunk, 3 * chunk + 5}) {
             CAPTURE(precision);
             CAPTURE(k);
@@ -125,8 +140,8 @@ TEST_CASE("NUM-16: sums that reach the limit are exact on every engine") {
 TEST_CASE("NUM-16: each group of rows is contracted with its own group on every engine") {
     Random random(6);
     for (const auto [precision, chunk] : kProfiles) {
-        for (const auto [groups, m, n, k] : {std::array{2U, 32U, 32U, 33U}, std::array{3U, 64U, 32U, 300U},
-                                             std::array{5U, 32U, 96U, 64U}}) {
+        for (const auto [groups, m, n, k] :
+             {std::array{2U, 32U, 32U, 33U}, std::array{3U, 64U, 32U, 300U}, std::array{5U, 32U, 96U, 64U}}) {
             CAPTURE(precision);
             CAPTURE(groups);
             const Contraction c{.m = m, .n = n, .k = k, .precision = precision, .chunk = chunk, .groups = groups};
@@ -142,8 +157,8 @@ TEST_CASE("NUM-16: a contraction of integers that nothing bounds wraps as the de
     Random random(7);
     constexpr auto kLow = std::numeric_limits<std::int32_t>::min();
     constexpr auto kHigh = std::numeric_limits<std::int32_t>::max();
-    for (const auto [rows, k, chunk, groups] : {std::array{3U, 33U, 32U, 1U}, std::array{35U, 70U, 2048U, 1U},
-                                                std::array{64U, 65U, 64U, 2U}}) {
+    for (const auto [rows, k, chunk, groups] :
+         {std::array{3U, 33U, 32U, 1U}, std::array{35U, 70U, 2048U, 1U}, std::array{64U, 65U, 64U, 2U}}) {
         const std::uint32_t n = groups == 1 ? 5 : 32;
         const std::uint32_t chunks = (k + chunk - 1) / chunk;
         std::vector<Tensor> state;

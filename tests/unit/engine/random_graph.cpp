@@ -27,8 +27,12 @@ namespace {
 
 constexpr std::uint32_t kMaxElements = 20'000;
 
-std::uint32_t bits_of(float x) { return std::bit_cast<std::uint32_t>(x); }
-bool is_f32(const Input& x) { return x.dtype == DType::kF32; }
+std::uint32_t bits_of(float x) {
+    return std::bit_cast<std::uint32_t>(x);
+}
+bool is_f32(const Input& x) {
+    return x.dtype == DType::kF32;
+}
 
 class Maker {
   public:
@@ -85,9 +89,7 @@ class Maker {
     std::vector<Tensor> state_;
 };
 
-Input Maker::emit(
-    Op op, DType dtype, Shape shape, std::array<std::uint32_t, 2> attributes, std::vector<Input> inputs
-) {
+Input Maker::emit(Op op, DType dtype, Shape shape, std::array<std::uint32_t, 2> attributes, std::vector<Input> inputs) {
     graph_.push_back({op, dtype, shape, attributes, std::move(inputs), {}});
     ASSERT(canonical::check_node(graph_.back()).has_value());
     return values_.emplace_back(output_of(graph_, graph_.size() - 1));
@@ -117,10 +119,18 @@ void Maker::add_state() {
 
 void Maker::source() {
     switch (random_.below(4)) {
-        case 0: emit(Op::kFill, DType::kF32, shape(), {bits_of(random_.unit()), 0}, {}); break;
-        case 1: emit(Op::kUniform, DType::kF32, shape(), {bits_of(0.5F), random_.next_u32()}, {}); break;
-        case 2: emit(Op::kBernoulli, DType::kF32, shape(), {0xc0000000U, random_.next_u32()}, {}); break;
-        default: emit(Op::kStepCount, DType::kF32, {1, 1}, {1 + random_.below(3), random_.below(4)}, {}); break;
+        case 0:
+            emit(Op::kFill, DType::kF32, shape(), {bits_of(random_.unit()), 0}, {});
+            break;
+        case 1:
+            emit(Op::kUniform, DType::kF32, shape(), {bits_of(0.5F), random_.next_u32()}, {});
+            break;
+        case 2:
+            emit(Op::kBernoulli, DType::kF32, shape(), {0xc0000000U, random_.next_u32()}, {});
+            break;
+        default:
+            emit(Op::kStepCount, DType::kF32, {1, 1}, {1 + random_.below(3), random_.below(4)}, {});
+            break;
     }
 }
 
@@ -135,14 +145,27 @@ void Maker::elementwise() {
     const auto x = pick(is_f32);
     const auto y = second_operand(*x);
     if (y && !one_in(3)) {
-        constexpr std::array kBinary{Op::kAdd, Op::kAdd, Op::kSub, Op::kMul, Op::kMul,
-                                     Op::kDiv, Op::kMax, Op::kMin, Op::kReluGrad};
+        constexpr std::array kBinary{
+            Op::kAdd, Op::kAdd, Op::kSub, Op::kMul, Op::kMul, Op::kDiv, Op::kMax, Op::kMin, Op::kReluGrad};
         emit(one_of(kBinary), DType::kF32, x->shape, {}, {*x, *y});
         return;
     }
-    constexpr std::array kUnary{Op::kSqrt, Op::kRelu, Op::kExp, Op::kLog, Op::kTanh, Op::kTanh, Op::kErf,
-                                Op::kSin, Op::kCos, Op::kAbs, Op::kAbs, Op::kFloor, Op::kRint, Op::kScale,
-                                Op::kAddConst};
+    constexpr std::array kUnary{
+        Op::kSqrt,
+        Op::kRelu,
+        Op::kExp,
+        Op::kLog,
+        Op::kTanh,
+        Op::kTanh,
+        Op::kErf,
+        Op::kSin,
+        Op::kCos,
+        Op::kAbs,
+        Op::kAbs,
+        Op::kFloor,
+        Op::kRint,
+        Op::kScale,
+        Op::kAddConst};
     const Op op = one_of(kUnary);
     const bool has_constant = op == Op::kScale || op == Op::kAddConst;
     emit(op, DType::kF32, x->shape, {has_constant ? bits_of(4.0F * random_.unit()) : 0, 0}, {*x});
@@ -155,14 +178,20 @@ void Maker::compare_and_select() {
         return;
     }
     switch (random_.below(4)) {
-        case 0: emit(Op::kLess, DType::kF32, x->shape, {}, {*x, *y}); break;
-        case 1: emit(Op::kEqual, DType::kF32, x->shape, {}, {*x, *y}); break;
+        case 0:
+            emit(Op::kLess, DType::kF32, x->shape, {}, {*x, *y});
+            break;
+        case 1:
+            emit(Op::kEqual, DType::kF32, x->shape, {}, {*x, *y});
+            break;
         case 2: {
             const std::uint32_t period = 1 + random_.below(x->shape.rows + 2);
             emit(Op::kCausalMask, DType::kF32, x->shape, {period, one_in(2) ? 0xff800000U : 0}, {*x});
             break;
         }
-        default: emit(Op::kSelect, DType::kF32, x->shape, {}, {*x, *y, *second_operand(*x)}); break;
+        default:
+            emit(Op::kSelect, DType::kF32, x->shape, {}, {*x, *y, *second_operand(*x)});
+            break;
     }
 }
 
@@ -197,7 +226,8 @@ View Maker::random_view(const program::Dims& dims) {
             const std::uint32_t first = random_.below(size);
             return program::slice_view(dims, axis, first, 1 + random_.below(size - first));
         }
-        case 1: return program::slice_view(dims, axis, size - 1, size, -1);
+        case 1:
+            return program::slice_view(dims, axis, size - 1, size, -1);
         case 2: {
             std::array<std::int32_t, canonical::kMaxViewAxes> before{};
             std::array<std::int32_t, canonical::kMaxViewAxes> after{};
@@ -280,7 +310,13 @@ void Maker::gather() {
     if (index && one_in(3) && index->shape.cols == 1) {
         emit(Op::kOneHot, DType::kF32, {index->shape.rows, one_of(cols_)}, {}, {*index});
     } else if (table && index) {
-        emit(Op::kGatherRows, DType::kF32, {index->shape.rows, index->shape.cols * table->shape.cols}, {}, {*table, *index});
+        emit(
+            Op::kGatherRows,
+            DType::kF32,
+            {index->shape.rows, index->shape.cols * table->shape.cols},
+            {},
+            {*table, *index}
+        );
     }
 }
 
@@ -305,13 +341,13 @@ void Maker::scatter() {
     if (!index) {
         return;
     }
-    const auto x = pick([&](const Input& v) {
-        return is_f32(v) && v.shape.rows == index->shape.rows && v.shape.cols % 32 == 0;
-    });
+    const auto x =
+        pick([&](const Input& v) { return is_f32(v) && v.shape.rows == index->shape.rows && v.shape.cols % 32 == 0; });
     if (!x) {
         return;
     }
-    const Input each = emit(Op::kRowExponent, DType::kI32, {x->shape.rows, 1}, {(x->shape.cols + 31) / 32 * 32, 0}, {*x});
+    const Input each =
+        emit(Op::kRowExponent, DType::kI32, {x->shape.rows, 1}, {(x->shape.cols + 31) / 32 * 32, 0}, {*x});
     const Input e = emit(Op::kRowMax, DType::kI32, {1, 1}, {}, {transposed(each)});
     const Input q = emit(Op::kQuantise, DType::kI32, x->shape, {30, 0}, {*x, e});
     const Input sum = emit(Op::kScatterAddRows, DType::kI64, {one_of(rows_), x->shape.cols}, {}, {q, *index});
@@ -367,8 +403,13 @@ void Maker::product() {
         return;
     }
     const auto b = pick([&](const Input& v) { return is_f32(v) && v.shape.cols == a->shape.cols; });
-    constexpr std::array kProfiles{std::array{21U, 2048U}, std::array{21U, 64U}, std::array{24U, 16384U},
-                                   std::array{8U, 256U}, std::array{8U, 32U}, std::array{7U, 65536U}};
+    constexpr std::array kProfiles{
+        std::array{21U, 2048U},
+        std::array{21U, 64U},
+        std::array{24U, 16384U},
+        std::array{8U, 256U},
+        std::array{8U, 32U},
+        std::array{7U, 65536U}};
     const auto [precision, chunk] = one_of(kProfiles);
     std::uint32_t n = b->shape.rows;
     for (const std::uint32_t groups : {3U, 2U}) {
@@ -430,10 +471,27 @@ Case Maker::make() {
     const std::size_t size = 20 + random_.below(41);
     using Step = void (Maker::*)();
     constexpr std::array<Step, 22> kSteps{
-        &Maker::elementwise, &Maker::elementwise, &Maker::elementwise, &Maker::elementwise, &Maker::elementwise,
-        &Maker::elementwise, &Maker::elementwise, &Maker::elementwise, &Maker::source, &Maker::compare_and_select,
-        &Maker::compare_and_select, &Maker::conversion, &Maker::reduction, &Maker::reduction, &Maker::view,
-        &Maker::view, &Maker::gather, &Maker::scatter, &Maker::exact_sum, &Maker::softmax, &Maker::quantise_alone,
+        &Maker::elementwise,
+        &Maker::elementwise,
+        &Maker::elementwise,
+        &Maker::elementwise,
+        &Maker::elementwise,
+        &Maker::elementwise,
+        &Maker::elementwise,
+        &Maker::elementwise,
+        &Maker::source,
+        &Maker::compare_and_select,
+        &Maker::compare_and_select,
+        &Maker::conversion,
+        &Maker::reduction,
+        &Maker::reduction,
+        &Maker::view,
+        &Maker::view,
+        &Maker::gather,
+        &Maker::scatter,
+        &Maker::exact_sum,
+        &Maker::softmax,
+        &Maker::quantise_alone,
         &Maker::product};
     while (graph_.size() < size) {
         (this->*one_of(kSteps))();
@@ -449,6 +507,8 @@ Case Maker::make() {
 
 }  // namespace
 
-Case random_graph(std::uint64_t seed) { return Maker(seed).make(); }
+Case random_graph(std::uint64_t seed) {
+    return Maker(seed).make();
+}
 
 }  // namespace assay::test

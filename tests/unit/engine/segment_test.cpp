@@ -21,7 +21,9 @@ TEST_CASE("NUM-1: a segment of a demo-sized model leaves the same state by the d
     constexpr std::uint64_t kSteps = 25;
     const Program program = build_char_model(model, {});
     const auto rows = std::make_shared<TextRows>(model.dataset_rows, model.context + 1, model.vocabulary);
-    const auto context = [&](std::uint64_t step) { return StepContext{.seed = 5, .step = step, .dataset = rows->shape()}; };
+    const auto context = [&](std::uint64_t step) {
+        return StepContext{.seed = 5, .step = step, .dataset = rows->shape()};
+    };
     const std::vector<Tensor> initial = *canonical::execute_graph(program.init, context(0), *rows, {});
 
     std::vector<Tensor> expected = initial;

@@ -104,9 +104,12 @@ SmallModel gpt(const Profile& profile, bool is_rotary) {
     optimizer.kind = OptimizerKind::kAdamW;
     optimizer.weight_decay = 0.1F;
     optimizer.clip_norm = 0.5F;
-    optimizer.schedule = {.kind = ScheduleKind::kCosine, .warmup_updates = 2, .total_updates = 20, .final_fraction = 0.1F};
-    return {is_rotary ? "gpt with rotary positions" : "gpt with dropout", build_gpt(model, optimizer),
-            std::make_shared<TextRows>(kRows, model.context + 1, 41)};
+    optimizer.schedule = {
+        .kind = ScheduleKind::kCosine, .warmup_updates = 2, .total_updates = 20, .final_fraction = 0.1F};
+    return {
+        is_rotary ? "gpt with rotary positions" : "gpt with dropout",
+        build_gpt(model, optimizer),
+        std::make_shared<TextRows>(kRows, model.context + 1, 41)};
 }
 
 }  // namespace

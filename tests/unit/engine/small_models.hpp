@@ -16,7 +16,9 @@ struct SmallModel {
     program::Program program;
     std::shared_ptr<const canonical::RowSource> rows;
 
-    canonical::StepContext context(std::uint64_t step) const { return {.seed = 11, .step = step, .dataset = rows->shape()}; }
+    canonical::StepContext context(std::uint64_t step) const {
+        return {.seed = 11, .step = step, .dataset = rows->shape()};
+    }
     /// The state before step 0, by the definition.
     std::vector<canonical::Tensor> initial() const;
     Case step(std::uint64_t step, std::vector<canonical::Tensor> state) const {
