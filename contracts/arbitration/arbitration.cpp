@@ -109,11 +109,14 @@ trace::Claim make_claim(const StateView& view, const Task& task, std::uint32_t s
     claim.initialisation = segment == 0;
     claim.before = task.spec.program.initial_root;
     claim.after = find_checkpoint(view, task.id, segment).value().state_root;
+    claim.first_step = first_step(task.spec, segment);
+    claim.step_count = step_count(task.spec, segment);
     if (segment != 0) {
-        const std::uint64_t interval = task.spec.checkpoint_interval;
-        claim.first_step = (segment - 1) * interval;
-        claim.step_count = static_cast<std::uint32_t>(std::min(interval, task.spec.steps - claim.first_step));
         claim.before = find_checkpoint(view, task.id, segment - 1).value().state_root;
+    }
+    if (task.diverged_at && segment == segment_count(task)) {
+        claim.step_count = static_cast<std::uint32_t>(*task.diverged_at - claim.first_step) + 1;
+        claim.diverges = true;
     }
     return claim;
 }
@@ -160,7 +163,7 @@ Result<void, TxError> check_stateful(
     TRY_ASSIGN(const Task task, require_task(view, action.task));
     TRY(require_state(task, TaskState::kCompleted, TaskState::kChallenge));
     TRY(require_open_window(view, task));
-    if (action.segment > segment_count(task.spec)) {
+    if (action.segment > segment_count(task)) {
         return Unexpected{TxError::kSegmentUnknown};  // DSP-37
     }
     if (task.solver == sender) {
@@ -243,7 +246,9 @@ Result<void, TxError> check_stateful(
     const StateView& view, const Params& /*params*/, const AccountId& sender, const ProveMove& action
 ) noexcept {
     TRY_ASSIGN(const Dispute dispute, require_dispute(view, action.dispute, sender, Party::kEither));
-    if (dispute.position.level != trace::Level::kProof) {
+    // DSP-27: a divergence is shown as soon as one step is in question.
+    const auto needed = action.proof.divergence ? trace::Level::kNodes : trace::Level::kProof;
+    if (dispute.position.level < needed) {
         return Unexpected{TxError::kIllegalMove};  // DSP-35
     }
     return {};

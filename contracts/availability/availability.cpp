@@ -3,36 +3,23 @@
 
 #include <core/codec/borsh.hpp>
 #include <core/crypto/hash.hpp>
-#include <core/merkle/tree.hpp>
 #include <contracts/chain/slots.hpp>
 #include <contracts/settlement/settlement.hpp>
 #include <contracts/stake/staking.hpp>
 #include <contracts/tasks/lifecycle.hpp>
-#include <verifier/trace/commitment.hpp>
+#include <verifier/trace/opening.hpp>
 
 namespace assay::contracts {
 namespace {
 
 constexpr std::size_t kMaxPathLength = 64;
 
-bool is_dimension(std::uint32_t n) { return n >= 1 && n <= canonical::kMaxDimension; }
-
 /// The state root that the chunk leads to, for the challenge's tensor and tile; nullopt when a path has the wrong
 /// length. The tile is the challenged one modulo the tensor's number of tiles, which only the answer reveals, so that
 /// no challenge asks for what does not exist (AVL-4).
 std::optional<Hash256> root_of_chunk(const ServeChunk& action, const Challenge& challenge, std::uint32_t tensors) {
-    const std::uint64_t tiles = canonical::tile_count(action.type.shape);
-    const auto tile_root = merkle::root_from_path(
-        trace::tile_leaf(action.opening.tile), challenge.tile % tiles, tiles, action.opening.tile_path);
-    if (!tile_root) {
-        return std::nullopt;
-    }
-    const auto root = merkle::root_from_path(
-        trace::tensor_commitment(action.type, *tile_root), challenge.tensor, tensors, action.opening.source_path);
-    if (!root) {
-        return std::nullopt;
-    }
-    return trace::state_root_from(tensors, *root);
+    const std::uint64_t tile = challenge.tile % canonical::tile_count(action.type.shape);
+    return trace::state_root_of({challenge.tensor, tile, action.type, action.opening}, tensors);
 }
 
 void set_challenge_deadline(Context& context, Challenge& challenge, Height deadline) {
@@ -118,9 +105,7 @@ Result<void, TxError> execute(Context& context, const ChallengeAvailability& act
 // --- serve ---------------------------------------------------------------------------------------------------
 
 Result<void, TxError> check_stateless(const ServeChunk& action) noexcept {
-    const bool in_range = is_dimension(action.type.shape.rows) && is_dimension(action.type.shape.cols) &&
-                          action.opening.tile.dtype == action.type.dtype &&
-                          canonical::is_well_formed(action.opening.tile) &&
+    const bool in_range = trace::is_well_formed({0, 0, action.type, action.opening}) &&
                           action.opening.tile_path.size() <= kMaxPathLength &&
                           action.opening.source_path.size() <= kMaxPathLength;
     if (!in_range) {

@@ -146,8 +146,10 @@ Result<void, InvariantError> check_task(const Change<Task>& change, std::span<co
         return Unexpected{InvariantError::kEscrow};  // INV-3
     }
     const Payout payout = payout_of(task.id, history);
-    const bool rewards_once = payout.reward == 0 || (task.state == TaskState::kSettled &&
-                                                     payout.refund <= wide(task.spec.verification_fee));
+    const Wide unearned = wide(task.spec.reward) - wide(earned_reward(task));
+    const bool rewards_once =
+        payout.reward == 0 || (task.state == TaskState::kSettled && payout.reward <= wide(earned_reward(task)) &&
+                               payout.refund <= wide(task.spec.verification_fee) + unearned);
     if (payout.total > (ends ? whole : 0) || !rewards_once) {
         return Unexpected{InvariantError::kPayout};  // INV-4
     }

@@ -38,13 +38,15 @@ constexpr std::array<const char*, 4> kChallengeStates{"open", "served", "lapsed"
 constexpr std::array<const char*, std::variant_size_v<Action>> kActions{
     "transfer",       "bond",          "unbond",          "submit_task",    "accept_task",   "post_checkpoint",
     "complete_task",  "cancel_task",   "commit_verdict",  "reveal_verdict", "open_dispute",  "reveal_move",
-    "select_move",    "prove_move",    "challenge_availability", "serve_chunk"};
+    "select_move",    "prove_move",    "challenge_availability", "serve_chunk",
+    "declare_divergence"};
 
 constexpr std::array<const char*, std::variant_size_v<HistoryEvent>> kEvents{
     "submitted",         "solver_drawn",     "accepted",       "checkpoint_posted",
     "completed",         "verifier_drawn",   "verdict_committed", "verdict_revealed",
     "dispute_opened",    "dispute_moved",    "dispute_ended",  "availability_challenged",
-    "availability_ended", "paid",            "slashed",        "state_changed"};
+    "availability_ended", "paid",            "slashed",        "state_changed",
+    "diverged"};
 
 }  // namespace
 
@@ -80,6 +82,7 @@ const char* to_string(TxError error) noexcept {
         case TxError::kCheckpointOrder: return "checkpoint_order";
         case TxError::kCheckpointsMissing: return "checkpoints_missing";
         case TxError::kSpecInvalid: return "spec_invalid";
+        case TxError::kNoDivergence: return "no_divergence";
         case TxError::kNotAssigned: return "not_assigned";
         case TxError::kAlreadyCommitted: return "already_committed";
         case TxError::kNotCommitted: return "not_committed";

@@ -13,6 +13,7 @@
 #include <core/codec/borsh.hpp>
 #include <core/crypto/keys.hpp>
 #include <verifier/trace/narrowing.hpp>
+#include <verifier/trace/opening.hpp>
 #include <verifier/trace/referee.hpp>
 
 /// What users send to the chain: Borsh bytes, signed with BIP-340 over a tagged hash that binds the chain id
@@ -174,9 +175,22 @@ struct ServeChunk {  // the answer: the tile, with its path to the checkpoint's 
     }
 };
 
+struct DeclareDivergence {  // tasks, by the solver: a step of the next segment diverged (NUM-6), and training ends with it
+    TaskId task;
+    std::uint64_t step = 0;       ///< global number; 0 for the initialisation
+    Hash256 state_root;           ///< after that step
+    ArtifactRef artifact;         ///< safetensors of that state
+    trace::StateOpening opening;  ///< a tile of it with a value that is not finite
+    static constexpr auto fields() {
+        return std::tuple{&DeclareDivergence::task, &DeclareDivergence::step, &DeclareDivergence::state_root,
+                          &DeclareDivergence::artifact, &DeclareDivergence::opening};
+    }
+};
+
 using Action = std::variant<
     Transfer, Bond, Unbond, SubmitTask, AcceptTask, PostCheckpoint, CompleteTask, CancelTask, CommitVerdict,
-    RevealVerdict, OpenDispute, RevealMove, SelectMove, ProveMove, ChallengeAvailability, ServeChunk>;
+    RevealVerdict, OpenDispute, RevealMove, SelectMove, ProveMove, ChallengeAvailability, ServeChunk,
+    DeclareDivergence>;
 /// "transfer", "submit_task", ... : the name of the action in RPC and CLI.
 const char* action_name(const Action& action) noexcept;
 

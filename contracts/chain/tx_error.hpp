@@ -31,6 +31,7 @@ enum class [[nodiscard]] TxError : std::uint8_t {
     kCheckpointOrder = 44,   ///< TASK-7: not the next index
     kCheckpointsMissing = 45,///< TASK-9
     kSpecInvalid = 46,       ///< TASK-2
+    kNoDivergence = 47,      ///< TASK-13
     // Verification.
     kNotAssigned = 60,         ///< VER-1
     kAlreadyCommitted = 61,    ///< VER-3

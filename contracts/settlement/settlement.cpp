@@ -86,8 +86,10 @@ void finish(Context& context, Task& task, TaskState state) {
 Amount tenth_of(Amount amount) noexcept { return Amount{amount.grains / 10}; }
 
 void settle(Context& context, Task& task) {
-    // SET-1
-    pay(context, task, task.solver.value(), task.spec.reward, Reason::kReward);
+    // SET-1, SET-7
+    const Amount earned = earned_reward(task);
+    pay(context, task, task.solver.value(), earned, Reason::kReward);
+    pay(context, task, task.submitter, subtract(task.spec.reward, earned), Reason::kRefund);
     if (pay_verifiers(context, task, std::nullopt) == 0) {
         pay(context, task, task.submitter, task.escrow, Reason::kRefund);
     }

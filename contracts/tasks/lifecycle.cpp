@@ -41,6 +41,28 @@ std::uint32_t segment_count(const TaskSpec& spec) noexcept {
     return static_cast<std::uint32_t>(std::min<std::uint64_t>(count, std::numeric_limits<std::uint32_t>::max()));
 }
 
+std::uint32_t segment_count(const Task& task) noexcept {
+    return task.diverged_at ? task.checkpoints - 1 : segment_count(task.spec);
+}
+
+std::uint64_t first_step(const TaskSpec& spec, std::uint32_t segment) noexcept {
+    return segment == 0 ? 0 : std::uint64_t{segment - 1} * spec.checkpoint_interval;
+}
+
+std::uint32_t step_count(const TaskSpec& spec, std::uint32_t segment) noexcept {
+    const std::uint64_t left = spec.steps - std::min(spec.steps, first_step(spec, segment));
+    return segment == 0 ? 1 : static_cast<std::uint32_t>(std::min<std::uint64_t>(spec.checkpoint_interval, left));
+}
+
+Amount earned_reward(const Task& task) noexcept {
+    if (!task.diverged_at) {
+        return task.spec.reward;
+    }
+    const std::uint64_t executed = task.checkpoints == 1 ? 0 : *task.diverged_at + 1;
+    __extension__ using Wide = unsigned __int128;
+    return Amount{static_cast<std::uint64_t>(Wide{task.spec.reward.grains} * executed / task.spec.steps)};
+}
+
 Result<Task, TxError> require_task(const StateView& view, const TaskId& id) noexcept {
     auto task = find_task(view, id);
     if (!task) {

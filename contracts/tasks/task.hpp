@@ -70,6 +70,8 @@ struct Task {
     Amount escrow;       ///< reward and verification fee not yet paid out
     Amount solver_bond;  ///< the solver's stake locked here
     std::uint32_t checkpoints = 0;  ///< how many are posted
+    /// TASK-13: the step that diverged, if one did; the last checkpoint is the state after it.
+    std::optional<std::uint64_t> diverged_at;
     std::vector<Assignment> assignments;
     std::uint32_t open_disputes = 0;
     std::uint32_t open_challenges = 0;
@@ -78,13 +80,21 @@ struct Task {
     static constexpr auto fields() {
         return std::tuple{&Task::id, &Task::submitter, &Task::spec, &Task::state, &Task::submitted_at,
                           &Task::deadline, &Task::solver, &Task::escrow, &Task::solver_bond, &Task::checkpoints,
-                          &Task::assignments, &Task::open_disputes, &Task::open_challenges, &Task::history_count,
-                          &Task::history_root};
+                          &Task::diverged_at, &Task::assignments, &Task::open_disputes, &Task::open_challenges,
+                          &Task::history_count, &Task::history_root};
     }
 };
 
 /// Segments of a task: 0 (initialisation) .. segment_count; as many as checkpoints when complete, minus one.
 std::uint32_t segment_count(const TaskSpec& spec) noexcept;  ///< without segment 0
+/// Those that there are to verify: of a task that diverged, up to the one that did.
+std::uint32_t segment_count(const Task& task) noexcept;
+/// The first step of segment `segment`, and how many it has when nothing diverges; the initialisation is step 0.
+std::uint64_t first_step(const TaskSpec& spec, std::uint32_t segment) noexcept;
+std::uint32_t step_count(const TaskSpec& spec, std::uint32_t segment) noexcept;
+/// SET-7: what the solver has earned of the reward once the task settles: all of it, or of a task that diverged the
+/// share of the steps that were executed.
+Amount earned_reward(const Task& task) noexcept;
 
 // --- history -------------------------------------------------------------------------------------------------
 
@@ -190,6 +200,15 @@ struct Slashed {
         return std::tuple{&Slashed::from, &Slashed::amount, &Slashed::burned, &Slashed::reason};
     }
 };
+struct Diverged {  // instead of checkpoint_posted
+    std::uint32_t index = 0;
+    std::uint64_t step = 0;
+    Hash256 state_root;
+    Hash256 artifact;
+    static constexpr auto fields() {
+        return std::tuple{&Diverged::index, &Diverged::step, &Diverged::state_root, &Diverged::artifact};
+    }
+};
 struct StateChanged {
     TaskState state = TaskState::kOpen;
     static constexpr auto fields() { return std::tuple{&StateChanged::state}; }
@@ -200,7 +219,7 @@ using HistoryEvent = std::variant<
     history::Submitted, history::SolverDrawn, history::Accepted, history::CheckpointPosted, history::Completed,
     history::VerifierDrawn, history::VerdictCommitted, history::VerdictRevealed, history::DisputeOpened,
     history::DisputeMoved, history::DisputeEnded, history::AvailabilityChallenged, history::AvailabilityEnded,
-    history::Paid, history::Slashed, history::StateChanged>;
+    history::Paid, history::Slashed, history::StateChanged, history::Diverged>;
 const char* event_name(const HistoryEvent& event) noexcept;
 
 /// HIS-1: one transition of a task. `tx` and `actor` are zero when a deadline did it.

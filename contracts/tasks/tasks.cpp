@@ -12,10 +12,14 @@
 namespace assay::contracts {
 namespace {
 
-/// The task, when `sender` is its solver and it is in `state`.
+/// A task that was there when the checks ran is there when the effects do.
+Task checked_task(const Context& context, const TaskId& id) { return find_task(context.state, id).value(); }
+
+}  // namespace
+
 Result<Task, TxError> require_own_task(
     const StateView& view, const TaskId& id, TaskState state, const AccountId& sender
-) {
+) noexcept {
     TRY_ASSIGN(Task task, require_task(view, id));
     TRY(require_state(task, state, state));
     if (task.solver != sender) {
@@ -23,11 +27,6 @@ Result<Task, TxError> require_own_task(
     }
     return task;
 }
-
-/// A task that was there when the checks ran is there when the effects do.
-Task checked_task(const Context& context, const TaskId& id) { return find_task(context.state, id).value(); }
-
-}  // namespace
 
 // --- submit --------------------------------------------------------------------------------------------------
 
@@ -126,9 +125,7 @@ Result<void, TxError> check_stateful(
     return {};
 }
 
-Result<void, TxError> execute(Context& context, const CompleteTask& action) noexcept {
-    // TASK-9
-    Task task = checked_task(context, action.task);
+void complete(Context& context, Task& task) {
     record(context, task, history::Completed{});
     enter_state(context, task, TaskState::kCompleted, context.height_after(context.params.commit_blocks));
     set_task(context.state, task);
@@ -136,6 +133,12 @@ Result<void, TxError> execute(Context& context, const CompleteTask& action) noex
     docket.draw_after = context.height();
     set_docket(context.state, task.id, docket);
     add_waiting(context.state, task.id);
+}
+
+Result<void, TxError> execute(Context& context, const CompleteTask& action) noexcept {
+    // TASK-9
+    Task task = checked_task(context, action.task);
+    complete(context, task);
     return {};
 }
 

@@ -46,6 +46,19 @@ Result<void, TxError> check_stateful(
 ) noexcept;
 Result<void, TxError> execute(Context& context, const CancelTask& action) noexcept;
 
+Result<void, TxError> check_stateless(const DeclareDivergence& action) noexcept;
+Result<void, TxError> check_stateful(
+    const StateView& view, const Params& params, const AccountId& sender, const DeclareDivergence& action
+) noexcept;
+Result<void, TxError> execute(Context& context, const DeclareDivergence& action) noexcept;
+
+/// The task, when `sender` is its solver and it is in `state`: kTaskUnknown, kTaskState, kNotSolver (TASK-5).
+Result<Task, TxError> require_own_task(
+    const StateView& view, const TaskId& id, TaskState state, const AccountId& sender
+) noexcept;
+/// Training is over: verifiers are drawn from the next block on. Stores the task.
+void complete(Context& context, Task& task);
+
 /// TASK-6, TASK-8: the deadline of a task in kDrawn, kTraining or kCompleted has passed.
 void lapse_acceptance(Context& context, Task& task);
 void lapse_training(Context& context, Task& task);

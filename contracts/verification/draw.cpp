@@ -16,7 +16,7 @@ namespace {
 
 /// VER-1: distinct segments out of 0 .. segment_count, in ascending order.
 std::vector<std::uint32_t> draw_segments(const Context& context, const Task& task) {
-    std::vector<std::uint32_t> segments(segment_count(task.spec) + 1U);
+    std::vector<std::uint32_t> segments(segment_count(task) + 1U);
     std::iota(segments.begin(), segments.end(), 0U);
     const std::size_t wanted = std::min<std::size_t>(context.params.segments_checked, segments.size());
     for (std::uint32_t i = 0; i < wanted; ++i) {

@@ -171,6 +171,7 @@ Json render_task(const contracts::Task& task, const TaskDetails& details) {
     out["steps"] = task.spec.steps;
     out["checkpoint_interval"] = task.spec.checkpoint_interval;
     out["checkpoints"] = std::move(checkpoints);
+    out["diverged_at"] = or_null(task.diverged_at);
     out["assignments"] = render_assignments(task.assignments);
     out["deadline"] = task.deadline.value;
     out["open_disputes"] = task.open_disputes;

@@ -51,7 +51,8 @@ Json fields_of(const ProveMove& a) {
             {"accumulator", a.proof.before.has_value()},
             {"tiles", a.proof.tiles.size()},
             {"row", a.proof.row.has_value()},
-            {"entry", a.proof.entry.has_value()}};
+            {"entry", a.proof.entry.has_value()},
+            {"divergence", a.proof.divergence.has_value()}};
 }
 Json fields_of(const ChallengeAvailability& a) {
     return {{"task", rpc::render(a.task)},
@@ -62,6 +63,15 @@ Json fields_of(const ChallengeAvailability& a) {
 }
 Json fields_of(const ServeChunk& a) {
     return {{"challenge", rpc::render(a.challenge)}, {"rows", a.type.shape.rows}, {"cols", a.type.shape.cols}};
+}
+
+Json fields_of(const DeclareDivergence& a) {
+    return {{"task", rpc::render(a.task)},
+            {"step", a.step},
+            {"state_root", rpc::render(a.state_root)},
+            {"artifact", rpc::render(a.artifact)},
+            {"tensor", a.opening.tensor},
+            {"tile", a.opening.tile}};
 }
 
 }  // namespace

@@ -50,6 +50,12 @@ Json fields_of(const Slashed& e) {
             {"burned", rpc::render(e.burned)},
             {"reason", contracts::to_string(e.reason)}};
 }
+Json fields_of(const Diverged& e) {
+    return {{"checkpoint", e.index},
+            {"step", e.step},
+            {"state_root", rpc::render(e.state_root)},
+            {"artifact", rpc::render(e.artifact)}};
+}
 Json fields_of(const StateChanged& e) { return {{"state", contracts::to_string(e.state)}}; }
 
 }  // namespace

@@ -65,6 +65,10 @@ std::vector<Action> all_actions() {
         ProveMove{.dispute = {}, .proof = proof},
         ChallengeAvailability{.task = {}, .checkpoint = 1, .tensor = 2, .tile = 3, .role = Role::kVerifier},
         ServeChunk{.challenge = {}, .type = {.dtype = canonical::DType::kF32, .shape = {4, 1}}, .opening = opening},
+        DeclareDivergence{
+            .task = {}, .step = 3, .state_root = {}, .artifact = make_spec().program_artifact,
+            .opening = {.tensor = 1, .tile = 0, .type = {.dtype = canonical::DType::kF32, .shape = {4, 1}},
+                        .opening = opening}},
     };
 }
 

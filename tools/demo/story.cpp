@@ -126,6 +126,9 @@ void Story::tell(const contracts::HistoryRecord& record) {
                 return {Stage::kTraining,
                         "checkpoint " + std::to_string(e.index) + ", state root " + short_hex(e.state_root.view())};
             },
+            [&](const history::Diverged& e) -> Line {
+                return {Stage::kTraining, "step " + std::to_string(e.step) + " leaves values that are not finite: training ends"};
+            },
             [&](const history::Completed&) -> Line {
                 return {Stage::kCompletion, actor + " registers the last checkpoint and keeps the artifacts served"};
             },

@@ -24,6 +24,7 @@ struct Train {
     std::uint32_t segment = 0;
     bool operator==(const Train&) const = default;
 };
+/// Post the stored checkpoint; where it is the state after a step that diverged, declare that.
 struct PostCheckpoint {
     TaskId task;
     std::uint32_t index = 0;

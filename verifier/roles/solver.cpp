@@ -27,7 +27,7 @@ Intent decide_training(const SolverView& view) {
     if (view.task.checkpoints < view.stored_checkpoints) {
         return intent::PostCheckpoint{view.task.id, view.task.checkpoints};
     }
-    if (view.is_diverged) {
+    if (view.is_stopped) {
         return Wait::kUnable;
     }
     return intent::Train{view.task.id, view.stored_checkpoints};

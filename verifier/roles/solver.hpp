@@ -18,7 +18,7 @@ struct SolverView {
     Amount free_stake;                     ///< as solver
     Amount solver_bond;                    ///< what accepting locks
     bool is_breaker_open = false;
-    bool is_diverged = false;              ///< training gave a state that is not finite: there is no next checkpoint
+    bool is_stopped = false;               ///< training cannot go on: what it gives now is not what was posted
     std::uint32_t accepted_tasks = 0;
     std::uint32_t tasks_max = 0;           ///< 0: no limit
 };

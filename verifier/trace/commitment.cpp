@@ -56,6 +56,11 @@ Hash256 state_root_from(std::uint32_t tensor_count, const Hash256& merkle_root) 
     return kHash(codec::encode(tensor_count), merkle_root.view());
 }
 
+Hash256 diverged_root(std::uint64_t step, const Hash256& state_root) noexcept {
+    static const crypto::TaggedHash kHash("assay/diverged");
+    return kHash(codec::encode(step), state_root.view());
+}
+
 Hash256 accumulator_hash(const canonical::Accumulator& accumulator) noexcept {
     static const crypto::TaggedHash kHash("assay/partial");
     return kHash(accumulator.data);

@@ -25,6 +25,9 @@ merkle::Tree tile_tree(const canonical::Tensor& tensor);
 /// TRC-3: "assay/state" over the number of tensors (u32) and the Merkle root of their commitments, in state order.
 Hash256 state_root(std::span<const Hash256> tensor_commitments) noexcept;
 Hash256 state_root_from(std::uint32_t tensor_count, const Hash256& merkle_root) noexcept;
+/// VER-8: what a verdict names in the place of a state root when step `step` of the replay diverged and the solver does
+/// not say so: "assay/diverged" over the step's number (u64) and the root of the state after it.
+Hash256 diverged_root(std::uint64_t step, const Hash256& state_root) noexcept;
 /// TRC-4: "assay/partial" over the accumulator's bytes.
 Hash256 accumulator_hash(const canonical::Accumulator& accumulator) noexcept;
 /// TRC-5: "assay/node" over Borsh(Node).

@@ -36,9 +36,11 @@ struct Claim {
     std::uint32_t step_count = 1;
     Hash256 before;  ///< state root before the first step; for initialisation the program's initial_root
     Hash256 after;   ///< claimed state root after the last step
+    bool diverges = false;  ///< the claim says that the last step diverges (NUM-6): `after` is a state that is not finite
     static constexpr auto fields() {
         return std::tuple{&Claim::program, &Claim::dataset_root, &Claim::seed, &Claim::initialisation,
-                          &Claim::first_step, &Claim::step_count, &Claim::before, &Claim::after};
+                          &Claim::first_step, &Claim::step_count, &Claim::before, &Claim::after,
+                          &Claim::diverges};
     }
 };
 

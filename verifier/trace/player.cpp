@@ -142,6 +142,12 @@ std::vector<Hash256> own_children(const Claim& claim, const Position& p, Replay&
     return children;
 }
 
+/// The step that diverges though the claim does not say so of it.
+std::optional<std::uint64_t> unadmitted_divergence(const Claim& claim, Replay& replay) {
+    const auto step = replay.diverged_at();
+    return claim.diverges && step == last_step(claim) ? std::nullopt : step;
+}
+
 /// The step's Merkle tree as the responder claims it, as far as a party can know it: its own entries before the
 /// disputed node, and what was revealed.
 class ClaimedTree {
@@ -278,10 +284,14 @@ Selection make_selection(const Claim& claim, const Position& position, Replay& r
     const std::vector<Hash256> own = own_children(claim, position, replay);
     const auto& pending = position.pending;
     ASSERT(own.size() == pending.size());
-    const auto differs = std::mismatch(own.begin(), own.end(), pending.begin()).first;
-    const std::size_t child = differs != own.end() ? static_cast<std::size_t>(differs - own.begin()) : own.size() - 1;
-    Selection selection{.child = static_cast<std::uint32_t>(child), .node = {}};
     const Split s = split(claim, position);
+    const auto differs = std::mismatch(own.begin(), own.end(), pending.begin()).first;
+    std::size_t child = differs != own.end() ? static_cast<std::size_t>(differs - own.begin()) : own.size() - 1;
+    const auto diverged = unadmitted_divergence(claim, replay);
+    if (position.level == Level::kSteps && diverged && *diverged >= position.first_step) {
+        child = std::min<std::size_t>(child, (*diverged - position.first_step) >> s.child_height);
+    }
+    Selection selection{.child = static_cast<std::uint32_t>(child), .node = {}};
     if (position.level == Level::kNodes && s.child_height == 0) {
         const canonical::Graph& graph = replay.graph();
         std::vector<Hash256> leaves;
@@ -293,6 +303,32 @@ Selection make_selection(const Claim& claim, const Position& position, Replay& r
         selection.node = NodeOpening{.node = graph[index], .path = merkle::Tree(std::move(leaves)).path(index)};
     }
     return selection;
+}
+
+std::optional<StateOpening> open_divergence(const std::vector<Tensor>& state) {
+    for (std::uint32_t t = 0; t < state.size(); ++t) {
+        const canonical::TensorType type{.dtype = state[t].dtype, .shape = state[t].shape};
+        for (std::uint64_t i = 0; i < canonical::tile_count(type.shape); ++i) {
+            StateOpening opening{.tensor = t, .tile = i, .type = type, .opening = {}};
+            opening.opening.tile = canonical::tile_of(state[t], i);
+            if (has_diverged(opening)) {
+                opening.opening.tile_path = tile_tree(state[t]).path(i);
+                opening.opening.source_path = state_tree(state).path(t);
+                return opening;
+            }
+        }
+    }
+    return std::nullopt;
+}
+
+std::optional<Proof> make_divergence_proof(const Claim& claim, const Position& position, Replay& replay) {
+    if (position.level < Level::kNodes || replay.state_root_after(position.first_step) != position.state_after ||
+        unadmitted_divergence(claim, replay) != position.first_step) {
+        return std::nullopt;
+    }
+    Proof proof;
+    proof.divergence = open_divergence(replay.state_before(position.first_step + 1));
+    return proof.divergence ? std::optional(std::move(proof)) : std::nullopt;
 }
 
 Proof make_proof(

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -26,6 +27,9 @@ class Replay {
     virtual const std::vector<canonical::Tensor>& state_before(std::uint64_t step) = 0;
     /// Outputs of every node of `step` but kCommit, in order.
     virtual const std::vector<canonical::Tensor>& node_outputs(std::uint64_t step) = 0;
+    /// The first step of the claim that diverges (NUM-6), if there is one. Of the steps after it only the state roots
+    /// may be asked for, and any will do.
+    virtual std::optional<std::uint64_t> diverged_at() = 0;
     /// The graph in question (init or step), and the dataset.
     virtual const canonical::Graph& graph() = 0;
     virtual const canonical::RowSource& rows() = 0;
@@ -39,8 +43,9 @@ std::vector<Hash256> step_entries(Replay& replay, std::uint64_t step);
 /// claimed, even where the replay says otherwise.
 std::vector<Hash256> make_reveal(const Claim& claim, const Position& position, Replay& replay);
 
-/// The challenger's selection from `position.pending`: the first child that its own replay contradicts; the last one
-/// when none is contradicted (the result was claimed wrongly, so the last cannot be right).
+/// The challenger's selection from `position.pending`: the first child that its own replay contradicts, or with the
+/// step that diverges unless the claim says that it does; the last one when there is none (the result was claimed
+/// wrongly, so the last cannot be right).
 Selection make_selection(const Claim& claim, const Position& position, Replay& replay);
 
 /// A reveal of level kNodes of this dispute, kept (from the chain's history) because paths of proofs need it.
@@ -55,5 +60,12 @@ struct NodeReveal {
 Proof make_proof(
     const Claim& claim, const Position& position, Replay& replay, std::span<const NodeReveal> reveals
 );
+
+/// DSP-27: the proof that the step in question has diverged although the claim has a state after it; nullopt when the
+/// replay knows nothing of the kind, or of another state than the claimed one.
+std::optional<Proof> make_divergence_proof(const Claim& claim, const Position& position, Replay& replay);
+
+/// The first tile of `state` that holds a value that is not finite, opened; nullopt when all are finite.
+std::optional<StateOpening> open_divergence(const std::vector<canonical::Tensor>& state);
 
 }  // namespace assay::trace

@@ -125,6 +125,21 @@ Result<Ruling, ProofError> judge_commit(const Claim& claim, const Position& p, c
     return proof.entry->commitment == p.tile_claim ? Ruling::kClaimHolds : Ruling::kClaimRefuted;
 }
 
+/// DSP-27: NUM-6 has no next state for a step that diverged, so whoever claims one is wrong; but for the last step of
+/// a claim that says so.
+Result<Ruling, ProofError> judge_divergence(const Claim& claim, const Position& p, const Proof& proof) {
+    if (proof.before || proof.row || proof.entry || !proof.tiles.empty()) {
+        return Unexpected{ProofError::kSuperfluous};
+    }
+    const StateOpening& opening = *proof.divergence;
+    const bool is_admitted = claim.diverges && p.first_step == last_step(claim);
+    if (is_admitted || !is_well_formed(opening) || !has_diverged(opening) ||
+        state_root_of(opening, claim.program.state_tensors) != p.state_after) {
+        return Unexpected{ProofError::kNoDivergence};
+    }
+    return Ruling::kClaimRefuted;
+}
+
 /// The hash of what the partial leaves, in the form in which it was claimed.
 Hash256 claimable(const canonical::PartialOutput& output) {
     return output.tile ? tile_leaf(*output.tile) : accumulator_hash(*output.accumulator);
@@ -133,7 +148,10 @@ Hash256 claimable(const canonical::PartialOutput& output) {
 }  // namespace
 
 Result<Ruling, ProofError> judge(const Claim& claim, const Position& p, const Proof& proof) noexcept {
-    if (p.level != Level::kProof || !p.pending.empty() || !is_possible(claim, p)) {
+    if (proof.divergence && p.level >= Level::kNodes && is_possible(claim, p)) {
+        return judge_divergence(claim, p, proof);
+    }
+    if (proof.divergence || p.level != Level::kProof || !p.pending.empty() || !is_possible(claim, p)) {
         return Unexpected{ProofError::kNotAtProof};
     }
     if (p.node->op == Op::kCommit) {

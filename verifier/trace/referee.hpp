@@ -10,20 +10,10 @@
 #include <core/base/result.hpp>
 #include <verifier/canonical/partial.hpp>
 #include <verifier/trace/narrowing.hpp>
+#include <verifier/trace/opening.hpp>
 
 /// The end of a dispute: one partial, opened and recomputed by every validator (DSP rules).
 namespace assay::trace {
-
-/// A tile of an input, its path to the tensor's tile root, and the tensor's path to the step's trace root (input is a
-/// node) or to the state root (input is a state tensor).
-struct TileOpening {
-    canonical::Tile tile;
-    std::vector<Hash256> tile_path;
-    std::vector<Hash256> source_path;
-    static constexpr auto fields() {
-        return std::tuple{&TileOpening::tile, &TileOpening::tile_path, &TileOpening::source_path};
-    }
-};
 
 struct RowOpening {
     Bytes row;
@@ -43,7 +33,10 @@ struct Proof {
     std::vector<TileOpening> tiles;  ///< operands_of, then dependent_operand
     std::optional<RowOpening> row;
     std::optional<EntryOpening> entry;  ///< kCommit only
-    static constexpr auto fields() { return std::tuple{&Proof::before, &Proof::tiles, &Proof::row, &Proof::entry}; }
+    std::optional<StateOpening> divergence;  ///< alone: the state after the step in question is not finite (DSP-27)
+    static constexpr auto fields() {
+        return std::tuple{&Proof::before, &Proof::tiles, &Proof::row, &Proof::entry, &Proof::divergence};
+    }
 };
 
 enum class [[nodiscard]] ProofError : std::uint8_t {
@@ -54,6 +47,7 @@ enum class [[nodiscard]] ProofError : std::uint8_t {
     kBadRow = 5,            ///< DSP-22: a dataset row that is not the one that the batch order names
     kBadEntry = 6,          ///< DSP-23: missing, or not what was claimed for the input
     kSuperfluous = 7,       ///< DSP-24: parts that this node does not read
+    kNoDivergence = 8,      ///< DSP-27: not of the claimed state, or finite, or what the claim says itself
 };
 
 enum class Ruling : std::uint8_t {
@@ -63,7 +57,9 @@ enum class Ruling : std::uint8_t {
 constexpr bool is_valid(Ruling r) { return r == Ruling::kClaimHolds || r == Ruling::kClaimRefuted; }
 
 /// Executes the one disputed partial on the opened inputs (DSP-26): refuted exactly when the output is not what was
-/// claimed (DSP-10). A proof that it refuses rules nothing (DSP-25). Total on any input; well under a millisecond.
+/// claimed (DSP-10). Or, once one step is in question, looks for a value that is not finite in the state that was
+/// claimed after it (DSP-27). A proof that it refuses rules nothing (DSP-25). Total on any input; well under a
+/// millisecond.
 Result<Ruling, ProofError> judge(const Claim& claim, const Position& position, const Proof& proof) noexcept;
 
 }  // namespace assay::trace

@@ -20,6 +20,8 @@ constexpr std::uint32_t tensors_before(const Claim& claim) {
     return claim.initialisation ? claim.program.initial_tensors : claim.program.state_tensors;
 }
 
+constexpr std::uint64_t last_step(const Claim& claim) { return claim.first_step + claim.step_count - 1; }
+
 /// What the disputed step's partials may depend on besides their inputs.
 inline canonical::StepContext context_of(const Claim& claim, const Position& position) {
     return {

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include <verifier/artifacts/state_io.hpp>
+#include <contracts/tasks/task.hpp>
 #include <verifier/worker/runner.hpp>
 
 namespace assay::worker {
@@ -102,16 +102,22 @@ bool Checker::run(
     };
     std::string reason;
     try {
-        const auto after = run_segment(material, segment, before, at_.options.engine, at_.fraud(material), progress);
-        if (!after) {
+        const auto claimed_step = segment == contracts::segment_count(task) ? task.diverged_at : std::nullopt;
+        const auto end = run_segment(
+            material, segment, before, at_.options.engine, at_.fraud(material), progress, claimed_step
+        );
+        if (!end) {
             return false;
         }
-        (replays.first ? replays.second : replays.first) = artifacts::state_root_of(*after);
+        if (end->diverged_at && end->diverged_at != claimed_step) {
+            reason = "step " + std::to_string(*end->diverged_at) + " diverged, which the solver does not say";
+        }
+        (replays.first ? replays.second : replays.first) = end->root(claimed_step);
         at_.journal.keep_replays();
     } catch (const JournalError&) {
         throw;
     } catch (const std::exception& error) {
-        // Out of memory, a device, a self-test, a divergence: ours to report, never the solver's fault.
+        // Out of memory, a device, a self-test: ours to report, never the solver's fault.
         replays.unable = true;
         reason = error.what();
     }

@@ -53,7 +53,7 @@ bool DisputeDesk::attend(const contracts::Task& task) {
             continue;
         }
         const roles::Intent intent = roles::decide_dispute(*dispute, at_.chain.self());
-        if (!std::holds_alternative<roles::Wait>(intent)) {
+        if (!std::holds_alternative<roles::Wait>(intent) || may_show_divergence(*dispute)) {
             moved = move(task, *dispute, intent) || moved;
         }
     }
@@ -103,6 +103,10 @@ bool DisputeDesk::prove(const contracts::Dispute& dispute, EngineReplay& replay)
     return at_.chain.send(contracts::ProveMove{.dispute = dispute.id, .proof = proof});
 }
 
+bool DisputeDesk::may_show_divergence(const contracts::Dispute& dispute) const {
+    return dispute.challenger == at_.chain.self() && dispute.position.level >= trace::Level::kNodes;
+}
+
 bool DisputeDesk::move(
     const contracts::Task& task, const contracts::Dispute& dispute, const roles::Intent& intent
 ) {
@@ -114,7 +118,14 @@ bool DisputeDesk::move(
         const trace::Position& position = dispute.position;
         const char* kind = "prove";
         bool moved = false;
-        if (std::holds_alternative<roles::intent::MoveReveal>(intent)) {
+        const auto divergence = may_show_divergence(dispute)
+                                    ? trace::make_divergence_proof(dispute.claim, position, *replay)
+                                    : std::nullopt;
+        if (divergence) {
+            moved = at_.chain.send(contracts::ProveMove{.dispute = dispute.id, .proof = *divergence});
+        } else if (std::holds_alternative<roles::Wait>(intent)) {
+            return false;
+        } else if (std::holds_alternative<roles::intent::MoveReveal>(intent)) {
             kind = "reveal";
             moved = at_.chain.send(contracts::RevealMove{
                 .dispute = dispute.id,

@@ -25,6 +25,8 @@ class DisputeDesk {
 
   private:
     bool move(const contracts::Task& task, const contracts::Dispute& dispute, const roles::Intent& intent);
+    /// Whether DSP-27 lets us end the dispute, if we know that the step in question diverged.
+    bool may_show_divergence(const contracts::Dispute& dispute) const;
     bool prove(const contracts::Dispute& dispute, EngineReplay& replay);
     EngineReplay* replay_of(const contracts::Task& task, const contracts::Dispute& dispute);
 

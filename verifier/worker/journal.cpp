@@ -39,6 +39,10 @@ std::optional<Hash256> optional_hash(const json& value) {
     return value.is_null() ? std::nullopt : std::optional(fixed_of<Hash256>(value));
 }
 
+std::optional<std::uint64_t> optional_number(const json& value) {
+    return value.is_null() ? std::nullopt : std::optional(value.get<std::uint64_t>());
+}
+
 void sync(const fs::path& path, int flags) {
     const int descriptor = ::open(path.c_str(), flags | O_CLOEXEC);
     if (descriptor < 0 || ::fsync(descriptor) != 0) {
@@ -76,7 +80,8 @@ void Journal::load() {
             stored.push_back(
                 {.state_root = fixed_of<Hash256>(item.at("state_root")),
                  .artifact = fixed_of<Hash256>(item.at("artifact")),
-                 .size_bytes = item.at("size_bytes").get<std::uint64_t>()}
+                 .size_bytes = item.at("size_bytes").get<std::uint64_t>(),
+                 .diverged_at = optional_number(item.value("diverged_at", json()))}
             );
         }
     }
@@ -119,7 +124,8 @@ void Journal::save() const {
             list.push_back(
                 {{"state_root", to_hex(item.state_root.view())},
                  {"artifact", to_hex(item.artifact.view())},
-                 {"size_bytes", item.size_bytes}}
+                 {"size_bytes", item.size_bytes},
+                 {"diverged_at", item.diverged_at ? json(*item.diverged_at) : json()}}
             );
         }
     }

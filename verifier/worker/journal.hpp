@@ -34,6 +34,7 @@ class Journal {
         Hash256 state_root;
         Hash256 artifact;
         std::uint64_t size_bytes = 0;
+        std::optional<std::uint64_t> diverged_at{};  ///< the step that diverged, of the state after it
         bool operator==(const StoredCheckpoint&) const = default;
     };
     /// What a commitment committed to.

@@ -141,7 +141,7 @@ class Whistleblower final : public Role {
         roles::WatchView view;
         view.self = at_.chain.self();
         view.task = task;
-        for (std::uint32_t index = 0; index <= contracts::segment_count(task.spec); ++index) {
+        for (std::uint32_t index = 0; index <= contracts::segment_count(task); ++index) {
             view.claimed.push_back(at_.chain.checkpoint(task.id, index).state_root);
             view.replays.push_back(at_.journal.replays({task.id, index}));
         }

@@ -42,16 +42,30 @@ void EngineReplay::set_state(const std::vector<canonical::Tensor>& state) {
 
 bool EngineReplay::is_kept(std::uint64_t step) const { return (step - claim_.first_step) % stride_ == 0; }
 
-const std::vector<canonical::Tensor>& EngineReplay::state_at(std::uint64_t step) {
+const std::vector<canonical::Tensor>* EngineReplay::after_divergence(std::uint64_t step) const {
+    return step == *diverged_at_ + 1 ? &after_divergence_ : nullptr;
+}
+
+const std::vector<canonical::Tensor>* EngineReplay::state_at(std::uint64_t step) {
     ASSERT(step >= claim_.first_step && step <= claim_.first_step + claim_.step_count);
+    if (diverged_at_ && step > *diverged_at_) {
+        return after_divergence(step);
+    }
     if (const auto found = states_.find(step); found != states_.end()) {
-        return found->second;
+        return &found->second;
     }
     const auto nearest = std::prev(states_.upper_bound(step));
     std::uint64_t at = nearest->first;
     set_state(nearest->second);
     while (at < step) {
-        runner_.run(at++);
+        try {
+            runner_.run(at);
+        } catch (const Diverged&) {
+            after_divergence_ = runner_.state_after_divergence(at);
+            diverged_at_ = at;
+            return after_divergence(step);
+        }
+        ++at;
         if (at < step && is_kept(at)) {
             states_.emplace(at, runner_.state());
         }
@@ -60,30 +74,46 @@ const std::vector<canonical::Tensor>& EngineReplay::state_at(std::uint64_t step)
         states_.erase(*passing_);
     }
     passing_ = is_kept(step) ? std::nullopt : std::optional(step);
-    return states_.emplace(step, runner_.state()).first->second;
+    return &states_.emplace(step, runner_.state()).first->second;
 }
 
 Hash256 EngineReplay::state_root_after(std::uint64_t step) {
     if (const auto found = roots_.find(step); found != roots_.end()) {
         return found->second;
     }
-    return roots_.emplace(step, artifacts::state_root_of(state_at(step + 1))).first->second;
+    const auto* state = state_at(step + 1);
+    return roots_.emplace(step, state != nullptr ? artifacts::state_root_of(*state) : Hash256{}).first->second;
 }
 
-const std::vector<canonical::Tensor>& EngineReplay::state_before(std::uint64_t step) { return state_at(step); }
+const std::vector<canonical::Tensor>& EngineReplay::state_before(std::uint64_t step) {
+    const auto* state = state_at(step);
+    ASSERT(state != nullptr);
+    return *state;
+}
+
+std::optional<std::uint64_t> EngineReplay::diverged_at() {
+    if (!diverged_at_ && !is_finite_) {
+        is_finite_ = state_at(claim_.first_step + claim_.step_count) != nullptr && !diverged_at_;
+    }
+    return diverged_at_;
+}
 
 const std::vector<canonical::Tensor>& EngineReplay::node_outputs(std::uint64_t step) {
     if (outputs_step_ == step) {
         return outputs_;
     }
-    const auto& before = state_at(step);
-    set_state(before);
+    set_state(state_before(step));
     outputs_step_.reset();
     outputs_.clear();
-    runner_.run(step, [this](std::uint32_t, const canonical::Tensor& output) {
-        outputs_.push_back(output);
-        return true;
-    });
+    try {
+        runner_.run(step, [this](std::uint32_t, const canonical::Tensor& output) {
+            outputs_.push_back(output);
+            return true;
+        });
+    } catch (const Diverged&) {
+        // Every node was computed; only the state after them is none.
+        ASSERT(outputs_.size() + 1 == graph().size());
+    }
     outputs_step_ = step;
     return outputs_;
 }

@@ -12,8 +12,7 @@
 namespace assay::worker {
 
 /// A party's execution of a disputed claim by the fast engine: starts from the checkpoint before the claim, keeps
-/// states along the way within a budget of memory, and the node outputs of one step. Throws Diverged and
-/// std::runtime_error.
+/// states along the way within a budget of memory, and the node outputs of one step. Throws std::runtime_error.
 class EngineReplay final : public trace::Replay {
   public:
     /// `before` is the state at the claim's start; of the initialisation it is the material's.
@@ -26,12 +25,15 @@ class EngineReplay final : public trace::Replay {
     Hash256 state_root_after(std::uint64_t step) override;
     const std::vector<canonical::Tensor>& state_before(std::uint64_t step) override;
     const std::vector<canonical::Tensor>& node_outputs(std::uint64_t step) override;
+    std::optional<std::uint64_t> diverged_at() override;
     const canonical::Graph& graph() override { return runner_.graph(); }
     const canonical::RowSource& rows() override { return *material_->dataset; }
     const merkle::Tree& rows_tree() override { return material_->rows_tree; }
 
   private:
-    const std::vector<canonical::Tensor>& state_at(std::uint64_t step);
+    /// nullptr when a step before it diverged and left another.
+    const std::vector<canonical::Tensor>* state_at(std::uint64_t step);
+    const std::vector<canonical::Tensor>* after_divergence(std::uint64_t step) const;
     void set_state(const std::vector<canonical::Tensor>& state);
     bool is_kept(std::uint64_t step) const;
 
@@ -42,6 +44,9 @@ class EngineReplay final : public trace::Replay {
     std::map<std::uint64_t, std::vector<canonical::Tensor>> states_;  // by the step they precede
     std::optional<std::uint64_t> passing_;  // the one state in states_ that is not kept
     std::map<std::uint64_t, Hash256> roots_;
+    std::optional<std::uint64_t> diverged_at_;
+    bool is_finite_ = false;  ///< the whole claim was executed and nothing diverged
+    std::vector<canonical::Tensor> after_divergence_;
     std::optional<std::uint64_t> outputs_step_;
     std::vector<canonical::Tensor> outputs_;
 };

@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <verifier/worker/runner.hpp>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
+#include <verifier/artifacts/state_io.hpp>
+#include <verifier/trace/commitment.hpp>
+
 namespace assay::worker {
+
+Diverged::Diverged(std::uint64_t step)
+    : std::runtime_error("the state is not finite after step " + std::to_string(step)), step_(step) {}
 
 Runner::Runner(
     std::shared_ptr<const Material> material, bool initialisation, const engine::EngineOptions& options,
@@ -28,37 +35,73 @@ const canonical::Graph& Runner::graph() const {
 void Runner::run(std::uint64_t step, const canonical::NodeObserver& observe) {
     engine::Tamper tamper;
     if (fraud_ && fraud_->touches(initialisation_, step)) {
-        tamper = fraud_->tamper(
-            initialisation_, step, initialisation_ ? std::vector<canonical::Tensor>{} : engine_.state()
-        );
+        tamper = fraud_->tamper(initialisation_, step, state_before());
     }
     const canonical::StepContext context{
         .seed = material_->spec.seed, .step = step, .dataset = material_->program.dataset};
     if (!engine_.run_step(context, tamper, observe)) {
-        throw Diverged("the state is not finite after step " + std::to_string(step));
+        throw Diverged(step);
     }
+}
+
+std::vector<canonical::Tensor> Runner::state_before() const {
+    return initialisation_ ? material_->initial : engine_.state();
+}
+
+std::vector<canonical::Tensor> Runner::state_after_divergence(std::uint64_t step) {
+    const std::vector<canonical::Input>& next = graph().back().inputs;
+    std::vector<canonical::Tensor> after(next.size());
+    const std::vector<canonical::Tensor> before = state_before();
+    for (std::size_t i = 0; i < next.size(); ++i) {
+        if (next[i].source == canonical::Source::kState) {
+            after[i] = before[next[i].index];
+        }
+    }
+    try {
+        run(step, [&](std::uint32_t node, const canonical::Tensor& output) {
+            for (std::size_t i = 0; i < next.size(); ++i) {
+                if (next[i].source == canonical::Source::kNode && next[i].index == node) {
+                    after[i] = output;
+                }
+            }
+            return true;
+        });
+    } catch (const Diverged&) {
+        return after;
+    }
+    throw std::runtime_error("step " + std::to_string(step) + " diverged once and then did not");
 }
 
 float Runner::loss() const { return engine_.scalar(material_->program.loss_node); }
 
-std::optional<std::vector<canonical::Tensor>> run_segment(
+Hash256 SegmentEnd::root(std::optional<std::uint64_t> claimed) const {
+    const Hash256 state_root = artifacts::state_root_of(state);
+    return diverged_at && diverged_at != claimed ? trace::diverged_root(*diverged_at, state_root) : state_root;
+}
+
+std::optional<SegmentEnd> run_segment(
     const std::shared_ptr<const Material>& material, std::uint32_t segment, std::span<const canonical::Tensor> before,
     const engine::EngineOptions& options, const std::shared_ptr<const Fraud>& fraud,
-    const std::function<bool(std::uint64_t done, std::uint64_t steps)>& progress
+    const std::function<bool(std::uint64_t done, std::uint64_t steps)>& progress, std::optional<std::uint64_t> last_step
 ) {
     Runner runner(material, segment == 0, options, fraud);
     const std::uint64_t first = segment == 0 ? 0 : material->first_step(segment);
-    const std::uint64_t steps = segment == 0 ? 1 : material->step_count(segment);
+    const std::uint64_t whole = segment == 0 ? 1 : material->step_count(segment);
+    const std::uint64_t steps = last_step ? std::min(whole, *last_step - first + 1) : whole;
     if (segment != 0) {
         runner.set_state(before);
     }
     for (std::uint64_t i = 0; i < steps; ++i) {
-        runner.run(first + i);
+        try {
+            runner.run(first + i);
+        } catch (const Diverged&) {
+            return SegmentEnd{.state = runner.state_after_divergence(first + i), .diverged_at = first + i};
+        }
         if (progress && !progress(i + 1, steps)) {
             return std::nullopt;
         }
     }
-    return runner.state();
+    return SegmentEnd{.state = runner.state()};
 }
 
 }  // namespace assay::worker

@@ -2,6 +2,7 @@
 #include <chrono>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -11,6 +12,7 @@
 #include <verifier/artifacts/state_io.hpp>
 #include <verifier/roles/solver.hpp>
 #include <verifier/trace/commitment.hpp>
+#include <verifier/trace/player.hpp>
 #include <verifier/worker/dispute_desk.hpp>
 #include <verifier/worker/trainer.hpp>
 #include <verifier/worker/workplace.hpp>
@@ -56,7 +58,7 @@ class Solver final : public Role {
             view.solver_bond = at_.chain.params().solver_bond;
         }
         view.is_breaker_open = at_.journal.breaker().has_value();
-        view.is_diverged = stopped_.contains(task.id);
+        view.is_stopped = stopped_.contains(task.id);
         view.accepted_tasks = at_.journal.accepted_tasks();
         view.tasks_max = at_.options.tasks_max;
         return view;
@@ -100,6 +102,9 @@ class Solver final : public Role {
     bool post_checkpoint(const contracts::Task& task, std::uint32_t index) {
         const Journal::StoredCheckpoint stored = at_.journal.checkpoints(task.id)[index];
         withhold(task, index, stored.artifact);
+        if (stored.diverged_at) {
+            return declare_divergence(task, stored);
+        }
         const bool posted = at_.chain.send(contracts::PostCheckpoint{
             .task = task.id,
             .index = index,
@@ -117,6 +122,56 @@ class Solver final : public Role {
             );
         }
         return posted;
+    }
+
+    bool declare_divergence(const contracts::Task& task, const Journal::StoredCheckpoint& stored) {
+        const auto material = at_.material(task);
+        if (!material) {
+            return false;
+        }
+        const auto state = decode_stored(*material, stored);
+        const auto opening = state ? trace::open_divergence(*state) : std::nullopt;
+        if (!opening) {
+            compute_again(task, task.checkpoints);
+            return false;
+        }
+        const bool sent = at_.chain.send(contracts::DeclareDivergence{
+            .task = task.id,
+            .step = *stored.diverged_at,
+            .state_root = stored.state_root,
+            .artifact = {
+                .sha256 = stored.artifact, .size_bytes = stored.size_bytes, .location = at_.artifacts_url},
+            .opening = *opening});
+        if (sent) {
+            trainers_.erase(task.id);
+            at_.reporter.event(
+                {{"event", "diverged"},
+                 {"task", to_hex(task.id.view())},
+                 {"step", *stored.diverged_at},
+                 {"index", task.checkpoints},
+                 {"state_root", to_hex(stored.state_root.view())},
+                 {"tensor", material->program.state[opening->tensor].name}}
+            );
+        }
+        return sent;
+    }
+
+    /// A checkpoint of ours from the disk; nullopt when it is damaged.
+    std::optional<std::vector<canonical::Tensor>> decode_stored(
+        const Material& material, const Journal::StoredCheckpoint& stored
+    ) {
+        const auto bytes = at_.store.get(stored.artifact);
+        auto state = artifacts::decode_state(material.program, bytes.value_or(Bytes{}));
+        if (!state || artifacts::state_root_of(*state) != stored.state_root) {
+            return std::nullopt;
+        }
+        return *std::move(state);
+    }
+
+    void compute_again(const contracts::Task& task, std::uint32_t index) {
+        at_.reporter.trouble("checkpoint " + std::to_string(index) + " is damaged on disk: computing it again");
+        at_.journal.cut_checkpoints(task.id, index);
+        trainers_.erase(task.id);
     }
 
     void withhold(const contracts::Task& task, std::uint32_t index, const Hash256& artifact) {
@@ -148,8 +203,6 @@ class Solver final : public Role {
             throw;
         } catch (const JournalError&) {
             throw;
-        } catch (const Diverged& error) {
-            stop(task, error.what());
         } catch (const std::exception& error) {
             at_.reporter.trouble("task " + to_hex(task.id.view()) + ": training failed, trying again: " + error.what());
             trainers_.erase(task.id);
@@ -175,14 +228,9 @@ class Solver final : public Role {
         }
         std::vector<canonical::Tensor> state;
         if (segment != 0) {
-            const auto stored = at_.journal.checkpoints(task.id)[segment - 1];
-            const auto bytes = at_.store.get(stored.artifact);
-            auto decoded = artifacts::decode_state(material->program, bytes.value_or(Bytes{}));
-            if (!decoded || artifacts::state_root_of(*decoded) != stored.state_root) {
-                at_.reporter.trouble(
-                    "checkpoint " + std::to_string(segment - 1) + " is damaged on disk: computing it again"
-                );
-                at_.journal.cut_checkpoints(task.id, segment - 1);
+            auto decoded = decode_stored(*material, at_.journal.checkpoints(task.id)[segment - 1]);
+            if (!decoded) {
+                compute_again(task, segment - 1);
                 return nullptr;
             }
             state = *std::move(decoded);
@@ -218,15 +266,19 @@ class Solver final : public Role {
         const Bytes bytes = artifacts::encode_state(at_.material(task)->program, state);
         const Hash256 root = artifacts::state_root_of(state);
         // What was posted before a lost disk must come out again; anything else would be two answers to one question.
-        if (index < task.checkpoints && at_.chain.checkpoint(task.id, index).state_root != root) {
+        const bool is_posted = index < task.checkpoints;
+        if (is_posted && (trainer.diverged_at() || at_.chain.checkpoint(task.id, index).state_root != root)) {
             stop(task, "checkpoint " + std::to_string(index) + " was posted with another state root");
             return;
         }
         const Hash256 artifact = at_.store.put(bytes);
         at_.journal.add_checkpoint(
-            task.id, {.state_root = root, .artifact = artifact, .size_bytes = bytes.size()}
+            task.id,
+            {.state_root = root, .artifact = artifact, .size_bytes = bytes.size(), .diverged_at = trainer.diverged_at()}
         );
-        trainer.begin_next();
+        if (!trainer.diverged_at()) {
+            trainer.begin_next();
+        }
     }
 
     bool answer_challenges(const contracts::Task& task) {

@@ -23,6 +23,16 @@ Trainer::Trainer(
 }
 
 bool Trainer::advance(std::chrono::milliseconds budget) {
+    try {
+        return run(budget);
+    } catch (const Diverged& divergence) {
+        after_divergence_ = runner_->state_after_divergence(divergence.step());
+        diverged_at_ = divergence.step();
+        return true;
+    }
+}
+
+bool Trainer::run(std::chrono::milliseconds budget) {
     if (segment_ == 0) {
         runner_->run(0);
         return true;
@@ -39,7 +49,9 @@ bool Trainer::advance(std::chrono::milliseconds budget) {
     return step_ == end;
 }
 
-std::vector<canonical::Tensor> Trainer::state() const { return runner_->state(); }
+std::vector<canonical::Tensor> Trainer::state() const {
+    return diverged_at_ ? after_divergence_ : runner_->state();
+}
 
 void Trainer::begin_next() {
     if (segment_ == 0) {

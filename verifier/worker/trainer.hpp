@@ -22,10 +22,13 @@ class Trainer {
 
     /// The segment in progress.
     std::uint32_t segment() const { return segment_; }
-    /// Trains for about `budget`; true when the segment is finished: take state(), then begin_next(). Throws Diverged
-    /// and std::runtime_error.
+    /// Trains for about `budget`; true when the segment is finished: take state(), then begin_next(). Or when a step
+    /// diverged, and with it the training ended. Throws std::runtime_error.
     bool advance(std::chrono::milliseconds budget);
+    /// After the last step, also when that one diverged.
     std::vector<canonical::Tensor> state() const;
+    /// The step that diverged (NUM-6).
+    std::optional<std::uint64_t> diverged_at() const { return diverged_at_; }
     void begin_next();
 
     std::uint64_t steps_done() const { return step_; }
@@ -34,6 +37,8 @@ class Trainer {
     double steps_per_s() const;
 
   private:
+    bool run(std::chrono::milliseconds budget);
+
     std::shared_ptr<const Material> material_;
     engine::EngineOptions options_;
     std::shared_ptr<const Fraud> fraud_;
@@ -41,6 +46,8 @@ class Trainer {
     std::uint64_t step_ = 0;  ///< the next global step
     std::unique_ptr<Runner> runner_;
     std::optional<float> loss_;
+    std::optional<std::uint64_t> diverged_at_;
+    std::vector<canonical::Tensor> after_divergence_;
     std::uint64_t timed_steps_ = 0;
     std::chrono::steady_clock::duration spent_{};
 };

@@ -196,7 +196,7 @@ TEST_CASE("TX-10: every error, action, event and state has a name of its own") {
     for (int code = 0; code < 256; ++code) {
         ++names[to_string(static_cast<TxError>(code))];
     }
-    CHECK(names.size() == 39);
+    CHECK(names.size() == 40);
     CHECK(std::string(to_string(TaskState::kSettled)) == "settled");
     CHECK(std::string(to_string(Reason::kMoot)) == "moot");
     CHECK(std::string(to_string(Role::kWhistleblower)) == "whistleblower");
@@ -204,5 +204,7 @@ TEST_CASE("TX-10: every error, action, event and state has a name of its own") {
     CHECK(std::string(to_string(DisputeState::kMoot)) == "moot");
     CHECK(std::string(to_string(ChallengeState::kLapsed)) == "lapsed");
     CHECK(std::string(action_name(ServeChunk{})) == "serve_chunk");
+    CHECK(std::string(action_name(DeclareDivergence{})) == "declare_divergence");
     CHECK(std::string(event_name(history::StateChanged{})) == "state_changed");
+    CHECK(std::string(event_name(history::Diverged{})) == "diverged");
 }

@@ -33,9 +33,9 @@ canonical::Graph make_init() {
             Node{Op::kCommit, DType::kF32, {}, {}, {from_node(0, kWeights), from_node(1, kBias)}}};
 }
 
-canonical::Graph make_step() {
+canonical::Graph make_step(float scale) {
     return {Node{Op::kBatchRows, DType::kI32, {kBatch, 3}, {}, {}},
-            Node{Op::kScale, DType::kF32, kWeights, {bits(0.75F), 0}, {from_state(0, kWeights)}},
+            Node{Op::kScale, DType::kF32, kWeights, {bits(scale), 0}, {from_state(0, kWeights)}},
             Node{Op::kAdd, DType::kF32, kWeights, {}, {from_node(1, kWeights), from_state(1, kBias)}},
             Node{Op::kRowMax, DType::kF32, {64, 1}, {}, {from_node(2, kWeights)}},
             Node{Op::kSub, DType::kF32, kWeights, {}, {from_node(2, kWeights), from_node(3, {64, 1})}},
@@ -62,8 +62,8 @@ Hash256 root_of(const std::vector<Tensor>& state) {
     return trace::state_root(commitments);
 }
 
-ToyRun::ToyRun(std::optional<Tamper> tamper)
-    : tamper_(tamper), init_(make_init()), step_(make_step()), rows_tree_(trace::dataset_tree(rows_)) {
+ToyRun::ToyRun(std::optional<Tamper> tamper, float scale)
+    : tamper_(tamper), init_(make_init()), step_(make_step(scale)), rows_tree_(trace::dataset_tree(rows_)) {
     const std::vector<canonical::TensorType> types{{DType::kF32, kWeights}, {DType::kF32, kBias}};
     REQUIRE(canonical::check_graph(init_, {}, types).has_value());
     REQUIRE(canonical::check_graph(step_, types, types).has_value());
@@ -125,7 +125,20 @@ std::vector<Hash256> ToyRun::checkpoint_roots() const {
 }
 
 ToyReplay::ToyReplay(const ToyRun& run, const trace::Claim& claim, std::vector<Tensor> before)
-    : run_(run), initialisation_(claim.initialisation), first_step_(claim.first_step), before_(std::move(before)) {}
+    : run_(run),
+      initialisation_(claim.initialisation),
+      first_step_(claim.first_step),
+      last_step_(claim.first_step + claim.step_count - 1),
+      before_(std::move(before)) {}
+
+std::optional<std::uint64_t> ToyReplay::diverged_at() {
+    for (std::uint64_t step = first_step_; step <= last_step_; ++step) {
+        if (trace::open_divergence(step_of(step).next)) {
+            return step;
+        }
+    }
+    return std::nullopt;
+}
 
 const ToyRun::Step& ToyReplay::step_of(std::uint64_t step) {
     for (std::uint64_t s = first_step_; s <= step; ++s) {
@@ -161,7 +174,9 @@ std::uint32_t play_until(
         if (dispute.state != DisputeState::kActive || position.level == level) {
             return moves;
         }
-        if (position.level == trace::Level::kProof) {
+        if (const auto proof = trace::make_divergence_proof(claim, position, ours)) {
+            REQUIRE(chain.run(challenging, ProveMove{id, *proof}) == 0);
+        } else if (position.level == trace::Level::kProof) {
             REQUIRE(chain.run(challenging, ProveMove{id, trace::make_proof(claim, position, ours, reveals)}) == 0);
         } else if (position.pending.empty()) {
             const auto children = trace::make_reveal(claim, position, theirs);

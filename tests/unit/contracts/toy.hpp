@@ -38,7 +38,8 @@ class ToyRows final : public canonical::RowSource {
 /// One party's view of the whole training run.
 class ToyRun {
   public:
-    explicit ToyRun(std::optional<Tamper> tamper = std::nullopt);
+    /// `scale` multiplies the weights in each step.
+    explicit ToyRun(std::optional<Tamper> tamper = std::nullopt, float scale = 0.75F);
 
     TaskSpec spec() const;
     /// Root of checkpoint `index` of a task of spec().
@@ -58,6 +59,9 @@ class ToyRun {
     static constexpr std::uint64_t kSteps = 10;
     static constexpr std::uint32_t kInterval = 4;
     static constexpr std::uint64_t kSeed = 7;
+    /// With this scale step kDivergesAt, in segment 2, diverges.
+    static constexpr float kDivergingScale = 1e7F;
+    static constexpr std::uint64_t kDivergesAt = 5;
 
   private:
     std::optional<Tamper> tamper_;
@@ -77,6 +81,7 @@ class ToyReplay final : public trace::Replay {
     Hash256 state_root_after(std::uint64_t step) override;
     const std::vector<canonical::Tensor>& state_before(std::uint64_t step) override;
     const std::vector<canonical::Tensor>& node_outputs(std::uint64_t step) override;
+    std::optional<std::uint64_t> diverged_at() override;
     const canonical::Graph& graph() override { return run_.graph(initialisation_); }
     const canonical::RowSource& rows() override { return run_.rows(); }
     const merkle::Tree& rows_tree() override { return run_.rows_tree(); }
@@ -87,6 +92,7 @@ class ToyReplay final : public trace::Replay {
     const ToyRun& run_;
     bool initialisation_;
     std::uint64_t first_step_;
+    std::uint64_t last_step_;
     std::vector<canonical::Tensor> before_;
     std::map<std::uint64_t, ToyRun::Step> steps_;
 };

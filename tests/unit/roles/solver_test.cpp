@@ -72,7 +72,7 @@ TEST_CASE("a training solver trains, posts and completes in order") {
         CHECK(decide_solver(view) == row.expected);
     }
     SolverView diverged = view_in(TaskState::kTraining);
-    diverged.is_diverged = true;
+    diverged.is_stopped = true;
     CHECK(decide_solver(diverged) == Intent{Wait::kUnable});
 }
 

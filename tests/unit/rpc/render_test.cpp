@@ -102,7 +102,7 @@ TEST_CASE("a task tells what its record says") {
     const Json got = rpc::render_task(task, details);
     CHECK(names_of(got) == std::set<std::string>{
         "id", "title", "state", "submitter", "solver", "reward", "verification_fee", "escrow", "solver_bond", "steps",
-        "checkpoint_interval", "segments", "checkpoints", "assignments", "deadline", "submitted_at", "open_disputes",
+        "checkpoint_interval", "segments", "checkpoints", "diverged_at", "assignments", "deadline", "submitted_at", "open_disputes",
         "open_challenges", "history_count", "history_root", "disputes", "challenges", "program_id", "raw"});
     CHECK(got.at("state") == "training");
     CHECK(got.at("reward") == "18000000000000000000");
@@ -214,6 +214,11 @@ TEST_CASE("each event of a history has its name and its members beside the recor
         {Slashed{who, Amount{7}, Amount{4}, Reason::kUnavailable},
          {{"from", address(4)}, {"amount", "7"}, {"burned", "4"}, {"reason", "unavailable"}}},
         {StateChanged{TaskState::kConvicted}, {{"state", "convicted"}}},
+        {Diverged{2, 9, id<Hash256>(1), id<Hash256>(2)},
+         {{"checkpoint", 2},
+          {"step", 9},
+          {"state_root", to_hex(id<Hash256>(1).view())},
+          {"artifact", to_hex(id<Hash256>(2).view())}}},
     };
     REQUIRE(table.size() == std::variant_size_v<HistoryEvent>);
     for (const auto& [event, members] : table) {
@@ -237,7 +242,7 @@ TEST_CASE("each action shows its members") {
     const std::vector<Action> actions{
         Transfer{key(1).account(), Amount{5}}, Bond{}, Unbond{}, SubmitTask{}, AcceptTask{}, PostCheckpoint{},
         CompleteTask{}, CancelTask{}, CommitVerdict{}, RevealVerdict{}, OpenDispute{}, RevealMove{}, SelectMove{},
-        ProveMove{}, ChallengeAvailability{}, ServeChunk{}};
+        ProveMove{}, ChallengeAvailability{}, ServeChunk{}, DeclareDivergence{}};
     REQUIRE(actions.size() == std::variant_size_v<Action>);
     for (std::size_t i = 0; i < actions.size(); ++i) {
         REQUIRE(actions[i].index() == i);

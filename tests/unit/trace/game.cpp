@@ -163,6 +163,26 @@ World wide_world(std::uint32_t tensors, std::uint32_t depth) {
     return world;
 }
 
+World squaring_world() {
+    const Shape shape{3, 5};
+    const Shape still{40, 3};
+    const auto fill = [](Shape s, float value) {
+        return Node{.op = Op::kFill, .dtype = DType::kF32, .shape = s,
+                    .attributes = {std::bit_cast<std::uint32_t>(value), 0}, .inputs = {}};
+    };
+    const Input x{.source = Source::kState, .index = 1, .dtype = DType::kF32, .shape = shape};
+    const Input y{.source = Source::kState, .index = 0, .dtype = DType::kF32, .shape = still};
+    World world;
+    world.init = {fill(still, 1.0F), fill(shape, 16.0F)};
+    world.init.push_back(commit_of({node_input(0, world.init[0]), node_input(1, world.init[1])}));
+    world.step = {{.op = Op::kMul, .dtype = DType::kF32, .shape = shape, .attributes = {}, .inputs = {x, x}}};
+    world.step.push_back(commit_of({y, node_input(0, world.step[0])}));
+    world.rows = std::make_shared<MemoryRows>(canonical::DatasetShape{.rows = 1, .width = 1}, 2);
+    world.batch_size = 1;
+    world.state = initial_state(world);
+    return world;
+}
+
 World given_world() {
     World world = chain_world(4);
     const Shape shape{3, 5};
@@ -226,6 +246,9 @@ void ScalarReplay::run(std::uint64_t step) {
             lie.alter(next[lie.tensor]);
         }
     }
+    if (!diverged_at_ && open_divergence(next)) {
+        diverged_at_ = step;
+    }
     outputs_[step] = std::move(outputs);
     states_[step + 1] = std::move(next);
 }
@@ -242,6 +265,8 @@ const std::vector<Tensor>& ScalarReplay::node_outputs(std::uint64_t step) {
     return outputs_.at(step);
 }
 
+std::optional<std::uint64_t> ScalarReplay::diverged_at() { return diverged_at_; }
+
 Hash256 ScalarReplay::state_root_after(std::uint64_t step) {
     return root_of(state_before(step + 1));
 }
@@ -255,6 +280,14 @@ Claim make_claim(const World& world, Replay& responder, bool initialisation, std
     return claim;
 }
 
+Claim make_diverging_claim(
+    const World& world, Replay& responder, std::uint64_t first_step, std::uint32_t step_count
+) {
+    Claim claim = make_claim(world, responder, false, first_step, step_count, 7);
+    claim.diverges = true;
+    return claim;
+}
+
 Outcome play(const Claim& claim, Replay& responder, Replay& challenger, bool challenger_proves) {
     Outcome outcome;
     outcome.position = start_position(claim);
@@ -264,6 +297,14 @@ Outcome play(const Claim& claim, Replay& responder, Replay& challenger, bool cha
         if (outcome.position.level == Level::kNodes) {
             reveals.push_back({.first_node = outcome.position.first_node,
                                .child_height = split(claim, outcome.position).child_height, .children = children});
+        }
+        if (auto proof = make_divergence_proof(claim, outcome.position, challenger)) {
+            outcome.proof = *std::move(proof);
+            outcome.bytes += codec::encode(outcome.proof).size();
+            const auto ruling = judge(claim, outcome.position, outcome.proof);
+            REQUIRE(ruling.has_value());
+            outcome.ruling = *ruling;
+            return outcome;
         }
         const auto revealed = reveal(claim, outcome.position, children);
         REQUIRE(revealed.has_value());

@@ -57,16 +57,20 @@ World contraction_world(std::uint32_t k);
 World chain_world(std::uint32_t nodes);
 /// A state of `tensors` tensors, each scaled `depth` times in a step; the last of several passes through unchanged.
 World wide_world(std::uint32_t tensors, std::uint32_t depth);
+/// A state that is squared in each step, from 16 on: step 4 diverges. A second tensor, twice the size, stays as it is.
+World squaring_world();
+inline constexpr std::uint64_t kSquaringDiverges = 4;
 /// chain_world, but the task gives the parameters: the init graph scales one of its two tensors.
 World given_world();
 
-/// A party's replay by the scalar executor, with at most one lie.
+/// A party's replay by the scalar executor, with the lies that it tells. Goes on where a step diverges.
 class ScalarReplay final : public Replay {
   public:
     ScalarReplay(const World& world, bool initialisation, std::uint64_t seed, std::vector<Lie> lies = {});
     Hash256 state_root_after(std::uint64_t step) override;
     const std::vector<canonical::Tensor>& state_before(std::uint64_t step) override;
     const std::vector<canonical::Tensor>& node_outputs(std::uint64_t step) override;
+    std::optional<std::uint64_t> diverged_at() override;
     const canonical::Graph& graph() override { return initialisation_ ? world_.init : world_.step; }
     const canonical::RowSource& rows() override { return *world_.rows; }
     const merkle::Tree& rows_tree() override { return rows_tree_; }
@@ -81,9 +85,13 @@ class ScalarReplay final : public Replay {
     merkle::Tree rows_tree_;
     std::map<std::uint64_t, std::vector<canonical::Tensor>> states_;   // before step
     std::map<std::uint64_t, std::vector<canonical::Tensor>> outputs_;
+    std::optional<std::uint64_t> diverged_at_;
 };
 
 Hash256 root_of(const std::vector<canonical::Tensor>& state);
+
+/// A claim that its last step diverges.
+Claim make_diverging_claim(const World& world, Replay& responder, std::uint64_t first_step, std::uint32_t step_count);
 
 Claim make_claim(const World& world, Replay& responder, bool initialisation, std::uint64_t first_step,
                  std::uint32_t step_count, std::uint64_t seed);

@@ -45,6 +45,7 @@ class RootsReplay final : public Replay {
     }
     const std::vector<canonical::Tensor>& state_before(std::uint64_t) override { return none_; }
     const std::vector<canonical::Tensor>& node_outputs(std::uint64_t) override { return none_; }
+    std::optional<std::uint64_t> diverged_at() override { return std::nullopt; }
     const canonical::Graph& graph() override { return graph_; }
     const canonical::RowSource& rows() override { return rows_; }
     const merkle::Tree& rows_tree() override { return rows_tree_; }

@@ -106,7 +106,7 @@ TEST_CASE("DSP-11: a solver who started from other tensors than those given is r
     auto other = std::make_shared<Material>(*task.material);
     other->initial[0].data[2] ^= 0x40U;
     trace::Claim claim = task.claim(0);
-    claim.after = artifacts::state_root_of(run_segment(other, 0, {}, {}, nullptr).value());
+    claim.after = artifacts::state_root_of(run_segment(other, 0, {}, {}, nullptr).value().state);
     REQUIRE(claim.after != task.claim(0).after);
     EngineReplay responder(other, claim, {}, {});
     EngineReplay challenger(task.material, claim, {}, {});
@@ -127,7 +127,7 @@ TEST_CASE("a fraud is the same in training and in replay, and leaves other segme
         CHECK(fraud->segment() == 2);
         CHECK(task.claim(1, fraud).after == task.claim(1).after);
         // The segment after it, replayed honestly from the cheat's own checkpoint, is right.
-        const auto after = run_segment(task.material, 3, task.state_after(2, fraud), {}, nullptr).value();
+        const auto after = run_segment(task.material, 3, task.state_after(2, fraud), {}, nullptr).value().state;
         CHECK(artifacts::state_root_of(after) == task.claim(3, fraud).after);
     }
     CHECK_THROWS(Fraud(Dishonesty::kTile, task.material, 3, 100'000));

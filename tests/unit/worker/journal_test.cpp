@@ -17,7 +17,7 @@ TEST_CASE("a journal that was opened again remembers every promise") {
         Journal journal(file);
         CHECK(journal.checkpoints(kTask).empty());
         journal.add_checkpoint(kTask, {.state_root = {{1}}, .artifact = {{2}}, .size_bytes = 3});
-        journal.add_checkpoint(kTask, {.state_root = {{4}}, .artifact = {{5}}, .size_bytes = 6});
+        journal.add_checkpoint(kTask, {.state_root = {{4}}, .artifact = {{5}}, .size_bytes = 6, .diverged_at = 7});
         journal.keep_verdict({kTask, 2}, {.state_root = {{7}}, .salt = {{8}}});
         journal.replays({kTask, 2}).first = Hash256{{9}};
         journal.replays({kTask, 2}).unable = true;
@@ -30,7 +30,8 @@ TEST_CASE("a journal that was opened again remembers every promise") {
     }
     Journal journal(file);
     REQUIRE(journal.checkpoints(kTask).size() == 2);
-    const Journal::StoredCheckpoint second{.state_root = {{4}}, .artifact = {{5}}, .size_bytes = 6};
+    const Journal::StoredCheckpoint second{
+        .state_root = {{4}}, .artifact = {{5}}, .size_bytes = 6, .diverged_at = 7};
     CHECK(journal.checkpoints(kTask)[1] == second);
     CHECK(journal.verdict({kTask, 2}) == Journal::Verdict{.state_root = {{7}}, .salt = {{8}}});
     CHECK(!journal.verdict({kTask, 1}).has_value());

@@ -22,6 +22,7 @@ namespace assay::test {
 enum class Start : std::uint8_t {
     kRandom,  ///< the init graph makes all of them
     kGiven,   ///< the first is half of a tensor that the task gives
+    kGrowing, ///< as kRandom, but each step makes the first tensor a million times larger, until one diverges
 };
 
 /// A task small enough for scalar execution: a character model on a sentence, twelve steps, four to a segment.
@@ -42,6 +43,8 @@ class SmallTask {
         spec.checkpoint_interval = 4;
         if (start == Start::kGiven) {
             give_first_tensor(model);
+        } else if (start == Start::kGrowing) {
+            grow_first_tensor(model);
         }
         spec.program =
             artifacts::commit_program(model, initial.empty() ? Hash256{} : artifacts::state_root_of(initial));
@@ -67,7 +70,9 @@ class SmallTask {
     ) const {
         std::vector<canonical::Tensor> state;
         for (std::uint32_t i = 0; i <= segment; ++i) {
-            state = worker::run_segment(material, i, state, {}, fraud).value();
+            const auto end = worker::run_segment(material, i, state, {}, fraud).value();
+            REQUIRE_FALSE(end.diverged_at.has_value());
+            state = end.state;
         }
         return state;
     }
@@ -96,6 +101,17 @@ class SmallTask {
     std::shared_ptr<const worker::Material> material;
 
   private:
+    static void grow_first_tensor(program::Program& model) {
+        canonical::Node commit = model.step.back();
+        canonical::Input& first = commit.inputs.front();
+        model.step.back() = {.op = canonical::Op::kScale, .dtype = first.dtype, .shape = first.shape,
+                             .attributes = {std::bit_cast<std::uint32_t>(1e6F), 0}, .inputs = {first}};
+        first.source = canonical::Source::kNode;
+        first.index = static_cast<std::uint32_t>(model.step.size() - 1);
+        model.step.push_back(std::move(commit));
+        REQUIRE(program::check_program(model).has_value());
+    }
+
     /// Has the init graph scale a given tensor where it would draw the first random one.
     void give_first_tensor(program::Program& model) {
         canonical::Node& node = model.init.front();

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <contracts/chain/slots.hpp>
+#include <contracts/tasks/lifecycle.hpp>
+#include <contracts/tasks/tasks.hpp>
+
+namespace assay::contracts {
+
+Result<void, TxError> check_stateless(const DeclareDivergence& action) noexcept {
+    if (!is_location(action.artifact.location) || !trace::is_well_formed(action.opening)) {
+        return Unexpected{TxError::kFieldOutOfRange};  // TX-6
+    }
+    return {};
+}
+
+Result<void, TxError> check_stateful(
+    const StateView& view, const Params& /*params*/, const AccountId& sender, const DeclareDivergence& action
+) noexcept {
+    TRY_ASSIGN(const Task task, require_own_task(view, action.task, TaskState::kTraining, sender));
+    const std::uint32_t segment = task.checkpoints;
+    const std::uint64_t first = first_step(task.spec, segment);
+    if (segment > segment_count(task.spec) || action.step < first ||
+        action.step - first >= step_count(task.spec, segment)) {
+        return Unexpected{TxError::kCheckpointOrder};  // TASK-7
+    }
+    if (!trace::has_diverged(action.opening) ||
+        trace::state_root_of(action.opening, task.spec.program.state_tensors) != action.state_root) {
+        return Unexpected{TxError::kNoDivergence};  // TASK-13
+    }
+    return {};
+}
+
+Result<void, TxError> execute(Context& context, const DeclareDivergence& action) noexcept {
+    // TASK-13
+    Task task = find_task(context.state, action.task).value();
+    const std::uint32_t index = task.checkpoints;
+    set_checkpoint(context.state, task.id, index, {action.state_root, action.artifact, context.height()});
+    ++task.checkpoints;
+    task.diverged_at = action.step;
+    record(context, task, history::Diverged{index, action.step, action.state_root, action.artifact.sha256});
+    complete(context, task);
+    return {};
+}
+
+}  // namespace assay::contracts

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <tests/unit/worker/small_task.hpp>
+#include <verifier/canonical/executor.hpp>
+#include <verifier/trace/player.hpp>
+#include <verifier/worker/replay.hpp>
+#include <verifier/worker/trainer.hpp>
+
+namespace assay::worker {
+namespace {
+
+using canonical::Tensor;
+
+/// A task that diverges, and where.
+struct GrowingTask {
+    test::SmallTask task{test::Start::kGrowing};
+    std::uint32_t segment = 0;
+    std::uint64_t step = 0;
+    std::vector<Tensor> before;  ///< the checkpoint before that segment
+    std::vector<Tensor> after;   ///< the state after that step
+
+    GrowingTask() {
+        for (std::optional<std::uint64_t> diverged_at; !diverged_at; ++segment) {
+            REQUIRE(segment <= 3);
+            auto end = run_segment(task.material, segment, before, {}, nullptr).value();
+            diverged_at = end.diverged_at;
+            if (diverged_at) {
+                step = *diverged_at;
+                after = std::move(end.state);
+                break;
+            }
+            before = std::move(end.state);
+        }
+        REQUIRE(segment == 2);
+    }
+
+    /// A claim from the segment's start to `last`.
+    trace::Claim claim(std::uint64_t last, bool diverges) const {
+        trace::Claim claim;
+        claim.program = task.spec.program;
+        claim.dataset_root = task.spec.dataset_root;
+        claim.seed = task.spec.seed;
+        claim.first_step = task.material->first_step(segment);
+        claim.step_count = static_cast<std::uint32_t>(last - claim.first_step + 1);
+        claim.before = artifacts::state_root_of(before);
+        claim.after = artifacts::state_root_of(after);
+        claim.diverges = diverges;
+        return claim;
+    }
+};
+
+TEST_CASE("NUM-6: the state after a step that diverged is what its nodes give") {
+    const GrowingTask growing;
+    const auto& program = growing.task.material->program;
+    std::vector<Tensor> state = growing.before;
+    for (std::uint64_t step = growing.task.material->first_step(growing.segment); step <= growing.step; ++step) {
+        const canonical::StepContext context{
+            .seed = growing.task.spec.seed, .step = step, .dataset = program.dataset};
+        std::vector<Tensor> outputs;
+        const auto next = canonical::execute_graph(
+            program.step, context, *growing.task.material->dataset, state, [&](std::uint32_t, const Tensor& output) {
+                outputs.push_back(output);
+                return true;
+            }
+        );
+        CHECK(next.has_value() == (step < growing.step));
+        if (next) {
+            state = *next;
+            continue;
+        }
+        for (std::size_t i = 0; i < program.state.size(); ++i) {
+            const auto& input = program.step.back().inputs[i];
+            CHECK(growing.after[i] == (input.source == canonical::Source::kNode ? outputs[input.index] : state[input.index]));
+        }
+    }
+    const auto opening = trace::open_divergence(growing.after);
+    REQUIRE(opening.has_value());
+    // It is the first that holds such a value: without it and what comes before, another or none is opened.
+    std::vector<Tensor> rest = growing.after;
+    for (std::size_t i = 0; i <= opening->tensor; ++i) {
+        rest[i] = canonical::make_tensor(rest[i].dtype, rest[i].shape);
+    }
+    const auto next = trace::open_divergence(rest);
+    CHECK((!next || next->tensor > opening->tensor));
+    CHECK_FALSE(trace::open_divergence(state).has_value());
+}
+
+TEST_CASE("TASK-13: a trainer ends with the step that diverged and has the state after it") {
+    const GrowingTask growing;
+    Trainer trainer(growing.task.material, {}, nullptr, 0, {});
+    while (true) {
+        while (!trainer.advance(std::chrono::milliseconds(1'000))) {
+        }
+        if (trainer.diverged_at()) {
+            break;
+        }
+        trainer.begin_next();
+    }
+    CHECK(trainer.segment() == growing.segment);
+    CHECK(trainer.diverged_at() == growing.step);
+    CHECK(trainer.state() == growing.after);
+    // What a checkpoint of it survives: the file.
+    const Bytes file = artifacts::encode_state(growing.task.material->program, growing.after);
+    CHECK(artifacts::decode_state(growing.task.material->program, file).value() == growing.after);
+}
+
+TEST_CASE("VER-8: a verdict tells the divergence that the solver declared from any other end of the segment") {
+    const GrowingTask growing;
+    const auto root_of = [&](std::optional<std::uint64_t> claimed) {
+        return run_segment(growing.task.material, growing.segment, growing.before, {}, nullptr, {}, claimed)
+            .value()
+            .root(claimed);
+    };
+    const Hash256 after = artifacts::state_root_of(growing.after);
+    CHECK(root_of(growing.step) == after);
+    CHECK(root_of(std::nullopt) == trace::diverged_root(growing.step, after));
+    CHECK(root_of(growing.step + 1) == trace::diverged_root(growing.step, after));
+    // Declared too early: the state after that step is finite, and its root is not what was declared.
+    const auto early = run_segment(
+        growing.task.material, growing.segment, growing.before, {}, nullptr, {}, growing.step - 1
+    );
+    CHECK_FALSE(early->diverged_at.has_value());
+    CHECK(root_of(growing.step - 1) == artifacts::state_root_of(early->state));
+    CHECK(root_of(growing.step - 1) != after);
+}
+
+TEST_CASE("DSP-27: a replay proves a divergence that the claim is silent about, and no other") {
+    const GrowingTask growing;
+    // A solver who says nothing and goes on with what the graph makes of it; only its claims matter here.
+    trace::Claim claim = growing.claim(growing.step, false);
+    EngineReplay replay(growing.task.material, claim, growing.before, {});
+    CHECK(replay.diverged_at() == growing.step);
+    CHECK(replay.state_root_after(growing.step) == claim.after);
+    CHECK(replay.state_before(growing.step + 1) == growing.after);
+    CHECK(replay.node_outputs(growing.step).size() + 1 == replay.graph().size());
+    CHECK(replay.state_before(growing.step).size() == growing.after.size());
+
+    trace::Position position = trace::start_position(claim);
+    if (position.level == trace::Level::kSteps) {
+        CHECK_FALSE(trace::make_divergence_proof(claim, position, replay).has_value());
+        position = trace::reveal(claim, position, trace::make_reveal(claim, position, replay)).value();
+        position = trace::select(claim, position, trace::make_selection(claim, position, replay)).value();
+    }
+    REQUIRE(position.level == trace::Level::kNodes);
+    CHECK(position.first_step == growing.step);
+    const auto proof = trace::make_divergence_proof(claim, position, replay);
+    REQUIRE(proof.has_value());
+    CHECK(trace::judge(claim, position, *proof).value() == trace::Ruling::kClaimRefuted);
+
+    const trace::Claim declared = growing.claim(growing.step, true);
+    EngineReplay honest(growing.task.material, declared, growing.before, {});
+    CHECK_FALSE(trace::make_divergence_proof(declared, position, honest).has_value());
+    CHECK(trace::judge(declared, position, *proof).error() == trace::ProofError::kNoDivergence);
+
+    // Of the steps after the one that diverged a replay has nothing to say.
+    const auto last = growing.task.material->first_step(growing.segment) + 3;
+    if (last > growing.step) {
+        EngineReplay longer(growing.task.material, growing.claim(last, false), growing.before, {});
+        CHECK(longer.state_root_after(last).is_zero());
+        CHECK(longer.diverged_at() == growing.step);
+    }
+}
+
+}  // namespace
+}  // namespace assay::worker
