@@ -15,6 +15,7 @@ void add_keys_commands(CLI::App& app, Session& session);
 void add_account_commands(CLI::App& app, Session& session);
 void add_stake_commands(CLI::App& app, Session& session);
 void add_task_commands(CLI::App& app, Session& session);
+void add_task_directory_commands(CLI::App& group, Session& session);  ///< of `task`
 void add_dispute_commands(CLI::App& app, Session& session);
 void add_tx_commands(CLI::App& app, Session& session);
 void add_query_commands(CLI::App& app, Session& session);

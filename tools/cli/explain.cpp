@@ -75,6 +75,11 @@ std::string ruling_text(const Dispute& d, const json& answer) {
     const std::string time =
         answer.at("referee_us").is_number() ? " in " + to_text(answer.at("referee_us")) + " microseconds" : "";
     const bool by_clock = d.reason == Reason::kDisputeTimeout;
+    const bool by_value = d.state == DisputeState::kRefuted && !by_clock && d.position.level < trace::Level::kProof;
+    if (by_value) {
+        return "  The challenger opened a value of the state after that step" + time + at +
+               "\n  that is not finite: the step diverged, and the solver's claim of a state after it is refuted.\n";
+    }
     switch (d.state) {
         case DisputeState::kActive:
             return "  None yet; the " + to_text(answer.at("to_move")) + " is to move before block " +

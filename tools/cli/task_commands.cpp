@@ -40,13 +40,6 @@ struct Arguments {
 
 TaskId task_argument(const Arguments& a) { return decode_id<TaskId>(a.task, "task"); }
 
-int run_pack(const Session& session, const Arguments& a) {
-    artifacts::ContentStore store(a.store);
-    const contracts::TaskSpec spec = pack_task(a.directory, store, a.location);
-    session.print(to_json(spec), spec_text(spec) + "the artifacts are in " + a.store);
-    return kExitOk;
-}
-
 int run_submit(const Session& session, const Arguments& a) {
     artifacts::ContentStore store(a.store);
     const contracts::TaskSpec spec = pack_task(a.directory, store, a.location);
@@ -152,12 +145,6 @@ struct Adder {
     }
 };
 
-void add_pack_options(CLI::App& command, Arguments& a, bool location_needed) {
-    command.add_option("directory", a.directory, "The directory with task.toml")->required();
-    command.add_option("--store", a.store, "Where the artifacts go; made when missing")->required();
-    command.add_option("--location", a.location, "The URL at which the store is served")->required(location_needed);
-}
-
 void add_reading(const Adder& add) {
     const auto add_task = [](CLI::App& command, Arguments& a) -> CLI::App& {
         command.add_option("task", a.task, "The task's id")->required();
@@ -186,11 +173,12 @@ void add_reading(const Adder& add) {
 void add_task_commands(CLI::App& app, Session& session) {
     CLI::App& group = *app.add_subcommand("task", "Training tasks")->require_subcommand(1);
     const Adder add{group, session};
-    auto packed = std::make_shared<Arguments>();
-    add_pack_options(add("pack", "Build a task's artifacts without submitting it", packed, run_pack), *packed, false);
+    add_task_directory_commands(group, session);
     auto submitted = std::make_shared<Arguments>();
     CLI::App& submit = add("submit", "Build a task's artifacts and submit it", submitted, run_submit);
-    add_pack_options(submit, *submitted, true);
+    submit.add_option("directory", submitted->directory, "The directory with task.toml")->required();
+    submit.add_option("--store", submitted->store, "Where the artifacts go; made when missing")->required();
+    submit.add_option("--location", submitted->location, "The URL at which the store is served")->required();
     submitted->signing = add_signing_options(submit);
     auto served = std::make_shared<Arguments>();
     CLI::App& serve = add("serve", "Serve a store to solvers and verifiers, until Ctrl-C", served, run_serve);

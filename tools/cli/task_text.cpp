@@ -69,6 +69,9 @@ std::string task_text(const json& task) {
     facts.add("solver's bond", amount_text(task.at("solver_bond")));
     facts.add("steps", to_text(task.at("steps")) + " in " + to_text(task.at("segments")) + " segments of " +
                            to_text(task.at("checkpoint_interval")));
+    if (!task.at("diverged_at").is_null()) {
+        facts.add("diverged", "at step " + to_text(task.at("diverged_at")) + ", which ended the training");
+    }
     facts.add("submitted at", "block " + to_text(task.at("submitted_at")));
     if (task.at("deadline") != 0) {
         facts.add("deadline", "block " + to_text(task.at("deadline")));

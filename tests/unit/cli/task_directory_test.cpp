@@ -120,10 +120,10 @@ TEST_CASE("an error names file and line") {
 
 TEST_CASE("a missing key is named") {
     for (const char* line : {"title = \"tiny\"\n", "steps = 20\n", "checkpoint_interval = 10\n", "reward = \"20 ASY\"\n",
-                             "verification_fee = \"500 grains\"\n", "training_blocks = 100\n", "kind = \"char\"\n",
-                             "text = \"text.txt\"\n"}) {
+                             "verification_fee = \"500 grains\"\n", "training_blocks = 100\n", "kind = \"char\"\n"}) {
         check_refused(replaced(kGood, line, ""), "is missing");
     }
+    check_refused(replaced(kGood, "text = \"text.txt\"\n", ""), "either this is needed");
 }
 
 TEST_CASE("numbers out of range are refused") {

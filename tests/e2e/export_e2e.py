@@ -1,0 +1,230 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Exports PyTorch trainings and feeds them to `assay`; needs python3-torch, and says so and ends with 77 without it.
+
+    export_e2e.py ASSAY SOURCE_DIR
+"""
+import copy
+import importlib.util
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+if importlib.util.find_spec("torch") is None:
+    DEBIAN = "/usr/bin/python3"  # another interpreter may come first in PATH
+    if sys.executable != DEBIAN and os.access(DEBIAN, os.X_OK):
+        os.execv(DEBIAN, [DEBIAN, *sys.argv])
+    print("skipped: python3-torch is not installed")
+    sys.exit(77)
+
+ASSAY, SOURCE = sys.argv[1], pathlib.Path(sys.argv[2])
+FIXTURES = SOURCE / "tests" / "vectors" / "onnx"
+sys.path[:0] = [str(SOURCE / "tools" / "export"), str(FIXTURES)]
+
+import torch  # noqa: E402
+from torch import nn  # noqa: E402
+from torch.nn import functional  # noqa: E402
+
+import assay_export  # noqa: E402
+import make_fixtures  # noqa: E402
+
+
+def assay(*arguments):
+    done = subprocess.run([ASSAY, *map(str, arguments), "-o", "json"], capture_output=True, text=True, check=False)
+    return done.returncode, json.loads(done.stdout)
+
+
+class Directory(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory(prefix="assay-export-")
+        self.addCleanup(temporary.cleanup)
+        self.at = pathlib.Path(temporary.name)
+
+    def pack(self, directory):
+        status, spec = assay("task", "pack", directory, "--store", self.at / "store")
+        self.assertEqual(status, 0, spec)
+        return spec
+
+    def command(self, *arguments):
+        return subprocess.run(
+            [sys.executable, SOURCE / "tools" / "export" / "assay_export.py", *map(str, arguments)],
+            capture_output=True, text=True, check=False)
+
+
+class Exported(Directory):
+    def test_an_export_is_the_task_whose_numbers_were_compared_with_pytorch(self):
+        for name in make_fixtures.NAMES:
+            with self.subTest(name):
+                out = self.at / name
+                done = self.command(f"{FIXTURES / 'make_fixtures.py'}:{name}", "--out", out)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertIn("the loss of the first batch is", done.stdout)
+                status, findings = assay("task", "lint", out)
+                self.assertEqual(status, 0, findings)
+                self.assertEqual(findings["warnings"], 0, findings)
+                self.assertEqual(self.pack(out), self.pack(FIXTURES / name))
+
+    def test_the_example_is_exported_and_estimated(self):
+        out, train = self.at / "waves", SOURCE / "examples" / "onnx" / "train.py"
+        done = self.command(f"{train}:task", "--out", out, "--title", "waves")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(assay("task", "lint", out)[0], 0)
+        status, estimate = assay("task", "estimate", out)
+        self.assertEqual(status, 0, estimate)
+        self.assertEqual(estimate["title"], "waves")
+        module = assay_export._load_function(f"{train}:task")()["module"]
+        self.assertEqual(estimate["parameters"], sum(p.numel() for p in module.parameters()))
+
+    def test_exporting_leaves_the_training_as_it_was(self):
+        made = make_fixtures.mlp_adamw() | {"module": nn.Sequential(nn.Linear(6, 8), nn.BatchNorm1d(8), nn.Linear(8, 2))}
+        module = made["module"].eval()
+        made["optimizer"] = torch.optim.SGD(module.parameters(), lr=0.1)
+        made["scheduler"] = torch.optim.lr_scheduler.CosineAnnealingLR(made["optimizer"], 12)
+        before = copy.deepcopy((module.state_dict(), made["optimizer"].state_dict(), made["scheduler"].state_dict()))
+        random = torch.get_rng_state()
+        assay_export.export(self.at, **made)
+        after = (module.state_dict(), made["optimizer"].state_dict(), made["scheduler"].state_dict())
+        self.assertEqual(str(before), str(after))
+        self.assertFalse(any(m.training for m in module.modules()))
+        self.assertTrue(torch.equal(random, torch.get_rng_state()))
+
+    def test_data_may_be_a_dataset_a_dict_or_tensors(self):
+        inputs, targets = make_fixtures.clusters(6, 4, 2)
+
+        class Pairs(torch.utils.data.Dataset):
+            def __len__(self):
+                return len(inputs)
+
+            def __getitem__(self, i):
+                return inputs[i], int(targets[i])
+
+        specs = []
+        for dataset in ((inputs, targets), {"inputs": inputs, "targets": targets}, Pairs()):
+            torch.manual_seed(1)
+            module = nn.Linear(4, 2)
+            out = self.at / f"{len(specs)}"
+            assay_export.export(
+                out, module=module, loss=nn.CrossEntropyLoss(), dataset=dataset, batch_size=6,
+                optimizer=torch.optim.Adam(module.parameters()))
+            specs.append(self.pack(out))
+        self.assertEqual(specs[0], specs[1])
+        self.assertEqual(specs[0], specs[2])
+
+    def test_a_module_may_give_its_loss_itself(self):
+        class Fitted(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.linear = nn.Linear(4, 1)
+
+            def forward(self, x, y):
+                return functional.l1_loss(functional.dropout(self.linear(x), 0.25), y)
+
+        module, x = Fitted(), torch.randn(6, 4).double()
+        notes = assay_export.export(
+            self.at, module=module, dataset=(x, x.sum(dim=1, keepdim=True)), batch_size=6,
+            optimizer=torch.optim.Adam(module.parameters()))
+        self.assertTrue(any("it is random" in note for note in notes), notes)
+        self.assertIn('columns = ["inputs0", "inputs1"]', (self.at / "task.toml").read_text())
+        self.assertEqual(assay("task", "lint", self.at)[0], 0)
+
+    def test_what_the_optimizer_lacks_is_frozen(self):
+        module = nn.Sequential(nn.Linear(4, 3), nn.Linear(3, 2))
+        optimizer = torch.optim.SGD(module[1].parameters(), lr=0.1)
+        assay_export.export(
+            self.at, module=module, loss=nn.CrossEntropyLoss(), dataset=make_fixtures.clusters(6, 4, 2), optimizer=optimizer)
+        text = (self.at / "task.toml").read_text()
+        self.assertIn('frozen = ["0.weight", "0.bias"]', text)
+        status, estimate = assay("task", "estimate", self.at)
+        self.assertEqual(status, 0, estimate)
+
+    def test_a_checkpoint_goes_back_into_the_module(self):
+        module, other = nn.Linear(4, 3), nn.Linear(4, 3)
+        file = self.at / "checkpoint.safetensors"
+        assay_export.write_safetensors(
+            file, {"weight": module.weight, "bias": module.bias.reshape(1, 3), "momentum.weight": module.weight})
+        self.assertEqual(assay_export.load_checkpoint(other, file), [])
+        self.assertTrue(torch.equal(other.weight, module.weight) and torch.equal(other.bias, module.bias))
+        self.assertEqual(assay_export.load_checkpoint(nn.Sequential(nn.Linear(4, 3)), file), ["0.weight", "0.bias"])
+        with self.assertRaisesRegex(assay_export.ExportError, "elements"):
+            assay_export.load_checkpoint(nn.Linear(5, 3), file)
+
+
+class Cumulative(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 2)
+
+    def forward(self, x):
+        return torch.cumsum(self.linear(x), dim=1)
+
+
+class Refused(Directory):
+    def refuse(self, pattern, **changes):
+        made = make_fixtures.mlp() | changes
+        with self.assertRaisesRegex(assay_export.ExportError, pattern):
+            assay_export.export(self.at / "refused", **made)
+
+    def test_optimizers_and_schedules_that_a_task_cannot_have(self):
+        module = make_fixtures.mlp()["module"]
+        parameters = list(module.parameters())
+        self.refuse("RMSprop is not supported: SGD, Adam and AdamW", module=module, optimizer=torch.optim.RMSprop(parameters))
+        self.refuse("nesterov", module=module, optimizer=torch.optim.SGD(parameters, lr=0.1, momentum=0.9, nesterov=True))
+        self.refuse("amsgrad", module=module, optimizer=torch.optim.Adam(parameters, amsgrad=True))
+        groups = [{"params": parameters[:2], "lr": 0.1}, {"params": parameters[2:], "lr": 0.2}]
+        self.refuse("groups differ in lr", module=module, optimizer=torch.optim.SGD(groups, lr=0.1))
+        optimizer = torch.optim.SGD(parameters, lr=0.1)
+        scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 3)
+        self.refuse("StepLR are not a task's", module=module, optimizer=optimizer, scheduler=scheduler)
+        self.refuse("ReduceLROnPlateau", module=module, optimizer=optimizer,
+                    scheduler=torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer))
+        self.refuse("parameters that the module does not have", module=nn.Linear(12, 3), optimizer=optimizer)
+
+    def test_losses_and_data_that_a_task_cannot_have(self):
+        inputs, targets = make_fixtures.mlp()["dataset"]
+        self.refuse("must be one number", loss=nn.CrossEntropyLoss(reduction="none"))
+        self.refuse("fails on the first batch", loss=nn.MSELoss(), dataset=(inputs, torch.zeros(24, 7)))
+        self.refuse("equally many samples", dataset=(inputs, targets[:5]))
+        self.refuse("not finite", dataset=(inputs / 0, targets))
+        self.refuse("beyond 32 bits", dataset=(inputs, targets + 2**40))
+        self.refuse("at most 4096", dataset=(torch.zeros(4, 5000), targets[:4]))
+        self.refuse("profile", profile="XG-9")
+        half = make_fixtures.mlp()["module"].double()
+        self.refuse("float64", module=half, optimizer=torch.optim.SGD(half.parameters(), lr=0.1))
+
+    def test_weight_decay_of_vectors_is_told(self):
+        module = nn.Linear(12, 3)
+        notes = assay_export.export(
+            self.at, module=module, loss=nn.CrossEntropyLoss(), dataset=make_fixtures.clusters(6, 12, 3),
+            optimizer=torch.optim.AdamW(module.parameters()))
+        self.assertTrue(any("weight decay" in note and "bias" in note for note in notes), notes)
+
+    def test_an_operator_that_tasks_do_not_have_is_named_with_its_node_and_opset(self):
+        module = Cumulative()
+        assay_export.export(
+            self.at, module=module, loss=nn.CrossEntropyLoss(), dataset=make_fixtures.clusters(6, 4, 2),
+            optimizer=torch.optim.SGD(module.parameters(), lr=0.1))
+        status, findings = assay("task", "lint", self.at)
+        self.assertEqual(status, 3)
+        message = findings["findings"][0]["message"]
+        for part in ("CumSum", "17"):
+            self.assertIn(part, message)
+
+    def test_the_command_tells_what_is_wrong(self):
+        file = self.at / "wrong.py"
+        file.write_text("def task():\n    return dict(module=1, dataset=2, rate=3)\ndef none():\n    pass\n")
+        for reference, part in ((f"{file}:task", "has rate, which export() does not know; lacks optimizer"),
+                                (f"{file}:none", "must return a dict"), (f"{file}:other", "has no function other"),
+                                (f"{self.at / 'absent.py'}:task", "does not exist"), ("nothing", "is not MODULE:FUNCTION"),
+                                ("no.such.module:task", "cannot import")):
+            with self.subTest(part):
+                done = self.command(reference, "--out", self.at / "out")
+                self.assertEqual(done.returncode, 3)
+                self.assertIn(part, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <bit>
+#include <cmath>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <tests/unit/cli/temporary.hpp>
+#include <tools/cli/task_build.hpp>
+#include <tools/cli/task_directory.hpp>
+#include <tools/cli/task_lint.hpp>
+#include <verifier/artifacts/safetensors.hpp>
+#include <verifier/artifacts/state_io.hpp>
+#include <verifier/canonical/executor.hpp>
+
+/// tests/vectors/onnx/make_fixtures.py: trainings that PyTorch exported, and what PyTorch made of them.
+namespace assay::cli {
+namespace {
+
+using cli_test::TemporaryDirectory;
+using cli_test::write_text;
+
+std::filesystem::path fixture(const std::string& name) {
+    return std::filesystem::path(ASSAY_SOURCE_DIR) / "tests" / "vectors" / "onnx" / name;
+}
+
+std::vector<float> floats_of(const canonical::Tensor& tensor) {
+    std::vector<float> out(tensor.shape.element_count());
+    REQUIRE(tensor.dtype == canonical::DType::kF32);
+    for (std::size_t i = 0; i < out.size(); ++i) {
+        std::uint32_t word = 0;
+        for (std::size_t b = 0; b < 4; ++b) {
+            word |= std::uint32_t{tensor.data[4 * i + b]} << (8 * b);
+        }
+        out[i] = std::bit_cast<float>(word);
+    }
+    return out;
+}
+
+/// PyTorch's numbers by name: "loss.0", "gradient.NAME", "after1.NAME", "after3.NAME".
+std::map<std::string, std::vector<float>> torch_numbers(const std::string& name) {
+    const auto file = artifacts::decode_safetensors(as_bytes(cli_test::read_text(fixture(name) / "torch.safetensors")));
+    REQUIRE(file.has_value());
+    std::map<std::string, std::vector<float>> out;
+    for (const artifacts::NamedTensor& named : file->tensors) {
+        out.emplace(named.name, floats_of(named.tensor));
+    }
+    return out;
+}
+
+BuiltTask build(const std::filesystem::path& directory) {
+    Findings findings(task_file_name(directory));
+    auto task = build_task(directory, findings);
+    findings.throw_if_wrong();
+    REQUIRE(task.has_value());
+    return *std::move(task);
+}
+
+/// The first three steps, by the definition of every primitive.
+struct Run {
+    BuiltTask task;
+    std::vector<std::vector<canonical::Tensor>> states;  ///< before step 0, 1, 2 and after it
+    std::vector<float> losses;
+
+    explicit Run(const std::string& name) : task(build(fixture(name))) {
+        const program::Program& program = task.program;
+        canonical::StepContext context{.seed = task.spec.seed, .step = 0, .dataset = program.dataset};
+        auto state = canonical::execute_graph(program.init, context, *task.data.dataset, task.initial);
+        REQUIRE(state.has_value());
+        states.push_back(*state);
+        for (; context.step < 3; ++context.step) {
+            const auto observe = [&](std::uint32_t node, const canonical::Tensor& output) {
+                if (node == program.loss_node) {
+                    losses.push_back(floats_of(output).at(0));
+                }
+                return true;
+            };
+            state = canonical::execute_graph(program.step, context, *task.data.dataset, states.back(), observe);
+            REQUIRE(state.has_value());
+            states.push_back(*state);
+        }
+    }
+
+    std::vector<float> parameter(const std::string& name, std::size_t step) const {
+        for (std::size_t i = 0; i < task.program.state.size(); ++i) {
+            if (task.program.state[i].name == name) {
+                return floats_of(states[step][i]);
+            }
+        }
+        FAIL("no state tensor is named " << name);
+        return {};
+    }
+};
+
+/// The largest difference from `expected`, in units of the largest element of `scale`, or of `least` if that is larger: a
+/// bias before batch normalisation has no gradient but rounding's.
+double distance(
+    const std::vector<float>& found, const std::vector<float>& expected, const std::vector<float>& scale, double least
+) {
+    REQUIRE(found.size() == expected.size());
+    double worst = 0.0;
+    double largest = 0.0;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        worst = std::max(worst, std::abs(static_cast<double>(found[i]) - static_cast<double>(expected[i])));
+        largest = std::max(largest, std::abs(static_cast<double>(scale[i])));
+    }
+    return worst / std::max(largest, least);
+}
+
+std::vector<float> difference(const std::vector<float>& a, const std::vector<float>& b) {
+    std::vector<float> out;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        out.push_back(a[i] - b[i]);
+    }
+    return out;
+}
+
+/// Losses within 1e-5 of PyTorch's; every parameter's movement within `tolerance` of its largest movement.
+void check_like_torch(const std::string& name, double tolerance) {
+    const Run run(name);
+    const auto torch = torch_numbers(name);
+    for (std::size_t step = 0; step < 3; ++step) {
+        CAPTURE(step);
+        CHECK(run.losses.at(step) == doctest::Approx(torch.at("loss." + std::to_string(step)).at(0)).epsilon(1e-5));
+    }
+    std::size_t parameters = 0;
+    for (const auto& [key, after] : torch) {
+        if (!key.starts_with("after")) {
+            continue;
+        }
+        CAPTURE(key);
+        const std::string parameter = key.substr(key.find('.') + 1);
+        const std::size_t step = key[5] == '1' ? 1 : 3;
+        const std::vector<float> start = run.parameter(parameter, 0);
+        const std::vector<float> moved = difference(after, start);
+        CHECK(distance(run.parameter(parameter, step), after, moved, 1e-5) < tolerance);
+        ++parameters;
+    }
+    CHECK(parameters >= 8);
+}
+
+TEST_CASE("an exported multilayer perceptron trains as in PyTorch") { check_like_torch("mlp", 1e-4); }
+
+TEST_CASE("an exported AdamW with decay, clipping, warm-up and cosine trains as in PyTorch") {
+    check_like_torch("mlp_adamw", 1e-4);
+}
+
+TEST_CASE("an exported convolutional network with batch normalisation trains as in PyTorch") {
+    check_like_torch("cnn", 1e-3);
+}
+
+TEST_CASE("an exported transformer trains as in PyTorch") { check_like_torch("gpt", 1e-3); }
+
+TEST_CASE("gradients of exported models are PyTorch's") {
+    // Plain SGD: what the first step subtracts is the gradient times the rate.
+    for (const std::string name : {"cnn", "gpt"}) {
+        const Run run(name);
+        for (const auto& [key, gradient] : torch_numbers(name)) {
+            if (!key.starts_with("gradient.")) {
+                continue;
+            }
+            CAPTURE(name);
+            CAPTURE(key);
+            const std::string parameter = key.substr(9);
+            std::vector<float> found = difference(run.parameter(parameter, 0), run.parameter(parameter, 1));
+            for (float& value : found) {
+                value /= run.task.file.optimizer.learning_rate;
+            }
+            CHECK(distance(found, gradient, gradient, 1e-4) < 1e-3);
+        }
+    }
+}
+
+TEST_CASE("an exported task starts from the weights that PyTorch had") {
+    const BuiltTask task = build(fixture("mlp"));
+    REQUIRE(task.program.initial.size() == 6);
+    REQUIRE(task.spec.initial_artifact.has_value());
+    CHECK(task.spec.program.initial_root == artifacts::state_root_of(task.initial));
+    const auto decoded = artifacts::decode_initial(task.program, task.initial_artifact);
+    REQUIRE(decoded.has_value());
+    CHECK(*decoded == task.initial);
+}
+
+TEST_CASE("exported tasks have no findings above notes, and packing puts all three artifacts into the store") {
+    for (const std::string name : {"mlp", "mlp_adamw", "cnn", "gpt"}) {
+        CAPTURE(name);
+        const Findings findings = lint_task(fixture(name));
+        CAPTURE(findings_text(findings));
+        CHECK(findings.count(Severity::kError) == 0);
+        CHECK(findings.count(Severity::kWarning) == 0);
+        const TemporaryDirectory directory;
+        artifacts::ContentStore store(directory.path() / "store");
+        const contracts::TaskSpec spec = pack_task(fixture(name), store, "http://127.0.0.1:4000");
+        CHECK(store.has(spec.program_artifact.sha256));
+        CHECK(store.has(spec.dataset_artifact.sha256));
+        REQUIRE(spec.initial_artifact.has_value());
+        CHECK(store.has(spec.initial_artifact->sha256));
+        CHECK(spec.initial_artifact->location == "http://127.0.0.1:4000");
+    }
+}
+
+/// A copy of the mlp fixture with part of its task.toml replaced.
+struct Altered {
+    TemporaryDirectory directory;
+
+    Altered(const std::string& from, const std::string& to) {
+        for (const char* file : {"program.onnx", "dataset.safetensors"}) {
+            std::filesystem::copy_file(fixture("mlp") / file, directory.path() / file);
+        }
+        std::string toml = cli_test::read_text(fixture("mlp") / "task.toml");
+        const std::size_t at = toml.find(from);
+        REQUIRE(at != std::string::npos);
+        write_text(directory.path() / "task.toml", toml.replace(at, from.size(), to));
+    }
+    void check_refused(const std::string& part) const {
+        const Findings findings = lint_task(directory.path());
+        CHECK(findings.has_errors());
+        CHECK(findings_text(findings).find(part) != std::string::npos);
+        CAPTURE(findings_text(findings));
+    }
+};
+
+TEST_CASE("an ONNX task that does not fit its model or data is refused") {
+    Altered("batch_size = 24", "batch_size = 25").check_refused("program.onnx");
+    Altered("columns = [\"inputs\", \"targets\"]", "columns = [\"inputs\"]").check_refused("rows have 12 values");
+    Altered("columns = [\"inputs\", \"targets\"]", "columns = [\"inputs\", \"labels\"]").check_refused("no tensor \"labels\"");
+    Altered("file = \"program.onnx\"", "file = \"model.onnx\"").check_refused("cannot read");
+    Altered("file = \"program.onnx\"", "file = \"dataset.safetensors\"").check_refused("dataset.safetensors: ");
+    Altered("loss = \"loss\"", "loss = \"lost\"").check_refused("lost");
+    Altered("batch_size = 24", "batch_size = 24\nfrozen = [\"0.weigth\"]").check_refused("0.weigth");
+}
+
+TEST_CASE("a frozen parameter stays what it is") {
+    const Altered frozen("batch_size = 24", "batch_size = 24\nfrozen = [\"0.weight\"]");
+    const BuiltTask task = build(frozen.directory.path());
+    const BuiltTask whole = build(fixture("mlp"));
+    CHECK(task.program.state.size() < whole.program.state.size());
+    CHECK(findings_text(lint_task(frozen.directory.path())).find("0 errors") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace assay::cli

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <bit>
+#include <string>
+#include <vector>
+
+#include <tests/unit/cli/temporary.hpp>
+#include <tools/cli/task_build.hpp>
+#include <tools/cli/task_directory.hpp>
+#include <tools/cli/task_lint.hpp>
+#include <verifier/artifacts/safetensors.hpp>
+
+namespace assay::cli {
+namespace {
+
+using canonical::DType;
+using cli_test::TemporaryDirectory;
+using cli_test::write_text;
+
+const std::string kRoot = R"(title = "family"
+steps = 20
+checkpoint_interval = 10
+reward = "20 ASY"
+verification_fee = "500 grains"
+training_blocks = 100
+)";
+const std::string kMlp = kRoot + R"([model]
+kind = "mlp"
+hidden = [8]
+classes = 3
+batch_size = 2
+[optimizer]
+kind = "sgd"
+[data]
+rows = "rows.safetensors"
+)";
+const std::string kCnn = kRoot + R"([model]
+kind = "cnn"
+height = 4
+width = 4
+filters = [2]
+classes = 3
+batch_size = 2
+[optimizer]
+kind = "adam"
+[data]
+rows = "rows.safetensors"
+)";
+const std::string kGpt = kRoot + R"([model]
+kind = "gpt"
+context = 32
+layers = 1
+heads = 1
+width = 32
+batch_size = 2
+[optimizer]
+kind = "adamw"
+weight_decay = 0.1
+clip_norm = 1.0
+accumulation = 2
+[schedule]
+kind = "cosine"
+warmup_updates = 2
+final_fraction = 0.1
+[numerics]
+profile = "XG-24"
+[data]
+text = "text.txt"
+)";
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+    const std::size_t at = text.find(from);
+    REQUIRE(at != std::string::npos);
+    return text.replace(at, from.size(), to);
+}
+
+canonical::Tensor integers(std::uint32_t rows, std::uint32_t cols, const std::vector<std::int32_t>& values) {
+    canonical::Tensor out = canonical::make_tensor(DType::kI32, {rows, cols});
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        for (std::size_t b = 0; b < 4; ++b) {
+            out.data[4 * i + b] = static_cast<std::uint8_t>(static_cast<std::uint32_t>(values[i]) >> (8 * b));
+        }
+    }
+    return out;
+}
+
+canonical::Tensor reals(std::uint32_t rows, std::uint32_t cols, const std::vector<float>& values) {
+    std::vector<std::int32_t> bits;
+    for (const float value : values) {
+        bits.push_back(std::bit_cast<std::int32_t>(value));
+    }
+    canonical::Tensor out = integers(rows, cols, bits);
+    out.dtype = DType::kF32;
+    return out;
+}
+
+canonical::Tensor wide(std::uint32_t rows, std::uint32_t cols, const std::vector<std::int64_t>& values) {
+    canonical::Tensor out = canonical::make_tensor(DType::kI64, {rows, cols});
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        for (std::size_t b = 0; b < 8; ++b) {
+            out.data[8 * i + b] = static_cast<std::uint8_t>(static_cast<std::uint64_t>(values[i]) >> (8 * b));
+        }
+    }
+    return out;
+}
+
+struct Directory {
+    TemporaryDirectory at;
+
+    Directory(const std::string& toml, std::vector<artifacts::NamedTensor> tensors) {
+        write_text(at.path() / "task.toml", toml);
+        write_text(at.path() / "text.txt", "the quick brown fox jumps over the lazy dog, twice");
+        const Bytes bytes = artifacts::encode_safetensors({.tensors = std::move(tensors), .metadata = {}});
+        write_text(at.path() / "rows.safetensors", std::string(bytes.begin(), bytes.end()));
+    }
+    BuiltTask build() const {
+        Findings findings(task_file_name(at.path()));
+        auto task = build_task(at.path(), findings);
+        findings.throw_if_wrong();
+        REQUIRE(task.has_value());
+        return *std::move(task);
+    }
+    void check_refused(const std::string& part) const {
+        CAPTURE(cli_test::read_text(at.path() / "task.toml"));
+        CHECK_THROWS_WITH_AS(build(), doctest::Contains(part.c_str()), TaskDirectoryError);
+    }
+};
+
+/// Two features and a class.
+std::vector<artifacts::NamedTensor> small_rows() {
+    return {{"rows", integers(4, 3, {1, 2, 0, 3, 4, 1, 5, 6, 2, 7, 8, 0})}};
+}
+
+std::vector<std::uint32_t> words_of(const BuiltTask& task, std::uint64_t row) {
+    std::vector<std::uint32_t> out;
+    const ByteView bytes = task.data.dataset->row(row);
+    for (std::size_t i = 0; i < bytes.size(); i += 4) {
+        out.push_back(bytes[i] | std::uint32_t{bytes[i + 1]} << 8U | std::uint32_t{bytes[i + 2]} << 16U |
+                      std::uint32_t{bytes[i + 3]} << 24U);
+    }
+    return out;
+}
+
+TEST_CASE("a multilayer perceptron takes its number of features from the data") {
+    const BuiltTask task = Directory(kMlp, small_rows()).build();
+    CHECK(std::get<program::MlpConfig>(task.file.model).features == 2);
+    CHECK(task.program.dataset == canonical::DatasetShape{4, 3});
+    CHECK(task.program.batch_size == 2);
+    CHECK(words_of(task, 1) == std::vector<std::uint32_t>{3, 4, 1});
+    // Two layers and their momentum.
+    CHECK(task.program.state.size() == 8);
+    CHECK(Directory(replaced(kMlp, "kind = \"sgd\"", "kind = \"sgd\"\nmomentum = 0"), small_rows()).build().program.state.size() == 4);
+}
+
+TEST_CASE("features may be reals, with the class in a tensor of its own") {
+    const std::vector<artifacts::NamedTensor> columns = {
+        {"inputs", reals(3, 2, {0.5F, -1.0F, 2.0F, 3.0F, 0.0F, 1.0F})}, {"targets", wide(1, 3, {2, 0, 1})}};
+    const BuiltTask task = Directory(kMlp, columns).build();
+    CHECK(std::get<program::MlpConfig>(task.file.model).encoding == program::Encoding::kFloatBits);
+    CHECK(words_of(task, 0) == std::vector<std::uint32_t>{0x3f000000U, 0xbf800000U, 2});
+    // One tensor of reals: its last column is the class all the same.
+    const BuiltTask together = Directory(
+        kMlp, {{"rows", reals(3, 3, {0.5F, -1.0F, 2.0F, 2.0F, 3.0F, 0.0F, 0.0F, 1.0F, 1.0F})}}
+    ).build();
+    CHECK(together.data.artifact == task.data.artifact);
+}
+
+TEST_CASE("columns are named by the task") {
+    const std::vector<artifacts::NamedTensor> tensors = {
+        {"label", integers(2, 1, {2, 0})}, {"point", integers(2, 2, {5, 6, 7, 8})}};
+    const std::string toml = replaced(kMlp, "rows.safetensors\"", "rows.safetensors\"\ncolumns = [\"point\", \"label\"]");
+    CHECK(words_of(Directory(toml, tensors).build(), 0) == std::vector<std::uint32_t>{5, 6, 2});
+    Directory(kMlp, tensors).check_refused("has no tensor \"inputs\", and none named \"rows\"");
+}
+
+TEST_CASE("a convolutional network wants as many values as its image has, and the class") {
+    std::vector<std::int32_t> values(2 * 17, 1);
+    const BuiltTask task = Directory(kCnn, {{"rows", integers(2, 17, values)}}).build();
+    CHECK(task.program.dataset.width == 17);
+    CHECK(task.program.batch_size == 2);
+    Directory(kCnn, small_rows()).check_refused("rows have 3 values; this model reads 17: height * width * channels + 1");
+    Directory(replaced(kCnn, "height = 4", "height = 4\nkernel = 2"), small_rows()).check_refused("kernel: must be odd");
+    Directory(replaced(kCnn, "filters = [2]", "filters = [2, 2, 2]"), {{"rows", integers(2, 17, values)}})
+        .check_refused("pooling leaves nothing");
+}
+
+TEST_CASE("a transformer takes its vocabulary from the text") {
+    const BuiltTask task = Directory(kGpt, {}).build();
+    const auto& model = std::get<program::GptConfig>(task.file.model);
+    CHECK(model.vocabulary == 28);  // 26 letters, space, comma
+    CHECK(model.profile == program::kXg24);
+    CHECK(task.program.dataset.width == 33);
+    const program::OptimizerConfig& optimizer = task.file.optimizer;
+    CHECK(optimizer.kind == program::OptimizerKind::kAdamW);
+    CHECK(optimizer.weight_decay == 0.1F);
+    CHECK(optimizer.clip_norm == 1.0F);
+    CHECK(optimizer.accumulation == 2);
+    CHECK(optimizer.schedule.kind == program::ScheduleKind::kCosine);
+    CHECK(optimizer.schedule.warmup_updates == 2);
+    CHECK(optimizer.schedule.total_updates == 10);  // 20 steps, two of which make an update
+    CHECK(optimizer.schedule.final_fraction == 0.1F);
+    const BuiltTask larger = Directory(replaced(kGpt, "layers = 1", "layers = 1\nvocabulary = 64"), {}).build();
+    CHECK(std::get<program::GptConfig>(larger.file.model).vocabulary == 64);
+    Directory(replaced(kGpt, "layers = 1", "layers = 1\nvocabulary = 20"), {}).check_refused("28 different characters");
+}
+
+TEST_CASE("tokens may come as rows, and then the vocabulary must be given") {
+    const std::string toml = replaced(kGpt, "text = \"text.txt\"", "rows = \"rows.safetensors\"");
+    std::vector<std::int32_t> tokens(2 * 33, 4);
+    Directory(toml, {{"rows", integers(2, 33, tokens)}}).check_refused("[model] vocabulary: is missing");
+    const std::string with = replaced(toml, "layers = 1", "layers = 1\nvocabulary = 5");
+    CHECK(Directory(with, {{"rows", integers(2, 33, tokens)}}).build().program.dataset.rows == 2);
+    tokens[40] = 5;
+    Directory(with, {{"rows", integers(2, 33, tokens)}}).check_refused("value 7 of row 1 is 5; tokens are 0 to 4");
+    Directory(with, {{"rows", reals(2, 33, std::vector<float>(66))}}).check_refused("tokens are integers");
+    Directory(with, {{"rows", integers(2, 32, tokens)}}).check_refused("context + 1");
+}
+
+TEST_CASE("values that the model cannot mean are refused") {
+    Directory(kMlp, {{"rows", integers(2, 3, {1, 2, 0, 3, 4, 3})}}).check_refused("value 2 of row 1 is 3; classes are 0 to 2");
+    Directory(kMlp, {{"rows", integers(1, 3, {1, 2, -1})}}).check_refused("is -1; classes");
+    const float infinite = std::numeric_limits<float>::infinity();
+    Directory(kMlp, {{"rows", reals(1, 3, {1.0F, infinite, 0.0F})}}).check_refused("not finite");
+    Directory(kMlp, {{"rows", reals(1, 3, {1.0F, 2.0F, 0.5F})}}).check_refused("no 32-bit integer");
+    Directory(kMlp, {{"inputs", integers(2, 1, {1, 2})}, {"targets", wide(2, 1, {1, std::int64_t{1} << 40U})}})
+        .check_refused("no 32-bit integer");
+    Directory(kMlp, {{"inputs", integers(2, 1, {1, 2})}, {"targets", integers(3, 1, {1, 1, 1})}}).check_refused("rows");
+    Directory(kMlp, {{"rows", integers(1, 4097, std::vector<std::int32_t>(4097))}}).check_refused("at most 4096");
+    Directory(kMlp, {{"rows", integers(2, 1, {1, 2})}}).check_refused("rows have one value");
+}
+
+TEST_CASE("data that is no safetensors file, or of the wrong kind, is refused") {
+    const Directory broken(kMlp, small_rows());
+    write_text(broken.at.path() / "rows.safetensors", "rows");
+    broken.check_refused("is not a safetensors file");
+    Directory(replaced(kMlp, "rows = \"rows.safetensors\"", "text = \"text.txt\""), {}).check_refused("takes no text");
+    Directory(replaced(kMlp, "rows = \"rows.safetensors\"", "rows = \"none\""), {}).check_refused("cannot read");
+    Directory(replaced(kMlp, "rows = \"rows.safetensors\"", ""), {}).check_refused("[data] text: either this is needed");
+    Directory(replaced(kMlp, "[data]", "[data]\ntext = \"text.txt\""), {}).check_refused("and not both");
+    Directory(replaced(kGpt, "[data]", "[data]\ncolumns = [\"a\"]"), {}).check_refused("for rows, not for text");
+}
+
+TEST_CASE("keys of the wrong type name what is accepted") {
+    const auto refused = [](const std::string& from, const std::string& to, const std::string& part) {
+        Directory(replaced(kGpt, from, to), {}).check_refused(part);
+    };
+    refused("\"adamw\"", "\"rmsprop\"", "known: \"adam\", \"adamw\", \"sgd\"");
+    refused("\"cosine\"", "3", "[schedule] kind: must be one of \"constant\", \"cosine\", \"linear\"");
+    refused("\"XG-24\"", "\"XG-25\"", "known: \"XG-21\", \"XG-24\", \"XG-8\", \"XG-7\"");
+    refused("\"gpt\"", "\"rnn\"", "known: \"char\", \"mlp\", \"cnn\", \"gpt\", \"onnx\"");
+    refused("layers = 1", "layers = 1\ntied_head = 1", "[model] tied_head: must be true or false");
+    refused("layers = 1", "layers = 1\npositions = \"none\"", "known: \"learned\", \"rotary\"");
+    refused("width = 32", "width = 48", "[model] width: must be heads times a multiple of 32");
+    refused("context = 32", "context = 40", "[model] context: must be a multiple of 32");
+    refused("layers = 1", "layers = 1\ndropout = 1.0", "[model] dropout: must be a number from 0 and below 1");
+    refused("accumulation = 2", "accumulation = 0", "[optimizer] accumulation: must be a whole number from 1");
+    refused("final_fraction = 0.1", "final_fraction = 2", "[schedule] final_fraction: must be a number from 0 to 1");
+    refused("warmup_updates = 2", "warmup_updates = 10", "leaves no updates after the warm-up: 10 of 10");
+    refused("weight_decay = 0.1", "momentum = 0.9", "[optimizer] momentum: unknown key");
+    refused("[numerics]", "numerics = 1\n[numericz]", "task.toml");
+    Directory(replaced(kMlp, "hidden = [8]", "hidden = 8"), small_rows()).check_refused("must be a list of at most");
+    Directory(replaced(kMlp, "hidden = [8]", "hidden = [8, 0]"), small_rows()).check_refused("must be a list of at most");
+    Directory(replaced(kMlp, "classes = 3\n", ""), small_rows()).check_refused("[model] classes: is missing");
+}
+
+TEST_CASE("a model beyond the limits of programs is refused and not built") {
+    Directory(replaced(kGpt, "layers = 1", "layers = 1000"), {}).check_refused("too large");
+    Directory(
+        replaced(replaced(kGpt, "layers = 1", "layers = 84"), "kind = \"adamw\"\nweight_decay = 0.1\nclip_norm = 1.0\naccumulation = 2",
+                 "kind = \"sgd\"\nmomentum = 0.0"),
+        {}
+    ).check_refused("too large");
+}
+
+TEST_CASE("an mlp without hidden layers is a linear classifier") {
+    const BuiltTask task = Directory(replaced(kMlp, "hidden = [8]", "hidden = []"), small_rows()).build();
+    CHECK(task.program.state.size() == 4);
+}
+
+TEST_CASE("each example directory packs and has nothing to warn of") {
+    std::size_t count = 0;
+    for (const char* const name : {"char", "mlp", "cnn", "gpt"}) {
+        CAPTURE(name);
+        const auto directory = std::filesystem::path(ASSAY_SOURCE_DIR) / "examples" / name;
+        const Findings findings = lint_task(directory);
+        CAPTURE(findings_text(findings));
+        CHECK(findings.count(Severity::kError) + findings.count(Severity::kWarning) == 0);
+        const TemporaryDirectory temporary;
+        artifacts::ContentStore store(temporary.path() / "store");
+        CHECK(store.has(pack_task(directory, store, "").program_artifact.sha256));
+        ++count;
+    }
+    CHECK(count == 4);
+}
+
+}  // namespace
+}  // namespace assay::cli

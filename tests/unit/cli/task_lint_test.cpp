@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+
+#include <tests/unit/cli/temporary.hpp>
+#include <tools/cli/task_estimate.hpp>
+#include <tools/cli/task_lint.hpp>
+
+namespace assay::cli {
+namespace {
+
+using cli_test::TemporaryDirectory;
+using cli_test::write_text;
+using nlohmann::json;
+
+const std::string kGood = R"(title = "tiny"
+steps = 20
+checkpoint_interval = 10
+reward = "20 ASY"
+verification_fee = "500 grains"
+training_blocks = 100
+[model]
+kind = "char"
+context = 4
+embedding = 32
+hidden = 8
+batch_size = 2
+[optimizer]
+kind = "adam"
+[data]
+text = "text.txt"
+)";
+const std::string kText = "the quick brown fox";  // 19 characters: 15 rows of 5
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+    const std::size_t at = text.find(from);
+    REQUIRE(at != std::string::npos);
+    return text.replace(at, from.size(), to);
+}
+
+struct Directory {
+    TemporaryDirectory at;
+    explicit Directory(const std::string& toml) {
+        write_text(at.path() / "task.toml", toml);
+        write_text(at.path() / "text.txt", kText);
+    }
+    Findings lint() const { return lint_task(at.path()); }
+    bool finds(Severity severity, const std::string& key, const std::string& part) const {
+        const Findings findings = lint();
+        return std::any_of(findings.all().begin(), findings.all().end(), [&](const Finding& f) {
+            return f.severity == severity && f.key == key && f.message.find(part) != std::string::npos;
+        });
+    }
+    BuiltTask build() const {
+        Findings findings(task_file_name(at.path()));
+        auto task = build_task(at.path(), findings);
+        findings.throw_if_wrong();
+        REQUIRE(task.has_value());
+        return *std::move(task);
+    }
+};
+
+TEST_CASE("a good directory has no findings") {
+    const Findings findings = Directory(kGood).lint();
+    CHECK(findings.all().empty());
+    CHECK(findings_text(findings) == "0 errors, 0 warnings, 0 notes\n");
+}
+
+TEST_CASE("every wrong key is found, with its line") {
+    std::string toml = replaced(kGood, "steps = 20", "steps = 0");
+    toml = replaced(toml, "hidden = 8", "hidden = \"8\"");
+    toml = replaced(toml, "kind = \"adam\"", "kind = \"adam\"\nbeta3 = 0.1");
+    const Findings findings = Directory(toml).lint();
+    REQUIRE(findings.count(Severity::kError) == 3);
+    CHECK(findings.all()[0].key == "steps");
+    CHECK(findings.all()[0].line == 2);
+    CHECK(findings.all()[1].key == "[model] hidden");
+    CHECK(findings.all()[1].line == 11);
+    CHECK(findings.all()[2].key == "[optimizer] beta3");
+    CHECK(findings.all()[2].line == 15);
+    const json listed = to_json(findings);
+    CHECK(listed.at("errors") == 3);
+    CHECK(listed.at("findings").at(1).at("line") == 11);
+    CHECK(listed.at("findings").at(1).at("severity") == "error");
+}
+
+TEST_CASE("packing names the first error and how many more there are") {
+    const Directory directory(replaced(replaced(kGood, "steps = 20", "steps = 0"), "hidden = 8", "hidden = 0"));
+    CHECK_THROWS_WITH_AS(directory.build(), doctest::Contains("and 1 more"), TaskDirectoryError);
+}
+
+TEST_CASE("what cannot be read or is not TOML is a finding too") {
+    const TemporaryDirectory empty;
+    CHECK(findings_text(lint_task(empty.path())).find("error: cannot read") == 0);
+    CHECK(Directory("steps = ").lint().count(Severity::kError) == 1);
+    CHECK(Directory(replaced(kGood, "text.txt", "none.txt")).lint().count(Severity::kError) == 1);
+}
+
+TEST_CASE("a run that ends too early or wastes steps is warned of") {
+    const std::string schedule = "[schedule]\nkind = \"linear\"\ntotal_updates = 40\n[data]";
+    CHECK(Directory(replaced(kGood, "[data]", schedule)).finds(Severity::kWarning, "[schedule] total_updates", "20 updates"));
+    const std::string warmup = "[schedule]\nwarmup_updates = 20\n[data]";
+    CHECK(Directory(replaced(kGood, "[data]", warmup)).finds(Severity::kWarning, "[schedule] warmup_updates", "ends before"));
+    const auto accumulating = [](const std::string& n) {
+        return Directory(replaced(kGood, "kind = \"adam\"", "kind = \"adam\"\naccumulation = " + n));
+    };
+    CHECK(accumulating("3").finds(Severity::kWarning, "[optimizer] accumulation", "last 2 steps"));
+    CHECK(accumulating("21").finds(Severity::kError, "[optimizer] accumulation", "no parameter would ever change"));
+    CHECK(accumulating("4").lint().all().empty());
+}
+
+TEST_CASE("a batch larger than the dataset is warned of, and rows never read are noted") {
+    CHECK(Directory(replaced(kGood, "batch_size = 2", "batch_size = 16")).finds(Severity::kWarning, "[model] batch_size", "15 rows"));
+    const Directory brief(replaced(replaced(kGood, "steps = 20", "steps = 7"), "checkpoint_interval = 10", "checkpoint_interval = 7"));
+    CHECK(brief.finds(Severity::kNote, "steps", "14 of the dataset's 15 rows"));
+}
+
+TEST_CASE("a task that pays nothing is warned of") {
+    CHECK(Directory(replaced(kGood, "\"20 ASY\"", "\"0 ASY\"")).finds(Severity::kWarning, "reward", "no solver"));
+    CHECK(Directory(replaced(kGood, "\"500 grains\"", "\"0 grains\"")).finds(Severity::kWarning, "verification_fee", "no verifier"));
+}
+
+TEST_CASE("a checkpoint that nobody could fetch is an error") {
+    const Directory large(replaced(kGood, "hidden = 8", "hidden = 1000000"));
+    CHECK(large.finds(Severity::kError, "model", "nobody could verify it"));
+}
+
+TEST_CASE("an estimate counts parameters, state, work and data") {
+    const BuiltTask task = Directory(kGood).build();
+    const Estimate estimate = estimate_task(task);
+    // "the quick brown fox" has 16 different characters: 16x32 + 8x128 + 8 + 16x8 + 16.
+    const std::uint64_t parameters = 16 * 32 + 8 * 128 + 8 + 16 * 8 + 16;
+    CHECK(estimate.parameters == parameters);
+    CHECK(estimate.optimizer_values == 2 * parameters + 2);
+    CHECK(estimate.state_bytes == 4 * (3 * parameters + 2));
+    CHECK(estimate.checkpoint_bytes > estimate.state_bytes);
+    // Forward 2x128x8 and 2x8x16, and as much again for each operand's gradient; the embedding is no contraction.
+    CHECK(estimate.multiply_adds == std::map<std::string, std::uint64_t>{{"XG-21", 3 * (2 * 128 * 8 + 2 * 8 * 16)}});
+    CHECK(estimate.rows_read == 40);
+    CHECK(estimate.segments == 2);
+    std::uint64_t nodes = 0;
+    for (const auto& [op, count] : estimate.nodes_by_op) {
+        nodes += count;
+    }
+    CHECK(nodes == task.program.step.size());
+    CHECK(estimate.nodes_by_op.at("contract") == 6);
+    CHECK(estimate.nodes_by_op.at("commit") == 1);
+    CHECK(estimate.training_bytes < estimate.dispute_bytes);
+    CHECK(estimate.training_bytes > estimate.state_bytes);
+}
+
+TEST_CASE("DSP-3: an estimate's rounds are those of the rules") {
+    const BuiltTask task = Directory(kGood).build();
+    const DisputeBound bound = estimate_task(task).dispute;
+    CHECK(bound.rounds.steps == 1);  // 10 steps
+    CHECK(bound.rounds.nodes == (task.program.step.size() > 256 ? 2 : 1));
+    CHECK(bound.rounds.tiles == 1);
+    CHECK(bound.rounds.total() <= 5);
+    CHECK(bound.reveal_bytes <= 256 * 32);
+    CHECK(bound.proof_bytes > 4096);
+    const BuiltTask longer = Directory(replaced(replaced(kGood, "steps = 20", "steps = 2000"), "interval = 10", "interval = 1000")).build();
+    CHECK(estimate_task(longer).dispute.rounds.steps == 2);
+    const BuiltTask single = Directory(replaced(replaced(kGood, "steps = 20", "steps = 2"), "interval = 10", "interval = 1")).build();
+    CHECK(estimate_task(single).dispute.rounds.steps == 0);
+}
+
+TEST_CASE("an estimate is told in words and in JSON") {
+    const BuiltTask task = Directory(kGood).build();
+    const Estimate estimate = estimate_task(task);
+    const std::string text = estimate_text(estimate, task);
+    for (const char* part : {"1,688 parameters", "multiply-adds in XG-21", "15 rows of 5 values", "20 steps of 2 rows in 2 segments"}) {
+        CAPTURE(text);
+        CHECK(text.find(part) != std::string::npos);
+    }
+    const json told = to_json(estimate, task);
+    CHECK(told.at("parameters") == estimate.parameters);
+    CHECK(told.at("nodes").at("step") == task.program.step.size());
+    CHECK(told.at("dispute").at("rounds") == estimate.dispute.rounds.total());
+    CHECK(told.at("multiply_adds_per_step").at("XG-21") == estimate.multiply_adds.at("XG-21"));
+}
+
+}  // namespace
+}  // namespace assay::cli

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tools/cli/task_lint.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include <contracts/params/params.hpp>
+#include <tools/cli/task_build.hpp>
+#include <tools/cli/task_directory.hpp>
+#include <tools/cli/task_estimate.hpp>
+#include <verifier/artifacts/fetch.hpp>
+
+namespace assay::cli {
+namespace {
+
+using nlohmann::json;
+
+std::string number(std::uint64_t value) { return std::to_string(value); }
+
+void check_run(const BuiltTask& task, Findings& findings) {
+    const contracts::TaskSpec& spec = task.spec;
+    const std::uint32_t accumulation = task.file.optimizer.accumulation;
+    const std::uint64_t updates = spec.steps / accumulation;
+    if (updates == 0) {
+        findings.error("[optimizer] accumulation", "is more than the task's steps: no parameter would ever change");
+    } else if (spec.steps % accumulation != 0) {
+        findings.warning(
+            "[optimizer] accumulation", "the gradients of the last " + number(spec.steps % accumulation) +
+                                            " steps are accumulated and never used"
+        );
+    }
+    const program::Schedule& schedule = task.file.optimizer.schedule;
+    if (schedule.kind != program::ScheduleKind::kConstant && schedule.total_updates > updates) {
+        findings.warning(
+            "[schedule] total_updates",
+            "the task ends after " + number(updates) + " updates, before the schedule's " + number(schedule.total_updates)
+        );
+    }
+    if (schedule.warmup_updates >= updates && updates > 0 && schedule.warmup_updates > 0) {
+        findings.warning("[schedule] warmup_updates", "the task ends before the warm-up does");
+    }
+    const std::uint64_t rows = task.program.dataset.rows;
+    if (task.program.batch_size > rows) {
+        findings.warning("[model] batch_size", "is more than the dataset's " + number(rows) + " rows: a batch has some twice");
+    }
+    if (spec.steps * task.program.batch_size < rows) {
+        findings.note("steps", "read " + number(spec.steps * task.program.batch_size) + " of the dataset's " + number(rows) + " rows");
+    }
+    if (spec.reward.grains == 0) {
+        findings.warning("reward", "is nothing: no solver gains from this task");
+    }
+    if (spec.verification_fee.grains == 0) {
+        findings.warning("verification_fee", "is nothing: no verifier gains from this task");
+    }
+}
+
+void check_sizes(const Estimate& estimate, Findings& findings) {
+    const std::uint64_t limit = artifacts::FetchLimits{}.size_max;
+    if (estimate.checkpoint_bytes > limit) {
+        findings.error(
+            "model", "a checkpoint would have about " + number(estimate.checkpoint_bytes) +
+                         " bytes; workers do not fetch above 1 GiB, so nobody could verify it"
+        );
+    }
+    const std::uint32_t tx_size_max = contracts::Params{}.tx_size_max;
+    if (estimate.dispute.proof_bytes > tx_size_max) {
+        findings.warning(
+            "model", "the proof of a " + estimate.dispute.proof_op + " node can have about " +
+                         number(estimate.dispute.proof_bytes) + " bytes; a chain with default parameters takes " +
+                         number(tx_size_max)
+        );
+    }
+}
+
+void check_initial(const BuiltTask& task, Findings& findings) {
+    for (std::size_t i = 0; i < task.initial.size(); ++i) {
+        const Bytes& data = task.initial[i].data;
+        if (task.initial[i].dtype != canonical::DType::kF32) {
+            continue;
+        }
+        for (std::size_t at = 0; at + 4 <= data.size(); at += 4) {
+            const std::uint32_t word = data[at] | std::uint32_t{data[at + 1]} << 8U |
+                                       std::uint32_t{data[at + 2]} << 16U | std::uint32_t{data[at + 3]} << 24U;
+            if (!std::isfinite(std::bit_cast<float>(word))) {
+                findings.error("[model] file", task.program.initial[i].name + " starts from a number that is not finite");
+                break;
+            }
+        }
+    }
+}
+
+}  // namespace
+
+Findings lint_task(const std::filesystem::path& directory) {
+    Findings findings(task_file_name(directory));
+    try {
+        const auto task = build_task(directory, findings);
+        if (task) {
+            check_run(*task, findings);
+            check_initial(*task, findings);
+            check_sizes(estimate_task(*task), findings);
+        }
+    } catch (const TaskDirectoryError& error) {
+        findings.error(error);
+    }
+    return findings;
+}
+
+json to_json(const Findings& findings) {
+    json list = json::array();
+    for (const Finding& finding : findings.all()) {
+        list.push_back(
+            {{"severity", to_string(finding.severity)},
+             {"file", finding.file},
+             {"line", finding.line == 0 ? json() : json(finding.line)},
+             {"key", finding.key.empty() ? json() : json(finding.key)},
+             {"message", finding.message}}
+        );
+    }
+    return {{"findings", list},
+            {"errors", findings.count(Severity::kError)},
+            {"warnings", findings.count(Severity::kWarning)},
+            {"notes", findings.count(Severity::kNote)}};
+}
+
+std::string findings_text(const Findings& findings) {
+    std::string out;
+    for (const Severity severity : {Severity::kError, Severity::kWarning, Severity::kNote}) {
+        for (const Finding& finding : findings.all()) {
+            if (finding.severity == severity) {
+                out += std::string(to_string(severity)) + ": " + to_text(finding) + "\n";
+            }
+        }
+    }
+    return out + number(findings.count(Severity::kError)) + " errors, " + number(findings.count(Severity::kWarning)) +
+           " warnings, " + number(findings.count(Severity::kNote)) + " notes\n";
+}
+
+}  // namespace assay::cli

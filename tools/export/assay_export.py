@@ -1,0 +1,592 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes a PyTorch model, its loss, its data and its optimizer as a task directory that `assay task` takes.
+
+    python3 assay_export.py MODULE:FUNCTION --out DIRECTORY [--title TEXT] [--steps N] ...
+
+MODULE is a file (train.py) or an importable name (package.train); FUNCTION takes nothing and returns a dict of
+export()'s arguments. docs/operations/task-directory.md walks through it. Needs Python 3.11 and PyTorch 1.13 or later.
+"""
+import argparse
+import copy
+import importlib
+import importlib.util
+import inspect
+import json
+import math
+import pathlib
+import struct
+import sys
+import warnings
+
+import torch
+
+OPSET = 17
+MAX_ROW_WIDTH = 4096  # 32-bit values in a row of a dataset
+PROFILES = ("XG-21", "XG-24", "XG-8", "XG-7")
+
+
+class ExportError(Exception):
+    """What was asked for cannot be a task; the message says why and, where there is one, the way out."""
+
+
+# --- safetensors -----------------------------------------------------------------------------------------------------
+
+DTYPES = {"F32": (torch.float32, 4), "I32": (torch.int32, 4), "I64": (torch.int64, 8)}
+
+
+def write_safetensors(path, tensors, metadata=None):
+    """Writes {name: tensor of float32, int32 or int64}."""
+    header = {"__metadata__": metadata} if metadata else {}
+    end = 0
+    for name, tensor in tensors.items():
+        dtype = next((key for key, (known, _) in DTYPES.items() if known == tensor.dtype), None)
+        if dtype is None:
+            raise ExportError(f"tensor {name} is {tensor.dtype}: only float32, int32 and int64 are written")
+        begin, end = end, end + tensor.numel() * DTYPES[dtype][1]
+        header[name] = {"dtype": dtype, "shape": list(tensor.shape), "data_offsets": [begin, end]}
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    with open(path, "wb") as file:
+        file.write(struct.pack("<Q", len(text)) + text)
+        for tensor in tensors.values():
+            file.write(tensor.detach().cpu().contiguous().numpy().tobytes())
+
+
+def read_safetensors(path):
+    """{name: tensor} of a file such as `assay task fetch` writes."""
+    data = pathlib.Path(path).read_bytes()
+    if len(data) < 8 or 8 + struct.unpack("<Q", data[:8])[0] > len(data):
+        raise ExportError(f"{path} is not a safetensors file")
+    begin = 8 + struct.unpack("<Q", data[:8])[0]
+    tensors = {}
+    for name, entry in json.loads(data[8:begin]).items():
+        if name != "__metadata__":
+            first, last = (begin + offset for offset in entry["data_offsets"])
+            flat = torch.frombuffer(bytearray(data[first:last]), dtype=DTYPES[entry["dtype"]][0])
+            tensors[name] = flat.reshape(entry["shape"])
+    return tensors
+
+
+def load_checkpoint(module, path):
+    """Puts the parameters of a fetched checkpoint into `module`; returns the names of those it did not find there."""
+    tensors = read_safetensors(path)
+    missing = []
+    with torch.no_grad():
+        for name, parameter in module.named_parameters():
+            tensor = tensors.get(name)
+            if tensor is None:
+                missing.append(name)
+            elif tensor.numel() != parameter.numel():
+                raise ExportError(f"{name} has {tensor.numel()} elements in {path} and {parameter.numel()} in the module")
+            else:
+                parameter.copy_(tensor.reshape(parameter.shape))
+    return missing
+
+
+# --- the ONNX file ---------------------------------------------------------------------------------------------------
+
+def _varint(data, at):
+    value = shift = 0
+    while True:
+        byte = data[at]
+        at += 1
+        value |= (byte & 0x7F) << shift
+        shift += 7
+        if byte < 0x80:
+            return value, at
+
+
+def _fields(data):
+    """(number, value) of each field of a protobuf message; value is bytes for a length-delimited one."""
+    at = 0
+    while at < len(data):
+        tag, at = _varint(data, at)
+        kind = tag & 7
+        if kind == 0:
+            value, at = _varint(data, at)
+        elif kind == 2:
+            length, at = _varint(data, at)
+            value, at = data[at:at + length], at + length
+        else:
+            length = {1: 8, 5: 4}[kind]
+            value, at = data[at:at + length], at + length
+        yield tag >> 3, value
+
+
+def onnx_names(path):
+    """The names of an ONNX file's graph inputs and initializers."""
+    graph = next(value for number, value in _fields(pathlib.Path(path).read_bytes()) if number == 7)
+    inputs, initializers = [], []
+    for number, value in _fields(graph):
+        if number == 5:  # initializer: TensorProto.name is field 8
+            initializers.append(next(v for n, v in _fields(value) if n == 8).decode())
+        elif number == 11:  # input: ValueInfoProto.name is field 1
+            inputs.append(next(v for n, v in _fields(value) if n == 1).decode())
+    return [name for name in inputs if name not in initializers], initializers
+
+
+def _with_loss(module, loss, model_inputs):
+    """A module that gives the loss of `module`'s output; its parameters are module's, under the same names."""
+    if loss is None:
+        return module
+    wrapped = copy.copy(module)
+    if isinstance(loss, torch.nn.Module):
+        wrapped._modules = dict(module._modules)
+        wrapped._modules["loss" if not hasattr(module, "loss") else "assay_loss"] = loss
+
+    def forward(self, *tensors):
+        return loss(module(*tensors[:model_inputs]), *tensors[model_inputs:])
+
+    wrapped.__class__ = type(type(module).__name__ + "WithLoss", (type(module),), {"forward": forward})
+    return wrapped
+
+
+class _Untouched:
+    """Restores what a forward pass in training mode changes: buffers, modes, the random state."""
+
+    def __init__(self, module):
+        self.module = module
+
+    def __enter__(self):
+        self.random = torch.get_rng_state()
+        self.modes = [(m, m.training) for m in self.module.modules()]
+        self.buffers = [(b, b.detach().clone()) for b in self.module.buffers()]
+
+    def __exit__(self, *_):
+        torch.set_rng_state(self.random)
+        for module, training in self.modes:
+            module.training = training
+        with torch.no_grad():
+            for buffer, value in self.buffers:
+                buffer.copy_(value)
+
+
+def _reduced(op):
+    """The symbolic function of a loss that is the mean or sum of op(input - target)."""
+    from torch.onnx import symbolic_helper
+
+    @symbolic_helper.parse_args("v", "v", "i")
+    def symbolic(graph, value, target, reduction):
+        each = op(graph, graph.op("Sub", value, target))
+        return each if reduction == 0 else graph.op(("", "ReduceMean", "ReduceSum")[reduction], each, keepdims_i=0)
+    return symbolic
+
+
+class _MissingLosses:
+    """PyTorch's exporter does not know the mean square and mean absolute errors."""
+    OPS = {"aten::mse_loss": lambda graph, x: graph.op("Mul", x, x), "aten::l1_loss": lambda graph, x: graph.op("Abs", x)}
+
+    def __enter__(self):
+        for name, op in self.OPS.items():
+            torch.onnx.register_custom_op_symbolic(name, _reduced(op), OPSET)
+
+    def __exit__(self, *_):
+        for name in self.OPS:
+            torch.onnx.unregister_custom_op_symbolic(name, OPSET)
+
+
+def _export_onnx(module, batch, path, names):
+    """The options are those of a training graph: nothing folded, nothing fused, dropout and batch statistics kept."""
+    options = dict(
+        training=torch.onnx.TrainingMode.TRAINING, do_constant_folding=False, export_params=True, opset_version=OPSET,
+        keep_initializers_as_inputs=False, input_names=list(names), output_names=["loss"])
+    if "dynamo" in inspect.signature(torch.onnx.export).parameters:
+        options["dynamo"] = False
+    with warnings.catch_warnings(), _MissingLosses():
+        warnings.simplefilter("ignore")
+        try:
+            torch.onnx.export(module, tuple(batch), str(path), **options)
+        except Exception as error:  # the exporter raises many kinds
+            raise ExportError(f"PyTorch cannot write this module as ONNX opset {OPSET}: {error}") from error
+
+
+def onnx_loss(path, names, batch):
+    """The loss that an ONNX runtime computes, or (None, why there is none)."""
+    feeds = {name: tensor.detach().cpu().numpy() for name, tensor in zip(names, batch)}
+    try:
+        try:
+            import onnxruntime
+            session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+            return float(session.run(None, feeds)[0]), "onnxruntime"
+        except ImportError:
+            from onnx.reference import ReferenceEvaluator
+            return float(ReferenceEvaluator(str(path)).run(None, feeds)[0]), "onnx.reference"
+    except ImportError:
+        return None, "neither onnxruntime nor onnx.reference is installed"
+    except Exception as error:  # an operator that the runtime has no training mode for, and the like
+        return None, f"the ONNX runtime failed: {error}"
+
+
+# --- data ------------------------------------------------------------------------------------------------------------
+
+def _stack(dataset):
+    samples = [dataset[i] for i in range(len(dataset))]
+    samples = [s if isinstance(s, (tuple, list)) else (s,) for s in samples]
+    if not samples:
+        raise ExportError("the dataset is empty")
+    try:
+        return [torch.stack([torch.as_tensor(sample[c]) for sample in samples]) for c in range(len(samples[0]))]
+    except (RuntimeError, IndexError, TypeError, ValueError) as error:
+        raise ExportError(f"the dataset's samples do not all have the same shape: {error}") from error
+
+
+def _columns(dataset, model_inputs):
+    """{name: tensor}, in the order in which the model and then the loss take them."""
+    if isinstance(dataset, dict):
+        columns = {str(name): torch.as_tensor(tensor) for name, tensor in dataset.items()}
+    else:
+        if isinstance(dataset, torch.Tensor):
+            tensors = [dataset]
+        elif isinstance(dataset, (tuple, list)):
+            tensors = [torch.as_tensor(tensor) for tensor in dataset]
+        elif hasattr(dataset, "__getitem__") and hasattr(dataset, "__len__"):
+            tensors = _stack(dataset)
+        else:
+            raise ExportError("dataset must be tensors, a dict of tensors, or a Dataset with a length")
+        first = min(model_inputs, len(tensors))
+        columns = {}
+        for name, part in (("inputs", tensors[:first]), ("targets", tensors[first:])):
+            columns |= {name if len(part) == 1 else f"{name}{i}": tensor for i, tensor in enumerate(part)}
+    if not columns or any(tensor.dim() == 0 for tensor in columns.values()):
+        raise ExportError("each tensor of the dataset needs samples as its first dimension")
+    sizes = {name: tensor.shape[0] for name, tensor in columns.items()}
+    if len(set(sizes.values())) != 1 or 0 in sizes.values():
+        raise ExportError(f"the tensors of the dataset must have equally many samples, and some: {sizes}")
+    return {name: tensor.float() if tensor.is_floating_point() else tensor for name, tensor in columns.items()}
+
+
+def _as_rows(name, tensor):
+    """[samples, values], float32 or int32."""
+    rows = tensor.detach().cpu().reshape(tensor.shape[0], -1)
+    if rows.is_floating_point():
+        if not bool(torch.isfinite(rows).all()):
+            raise ExportError(f"{name} holds numbers that are not finite")
+        return rows.contiguous()
+    if rows.is_complex():
+        raise ExportError(f"{name} is complex")
+    if rows.dtype == torch.int64 and rows.numel() and int(rows.abs().max()) > 2**31 - 1:
+        raise ExportError(f"{name} holds integers beyond 32 bits")
+    return rows.to(torch.int32).contiguous()
+
+
+# --- hyperparameters -------------------------------------------------------------------------------------------------
+
+def _shared(groups, key):
+    values = {group[key] for group in groups}
+    if len(values) > 1:
+        raise ExportError(f"the optimizer's groups differ in {key}: a task has one value for all parameters")
+    return values.pop()
+
+
+def _weight_decay(module, groups, notes):
+    """The one decay of a task, which applies to parameters of two dimensions or more."""
+    values = {group["weight_decay"] for group in groups if group["weight_decay"] != 0}
+    if len(values) > 1:
+        raise ExportError(f"the optimizer's groups have several weight decays, {sorted(values)}: a task has one")
+    decay = float(values.pop()) if values else 0.0
+    decayed = {id(p) for group in groups if group["weight_decay"] != 0 for p in group["params"]}
+    trained = {id(p) for group in groups for p in group["params"]}
+    differ = []
+    for name, parameter in module.named_parameters():
+        if decay and id(parameter) in trained and (parameter.dim() >= 2) != (id(parameter) in decayed):
+            differ.append(name)
+    if differ:
+        notes.append(
+            "a task's weight decay applies to parameters of two dimensions or more and to no others; unlike in this "
+            f"optimizer for {', '.join(differ)}")
+    return decay
+
+
+def optimizer_keys(module, optimizer, scheduled, notes):
+    """task.toml's [optimizer] for a torch.optim object."""
+    kinds = {torch.optim.SGD: "sgd", torch.optim.Adam: "adam", torch.optim.AdamW: "adamw"}
+    kind = kinds.get(type(optimizer))
+    if kind is None:
+        raise ExportError(f"{type(optimizer).__name__} is not supported: SGD, Adam and AdamW are")
+    groups = optimizer.param_groups
+    if kind == "adam" and any(group.get("decoupled_weight_decay") for group in groups):
+        kind = "adamw"
+    for flag in ("maximize", "amsgrad", "nesterov", "dampening"):
+        if any(group.get(flag) for group in groups):
+            raise ExportError(f"{type(optimizer).__name__}({flag}={groups[0][flag]}) is not supported")
+    if optimizer.state:
+        notes.append("what the optimizer has accumulated is not exported: its averages start from zero")
+    keys = {"kind": kind, "learning_rate": float(_shared(groups, "initial_lr" if scheduled else "lr"))}
+    if kind == "sgd":
+        keys["momentum"] = float(_shared(groups, "momentum"))
+    else:
+        keys["beta1"], keys["beta2"] = (float(beta) for beta in _shared(groups, "betas"))
+        keys["epsilon"] = float(_shared(groups, "eps"))
+    decay = _weight_decay(module, groups, notes)
+    if decay:
+        keys["weight_decay"] = decay
+    return keys
+
+
+def _factors(optimizer, scheduler, updates):
+    """What the scheduler multiplies the learning rate by at each update; leaves both as they were."""
+    if isinstance(scheduler, torch.optim.lr_scheduler.ReduceLROnPlateau):
+        raise ExportError("ReduceLROnPlateau depends on the loss; a task's learning rate depends on the step alone")
+    before = copy.deepcopy(scheduler.state_dict()), [group["lr"] for group in optimizer.param_groups]
+    group = optimizer.param_groups[0]
+    factors = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that optimizer.step() was not called
+        for _ in range(updates):
+            factors.append(float(group["lr"]) / float(group["initial_lr"]))
+            scheduler.step()
+    scheduler.load_state_dict(before[0])
+    for group, rate in zip(optimizer.param_groups, before[1]):
+        group["lr"] = rate
+    return factors
+
+
+def _factor(kind, warmup, total, final, update):
+    """The definition of a task's schedule."""
+    factor = min((update + 1) / warmup, 1.0) if warmup else 1.0
+    if kind == "constant":
+        return factor
+    progress = min(max((update - warmup) / (total - warmup), 0.0), 1.0)
+    left = (1 + math.cos(math.pi * progress)) / 2 if kind == "cosine" else 1 - progress
+    return factor * (final + (1 - final) * left)
+
+
+def _fits(factors, kind, warmup, total, final):
+    return all(
+        abs(_factor(kind, warmup, total, final, update) - factor) <= 1e-6 for update, factor in enumerate(factors))
+
+
+def _candidates(scheduler, factors, warmup):
+    """Updates at which a falling schedule may end: what the scheduler says, where it stops falling, the run's end."""
+    found = [len(factors)]
+    pending = [scheduler]
+    while pending:
+        part = pending.pop()
+        pending += getattr(part, "_schedulers", [])
+        for length in ("T_max", "total_iters"):
+            if isinstance(getattr(part, length, None), int):
+                found += [getattr(part, length), getattr(part, length) + warmup]
+    flat = next((u for u in range(len(factors) - 1, 0, -1) if abs(factors[u] - factors[u - 1]) > 1e-12), None)
+    return found + ([flat] if flat is not None else [])
+
+
+def schedule_keys(optimizer, scheduler, updates):
+    """task.toml's [schedule] with the same learning rates as a torch scheduler, update by update."""
+    factors = _factors(optimizer, scheduler, updates)
+    warmup = round(1 / factors[0]) if 0 < factors[0] < 1 else 0
+    keys = {"warmup_updates": warmup} if warmup > 1 else {}
+    warmup = keys.get("warmup_updates", 0)
+    if _fits(factors, "constant", warmup, 0, 0.0):
+        return {"kind": "constant", **keys}
+    last = len(factors) - 1
+    for total in _candidates(scheduler, factors, warmup):
+        for kind in ("cosine", "linear"):
+            if total <= warmup or last < warmup:
+                continue
+            # The factor is final + (1 - final) * left: solve for final where left is smallest.
+            left = _factor(kind, warmup, total, 0.0, last)
+            final = (factors[last] - left) / (1 - left) if left < 1 else 0.0
+            final = 0.0 if abs(final) < 1e-9 else float(f"{final:.9g}")
+            if 0 <= final <= 1 and _fits(factors, kind, warmup, total, final):
+                return {"kind": kind, **keys, "total_updates": total, "final_fraction": final}
+    raise ExportError(
+        f"the learning rates of {type(scheduler).__name__} are not a task's: those warm up as (t+1)/n for n updates if "
+        "at all, and then stay, or fall along a cosine or a straight line to where they stay")
+
+
+# --- the task --------------------------------------------------------------------------------------------------------
+
+def _toml(value):
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return repr(value)
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(_toml(item) for item in value) + "]"
+    return json.dumps(value)
+
+
+def _write_toml(path, root, sections):
+    lines = [f"{key} = {_toml(value)}" for key, value in root.items()]
+    for name, keys in sections.items():
+        lines += ["", f"[{name}]"] + [f"{key} = {_toml(value)}" for key, value in keys.items()]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _check_module(module, optimizer):
+    if not isinstance(module, torch.nn.Module) or isinstance(module, torch.jit.ScriptModule):
+        raise ExportError("module must be a torch.nn.Module that is not a script")
+    names = {id(p): name for name, p in module.named_parameters()}
+    for parameter in module.parameters():
+        if parameter.dtype != torch.float32:
+            raise ExportError(f"parameter {names[id(parameter)]} is {parameter.dtype}: a task's are float32")
+        if not bool(torch.isfinite(parameter).all()):
+            raise ExportError(f"parameter {names[id(parameter)]} is not finite")
+    trained = [p for group in optimizer.param_groups for p in group["params"]]
+    if any(id(p) not in names for p in trained):
+        raise ExportError("the optimizer has parameters that the module does not have")
+
+
+def _check_loss(wrapped, batch):
+    with torch.no_grad():
+        try:
+            loss = wrapped(*batch)
+        except Exception as error:
+            raise ExportError(f"the module or the loss fails on the first batch: {error}") from error
+    if not isinstance(loss, torch.Tensor) or loss.numel() != 1:
+        raise ExportError("the loss must be one number: module and loss give " + (
+            f"a tensor of shape {list(loss.shape)}" if isinstance(loss, torch.Tensor) else type(loss).__name__))
+    return float(loss)
+
+
+def _frozen(module, optimizer, initializers):
+    """The initializers that are not trained: what the optimizer does not have, and buffers. Not those that batch
+    normalisation updates."""
+    trained = {id(p) for group in optimizer.param_groups for p in group["params"]}
+    names = {name for name, p in module.named_parameters() if id(p) in trained and p.requires_grad}
+    if not names & set(initializers):
+        raise ExportError("nothing is trained: the loss depends on none of the optimizer's parameters")
+    for prefix, part in module.named_modules():
+        if isinstance(part, torch.nn.modules.batchnorm._BatchNorm):
+            names |= {f"{prefix}.{name}".lstrip(".") for name, _ in part.named_buffers()}
+    return [name for name in initializers if name not in names]
+
+
+def export(
+        directory, *, module, dataset, optimizer, loss=None, model_inputs=1, scheduler=None, batch_size=32, steps=1000,
+        checkpoint_interval=None, accumulation=1, clip_norm=0.0, profile="XG-21", title=None, seed=1, reward="20 ASY",
+        verification_fee="3 ASY", training_blocks=600):
+    """Writes task.toml, program.onnx and dataset.safetensors into `directory`, and returns what a user should know
+    about them as a list of texts. Raises ExportError.
+
+    module     a torch.nn.Module; its current parameters are what training starts from
+    loss       called with the module's output and the remaining tensors of a batch, gives a scalar; None when the
+               module takes all of them and gives the loss itself
+    dataset    tensors whose first dimension is the samples (a tuple, or a dict of name: tensor), or a torch Dataset
+               of equal samples; the first `model_inputs` of them go to the module
+    optimizer  torch.optim.SGD, Adam or AdamW over the parameters to train; the others are frozen
+    scheduler  a torch.optim.lr_scheduler whose rates a task can have (docs/operations/task-directory.md)
+    """
+    directory = pathlib.Path(directory)
+    if profile not in PROFILES:
+        raise ExportError(f"profile {profile!r} is unknown: {', '.join(PROFILES)}")
+    if batch_size < 1 or steps < 1 or accumulation < 1:
+        raise ExportError("batch_size, steps and accumulation must be at least 1")
+    _check_module(module, optimizer)
+    columns = _columns(dataset, model_inputs if loss is not None else sys.maxsize)
+    rows = {name: _as_rows(name, tensor) for name, tensor in columns.items()}
+    width = sum(tensor.shape[1] for tensor in rows.values())
+    if width > MAX_ROW_WIDTH:
+        raise ExportError(f"a sample has {width} values, and a row of a dataset at most {MAX_ROW_WIDTH}")
+
+    notes = []
+    sections = {"model": {"kind": "onnx", "file": "program.onnx", "loss": "loss", "batch_size": batch_size}}
+    sections["optimizer"] = optimizer_keys(module, optimizer, scheduler is not None, notes)
+    sections["optimizer"] |= {"accumulation": accumulation} if accumulation > 1 else {}
+    sections["optimizer"] |= {"clip_norm": float(clip_norm)} if clip_norm else {}
+    if scheduler is not None:
+        sections["schedule"] = schedule_keys(optimizer, scheduler, max(1, steps // accumulation))
+
+    device = next(iter(module.parameters())).device
+    order = torch.arange(batch_size) % next(iter(columns.values())).shape[0]
+    batch = [tensor.detach().to(device)[order.to(device)] for tensor in columns.values()]
+    directory.mkdir(parents=True, exist_ok=True)
+    path = directory / "program.onnx"
+    wrapped = _with_loss(module, loss, model_inputs)
+    with _Untouched(module):
+        module.train()
+        losses = [_check_loss(wrapped, batch) for _ in range(2)]
+    with _Untouched(module):
+        _export_onnx(wrapped, batch, path, columns)
+    inputs, initializers = onnx_names(path)
+    if inputs != list(columns):
+        raise ExportError(f"the loss does not depend on all of {list(columns)}, but on {inputs}")
+    frozen = _frozen(module, optimizer, initializers)
+    if frozen:
+        sections["model"]["frozen"] = frozen
+    notes.append(_verify(path, columns, batch, losses))
+
+    write_safetensors(directory / "dataset.safetensors", rows)
+    sections["numerics"] = {"profile": profile}
+    sections["data"] = {"rows": "dataset.safetensors", "columns": list(columns)}
+    root = {
+        "title": title or type(module).__name__, "steps": steps,
+        "checkpoint_interval": checkpoint_interval or max(1, math.ceil(steps / 10)), "seed": seed, "reward": reward,
+        "verification_fee": verification_fee, "training_blocks": training_blocks}
+    _write_toml(directory / "task.toml", root, sections)
+    return notes
+
+
+def _verify(path, names, batch, losses):
+    expected, again = losses
+    if not math.isclose(expected, again, rel_tol=1e-5, abs_tol=1e-7):
+        return f"the loss of the first batch is about {expected:.6g}; not compared with program.onnx's: it is random"
+    found, how = onnx_loss(path, names, batch)
+    if found is None:
+        return f"the loss of the first batch is {expected:.6g}; not compared with program.onnx's: {how}"
+    if not math.isclose(found, expected, rel_tol=1e-3, abs_tol=1e-5):
+        raise ExportError(f"program.onnx computes another loss than the module: {found:.6g} ({how}) and {expected:.6g}")
+    return f"the loss of the first batch is {expected:.6g}, and program.onnx's, by {how}, {found:.6g}"
+
+
+# --- the command -----------------------------------------------------------------------------------------------------
+
+def _load_function(reference):
+    module_name, _, function_name = reference.rpartition(":")
+    if not module_name:
+        raise ExportError(f"{reference!r} is not MODULE:FUNCTION")
+    path = pathlib.Path(module_name)
+    if path.suffix == ".py":
+        if not path.is_file():
+            raise ExportError(f"{path} does not exist")
+        sys.path.insert(0, str(path.parent))
+        spec = importlib.util.spec_from_file_location(path.stem, path)
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[path.stem] = module
+        spec.loader.exec_module(module)
+    else:
+        sys.path.insert(0, "")
+        try:
+            module = importlib.import_module(module_name)
+        except ModuleNotFoundError as error:
+            raise ExportError(f"cannot import {module_name}: {error}") from error
+    function = getattr(module, function_name, None)
+    if not callable(function):
+        raise ExportError(f"{module_name} has no function {function_name}")
+    return function
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(description="Write a PyTorch training as a task directory.")
+    parser.add_argument("function", metavar="MODULE:FUNCTION", help="gives the arguments of export() as a dict")
+    parser.add_argument("--out", required=True, metavar="DIRECTORY")
+    for name, kind in (("title", str), ("steps", int), ("checkpoint-interval", int), ("batch-size", int), ("seed", int),
+                       ("reward", str), ("verification-fee", str), ("training-blocks", int), ("profile", str)):
+        parser.add_argument(f"--{name}", type=kind, help="wins over what the function gives")
+    given = vars(parser.parse_args(arguments))
+    try:
+        keywords = _load_function(given.pop("function"))()
+        if not isinstance(keywords, dict):
+            raise ExportError("the function must return a dict of export()'s arguments")
+        directory = given.pop("out")
+        keywords |= {name: value for name, value in given.items() if value is not None}
+        unknown = set(keywords) - set(inspect.signature(export).parameters)
+        missing = {"module", "dataset", "optimizer"} - set(keywords)
+        if unknown or missing:
+            raise ExportError("the function's dict " + "; ".join(
+                [f"has {name}, which export() does not know" for name in sorted(unknown)] +
+                [f"lacks {name}" for name in sorted(missing)]))
+        notes = export(directory, **keywords)
+    except ExportError as error:
+        print(f"assay_export: {error}", file=sys.stderr)
+        return 3
+    print(f"{directory}: task.toml, program.onnx, dataset.safetensors")
+    for note in notes:
+        print(f"  note: {note}")
+    print(f"next: assay task lint {directory}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
