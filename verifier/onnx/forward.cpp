@@ -31,14 +31,10 @@ GraphPort add_input(Lowering& lowering, Importer& importer, const ModelPort& por
         return out;
     }
     lowering.require_computable(port.type);
-    require_array(out.dims);
     StateEntry entry;
     entry.name = port.name;
-    entry.value = canonical::make_tensor(
-        kind_of(port.type) == Kind::kInteger ? canonical::DType::kI32 : canonical::DType::kF32,
-        program::matrix_shape(out.dims)
-    );
-    entry.type = {entry.value.dtype, entry.value.shape};
+    entry.type = state_type_of(port.type, out.dims);
+    entry.value = canonical::make_tensor(entry.type.dtype, entry.type.shape);
     const Value value = lowering.add_state(std::move(entry));
     out.tensor = value.index;
     const Operand slot = lowering.add_array({port.type, out.dims, value, false});
@@ -99,7 +95,7 @@ ForwardGraph forward(ByteView bytes, const ForwardConfig& config) {
     for (StateEntry& entry : lowering.state()) {
         before.push_back(entry.type);
         out.state.push_back({std::move(entry.name), entry.type});
-        out.values.push_back(std::move(entry.value));
+        out.values.push_back(std::move(entry).take_value());
     }
     out.notes = std::move(lowering.notes());
     if (!canonical::check_graph(out.graph, before, after)) {

@@ -152,11 +152,20 @@ std::int64_t integer_at(const HostTensor& tensor, std::size_t i) {
     }
 }
 
+canonical::TensorType state_type_of(ElementType type, const program::Dims& dims) {
+    require_array(dims);
+    const bool is_integer = kind_of(type) == Kind::kInteger;
+    return {is_integer ? canonical::DType::kI32 : canonical::DType::kF32, program::matrix_shape(dims)};
+}
+
 canonical::Tensor state_tensor_of(const HostTensor& tensor) {
-    require_array(tensor.dims);
     const Kind kind = kind_of(tensor.type);
-    const auto dtype = kind == Kind::kInteger ? canonical::DType::kI32 : canonical::DType::kF32;
-    canonical::Tensor out = canonical::make_tensor(dtype, program::matrix_shape(tensor.dims));
+    const canonical::TensorType type = state_type_of(tensor.type, tensor.dims);
+    canonical::Tensor out = canonical::make_tensor(type.dtype, type.shape);
+    if (tensor.type == ElementType::kFloat) {
+        out.data = tensor.data;
+        return out;
+    }
     for (std::size_t i = 0; i < count_of(tensor); ++i) {
         std::uint32_t word = 0;
         if (kind == Kind::kReal) {

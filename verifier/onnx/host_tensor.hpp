@@ -25,6 +25,8 @@ double real_at(const HostTensor& tensor, std::size_t i) noexcept;
 /// Element `i` of integers or bools. Throws Refusal for an integer beyond i64.
 std::int64_t integer_at(const HostTensor& tensor, std::size_t i);
 
+/// The tensor that holds an array in a graph's state. Throws Refusal when none can.
+canonical::TensorType state_type_of(ElementType type, const program::Dims& dims);
 /// to_state_tensor, throwing Refusal.
 canonical::Tensor state_tensor_of(const HostTensor& tensor);
 

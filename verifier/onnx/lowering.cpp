@@ -19,11 +19,9 @@ namespace {
 constexpr std::uint64_t kMaxCharged = std::uint64_t{1} << 25U;
 
 canonical::Tensor tensor_of(const Constant& constant) {
-    require_array(constant.dims);
     const Kind kind = kind_of(constant.type);
-    canonical::Tensor out = canonical::make_tensor(
-        kind == Kind::kInteger ? DType::kI32 : DType::kF32, program::matrix_shape(constant.dims)
-    );
+    const canonical::TensorType type = state_type_of(constant.type, constant.dims);
+    canonical::Tensor out = canonical::make_tensor(type.dtype, type.shape);
     for (std::size_t i = 0; i < constant.count(); ++i) {
         const std::uint32_t word = kind == Kind::kReal
                                        ? std::bit_cast<std::uint32_t>(static_cast<float>(constant.real(i)))
@@ -34,6 +32,10 @@ canonical::Tensor tensor_of(const Constant& constant) {
 }
 
 }  // namespace
+
+canonical::Tensor StateEntry::take_value() && {
+    return initializer != nullptr ? state_tensor_of(*initializer) : std::move(value);
+}
 
 bool Slot::is_empty() const { return std::find(dims.begin(), dims.end(), 0U) != dims.end(); }
 
@@ -106,8 +108,12 @@ Array Lowering::materialise(const Slot& slot) {
     ASSERT(slot.constant || slot.initializer != nullptr);
     StateEntry entry;
     entry.name = slot.name.empty() ? "constant." + std::to_string(state_.size()) : slot.name;
-    entry.value = slot.constant ? tensor_of(*slot.constant) : state_tensor_of(*slot.initializer);
-    entry.type = {entry.value.dtype, entry.value.shape};
+    entry.type = state_type_of(slot.type, slot.dims);
+    if (slot.constant) {
+        entry.value = tensor_of(*slot.constant);
+    } else {
+        entry.initializer = slot.initializer;
+    }
     entry.dims = slot.dims;
     entry.is_weight = slot.is_weight;
     out.value = add_state(std::move(entry));

@@ -52,11 +52,14 @@ using Operand = std::shared_ptr<Slot>;
 struct StateEntry {
     std::string name;
     canonical::TensorType type;
-    canonical::Tensor value;
+    canonical::Tensor value{};                ///< of a constant; of an input, zeros
+    const HostTensor* initializer = nullptr;  ///< whose value is copied only into what is kept
     Dims dims{};
     bool is_weight = false;
     bool is_buffer = false;         ///< changed by the model itself or fixed by its meaning, never trained
     std::optional<Value> next{};    ///< what the step makes of it; unchanged when absent
+
+    canonical::Tensor take_value() &&;
 };
 
 enum class Mode : std::uint8_t { kForward, kTraining };

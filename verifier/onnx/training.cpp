@@ -301,7 +301,7 @@ class Ordering {
         StateEntry& entry = lowering_.state()[index];
         add(index, {entry.name, entry.type});
         out_.program.initial.push_back({entry.name, entry.type});
-        out_.initial.push_back(std::move(entry.value));
+        out_.initial.push_back(std::move(entry).take_value());
     }
     const std::map<std::uint32_t, std::uint32_t>& positions() const { return positions_; }
 
