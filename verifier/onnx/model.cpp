@@ -218,6 +218,24 @@ std::int64_t default_opset(const ::onnx::ModelProto& proto) {
     return opset;
 }
 
+// Exporters name outputs that nothing reads, as Dropout's mask; an operator need not have them.
+void forget_unread_outputs(Model& model) {
+    std::set<std::string> read;
+    for (const ModelNode& node : model.nodes) {
+        read.insert(node.inputs.begin(), node.inputs.end());
+    }
+    for (const ModelPort& output : model.outputs) {
+        read.insert(output.name);
+    }
+    for (ModelNode& node : model.nodes) {
+        for (std::string& output : node.outputs) {
+            if (!read.contains(output)) {
+                output.clear();
+            }
+        }
+    }
+}
+
 }  // namespace
 
 Model decode_model(ByteView bytes) {
@@ -252,6 +270,7 @@ Model decode_model(ByteView bytes) {
     for (const ::onnx::ValueInfoProto& output : graph.output()) {
         out.outputs.push_back(to_port(output));
     }
+    forget_unread_outputs(out);
     return out;
 }
 

@@ -31,7 +31,7 @@ struct ModelNode {
     std::string op;
     std::string domain;
     std::vector<std::string> inputs;   ///< an empty name is an input left out
-    std::vector<std::string> outputs;  ///< likewise
+    std::vector<std::string> outputs;  ///< likewise, also for what nothing reads
     std::map<std::string, Attribute> attributes;
 };
 

@@ -76,6 +76,7 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 }
 
 canonical::Tensor integers(std::uint32_t rows, std::uint32_t cols, const std::vector<std::int32_t>& values) {
+    REQUIRE(values.size() == std::size_t{rows} * cols);
     canonical::Tensor out = canonical::make_tensor(DType::kI32, {rows, cols});
     for (std::size_t i = 0; i < values.size(); ++i) {
         for (std::size_t b = 0; b < 4; ++b) {
@@ -214,7 +215,7 @@ TEST_CASE("tokens may come as rows, and then the vocabulary must be given") {
     tokens[40] = 5;
     Directory(with, {{"rows", integers(2, 33, tokens)}}).check_refused("value 7 of row 1 is 5; tokens are 0 to 4");
     Directory(with, {{"rows", reals(2, 33, std::vector<float>(66))}}).check_refused("tokens are integers");
-    Directory(with, {{"rows", integers(2, 32, tokens)}}).check_refused("context + 1");
+    Directory(with, {{"rows", integers(2, 32, std::vector<std::int32_t>(64))}}).check_refused("context + 1");
 }
 
 TEST_CASE("values that the model cannot mean are refused") {

@@ -255,7 +255,7 @@ TEST_CASE("dropout draws another mask for each node and each step") {
     trains.set_data_type(::onnx::TensorProto::BOOL);
     trains.add_int32_data(1);
     model.node("Mul", {"x", "w"}, {"y"});
-    model.node("Dropout", {"y", "ratio", "trains"}, {"a"});
+    model.node("Dropout", {"y", "ratio", "trains"}, {"a", "a_mask_that_nothing_reads"});
     model.node("Dropout", {"y", "ratio", "trains"}, {"b"});
     model.node("Sub", {"a", "b"}, {"difference"});
     model.node("ReduceSumSquare", {"difference"}, {"loss"});
