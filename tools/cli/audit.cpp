@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 
 #include <contracts/chain/state.hpp>
 #include <contracts/tasks/task.hpp>
@@ -38,8 +39,10 @@ class HistoryChain {
         last_height_ = record.height;
         root_ = contracts::extend_history(root_, record);
         ++count_;
+        records_.push_back(record);
     }
     std::uint64_t count() const { return count_; }
+    std::vector<HistoryRecord>& records() { return records_; }
     const Hash256& root() const { return root_; }
 
   private:
@@ -48,6 +51,7 @@ class HistoryChain {
     Height last_height_;
     std::uint64_t count_ = 0;
     Hash256 root_;
+    std::vector<HistoryRecord> records_;
 };
 
 HistoryRecord decode_record(const json& item, std::uint64_t index) {
@@ -108,6 +112,7 @@ AuditResult audit_task(
                            to_hex(proven.history_root.view()));
         }
         check_signed(rpc, slot, proposer);
+        result.history = std::move(chain.records());
         result.verified = true;
     } catch (const Mismatch& mismatch) {
         result.problem = mismatch.what();

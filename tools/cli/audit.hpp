@@ -4,10 +4,11 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <core/base/bytes.hpp>
 #include <core/base/integers.hpp>
-#include <contracts/chain/transaction.hpp>
+#include <contracts/tasks/task.hpp>
 #include <net/rpc_client.hpp>
 
 /// Implemented by the CLI's `audit task`; the demo uses it too.
@@ -18,6 +19,8 @@ struct AuditResult {
     std::uint64_t records = 0;   ///< history records checked
     std::uint64_t height = 0;    ///< of the state that the proof is against
     Hash256 app_hash;
+    /// Every record, once it is verified; empty otherwise.
+    std::vector<contracts::HistoryRecord> history;
     std::string problem;  ///< the first thing that does not verify; empty when everything does
 };
 

@@ -42,18 +42,6 @@ class TemporaryStore {
     artifacts::ContentStore store_;
 };
 
-template <class T>
-T decode_proven(const ProvenSlot& slot, const std::string& name) {
-    if (!slot.value) {
-        throw Failure(kExitNotFound, "not_found", "the chain has no " + name);
-    }
-    auto value = codec::decode<T>(*slot.value);
-    if (!value) {
-        throw Mismatch("the proven record of " + name + " does not decode");
-    }
-    return *std::move(value);
-}
-
 Bytes download(const contracts::ArtifactRef& artifact, const artifacts::ContentStore& store, const std::string& name) {
     auto bytes = artifacts::fetch(artifact, store);
     if (bytes) {

@@ -45,6 +45,8 @@ int run(int argc, char** argv) {
     add_dispute_commands(app, session);
     add_tx_commands(app, session);
     add_query_commands(app, session);
+    add_verify_command(app, session);
+    add_penalty_command(app, session);
     add_audit_command(app, session);
     add_demo_command(app, session);
     add_version_command(app, session);

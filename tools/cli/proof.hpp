@@ -3,12 +3,16 @@
 
 #include <optional>
 #include <stdexcept>
+#include <string>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
 #include <core/base/bytes.hpp>
 #include <core/base/integers.hpp>
+#include <core/codec/borsh.hpp>
 #include <net/rpc_client.hpp>
+#include <tools/cli/session.hpp>
 
 /// What a node says about the state, held against the app hash that it says the state has.
 namespace assay::cli {
@@ -27,6 +31,19 @@ struct ProvenSlot {
 
 /// Asks for the slot of `key` (at `height`, or the latest) and verifies the proof. Throws RpcError, NetError, Mismatch.
 ProvenSlot prove_slot(net::RpcClient& rpc, const Bytes& key, std::optional<Height> height = std::nullopt);
+
+/// The record in a proven slot. Throws Failure kExitNotFound when there is none, and Mismatch.
+template <class T>
+T decode_proven(const ProvenSlot& slot, const std::string& name) {
+    if (!slot.value) {
+        throw Failure(kExitNotFound, "not_found", "the chain has no " + name);
+    }
+    auto value = codec::decode<T>(*slot.value);
+    if (!value) {
+        throw Mismatch("the proven record of " + name + " does not decode");
+    }
+    return *std::move(value);
+}
 
 /// The block after a state carries its app hash: fetches it, waiting up to ten seconds for it, and checks that the
 /// chain's proposer signed it and that it carries `slot`'s app hash. `proposer`: whose signature counts; nullopt takes

@@ -23,6 +23,7 @@ enum ExitCode : int {
     kExitRejected = 5,         ///< the chain refused a transaction
     kExitNotFound = 6,
     kExitTimeout = 7,
+    kExitRefuted = 9,          ///< a segment's replay does not give what its solver claimed
     kExitMismatch = 10,        ///< what the node said does not verify
     kExitInvalidArtifact = 12, ///< an artifact that is not what the chain says it is
 };

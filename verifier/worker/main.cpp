@@ -14,6 +14,7 @@
 
 #include <verifier/worker/key_file.hpp>
 #include <verifier/worker/options.hpp>
+#include <verifier/worker/segment_check.hpp>
 #include <verifier/worker/worker.hpp>
 
 namespace {
@@ -35,29 +36,38 @@ struct Arguments {
     std::string listen = "127.0.0.1:0";
     std::string progress = "text";
     std::string dishonest = "none";
+    std::string records;
 };
 
 void add_common(CLI::App& command, Arguments& args) {
     command.add_option("--home", args.worker.home, "Directory of the store and the journal")->required();
-    command
-        .add_option("--listen", args.listen, "Address of the artifact server; port 0: that of the last run, else any")
-        ->capture_default_str();
     command.add_option("--progress", args.progress, "How progress is printed")
         ->check(CLI::IsMember({"text", "json"}))
         ->capture_default_str();
 }
 
-void add_role(CLI::App& command, Arguments& args, const std::vector<std::string>& dishonesties) {
-    add_common(command, args);
-    command.add_option("--node", args.worker.node_url, "URL of the node's RPC")->capture_default_str();
-    auto* sealed = command.add_option("--key", args.key_file, "Keystore file of the account that signs");
-    command.add_option("--key-hex-file", args.key_hex_file, "Secret key in hex, for devnets")->excludes(sealed);
-    command.add_option("--password-file", args.password_file, "File with the password; else it is asked for");
+void add_listen(CLI::App& command, Arguments& args) {
+    command
+        .add_option("--listen", args.listen, "Address of the artifact server; port 0: that of the last run, else any")
+        ->capture_default_str();
+}
+
+void add_engine(CLI::App& command, Arguments& args) {
     command.add_option("--device", args.worker.engine.device, "torch device, e.g. cpu or cuda:0")
         ->capture_default_str();
     command.add_option("--threads", args.worker.engine.threads, "Threads of the engine")
         ->check(CLI::Range(1, 1024))
         ->capture_default_str();
+}
+
+void add_role(CLI::App& command, Arguments& args, const std::vector<std::string>& dishonesties) {
+    add_common(command, args);
+    add_listen(command, args);
+    add_engine(command, args);
+    command.add_option("--node", args.worker.node_url, "URL of the node's RPC")->capture_default_str();
+    auto* sealed = command.add_option("--key", args.key_file, "Keystore file of the account that signs");
+    command.add_option("--key-hex-file", args.key_hex_file, "Secret key in hex, for devnets")->excludes(sealed);
+    command.add_option("--password-file", args.password_file, "File with the password; else it is asked for");
     command.add_option("--seed", args.worker.seed, "Seed of a whistleblower's checking order")->capture_default_str();
     command.add_flag("--reset-breaker", args.worker.reset_breaker, "Take work again after a lost bond");
     if (dishonesties.empty()) {
@@ -123,6 +133,9 @@ int run(Arguments& args) {
     action.sa_handler = on_signal;
     ::sigaction(SIGTERM, &action, nullptr);
     ::sigaction(SIGINT, &action, nullptr);
+    if (!args.records.empty()) {
+        return assay::worker::run_replay(args.records, args.worker, stop_requested);
+    }
     if (args.worker.mode == Mode::kServe) {
         return assay::worker::run_server(args.worker, stop_requested);
     }
@@ -145,6 +158,12 @@ int main(int argc, char** argv) {
     add_role(*whistleblow, args, {"none", "false-accuser"});
     auto* serve = app.add_subcommand("serve", "Serve the artifacts in --home and nothing else");
     add_common(*serve, args);
+    add_listen(*serve, args);
+    auto* replay = app.add_subcommand("replay", "Execute one segment again: no account, no stake, no node");
+    add_common(*replay, args);
+    add_engine(*replay, args);
+    replay->add_option("--records", args.records, "The segment's records, as `assay verify segment` writes them")
+        ->required();
     CLI11_PARSE(app, argc, argv);
     args.worker.mode = *solve         ? Mode::kSolve
                        : *verify      ? Mode::kVerify

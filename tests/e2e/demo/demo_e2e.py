@@ -5,9 +5,12 @@
     demo_e2e.py BIN fraud KIND     one demo; its report; its block log replayed from genesis
     demo_e2e.py BIN pair           the default demo, an honest task beside a fraud
     demo_e2e.py BIN same-seed      two runs with one seed give the same training state roots
+    demo_e2e.py BIN afterwards     what anybody can check of a fraud, without a stake, once it is over
 """
 import json
 import pathlib
+import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -73,6 +76,39 @@ def check_fraud(report, kind):
         check(dispute["slashed"] > 0 and dispute["slashed"] == dispute["paid"] + dispute["burned"], "the solver's bond")
 
 
+def check_afterwards(binaries, folder):
+    command = [str(binaries / "assay"), "demo", "--home", str(folder / "home"), "--fraud", "tile", "--seed", "7", "--keep-running"]
+    demo = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    try:
+        for line in demo.stdout:
+            found = re.search(r"--node (\S+) audit task ([0-9a-f]{64})", line)
+            if found:
+                break
+        check(found, "the demo did not stay up")
+        node, task = found.groups()
+
+        def assay(*arguments):
+            result = subprocess.run([str(binaries / "assay"), *arguments, "--node", node, "-o", "json"], capture_output=True, text=True, timeout=120)
+            return result.returncode, json.loads(result.stdout)
+
+        status, answer = assay("penalty", "explain", task)
+        check(status == 0 and [p["reason"] for p in answer["penalties"]] == ["lost_dispute"], f"one penalty: {answer}")
+        penalty = answer["penalties"][0]
+        check(int(penalty["amount"]) == int(penalty["burned"]) + int(penalty["paid"]) > 0, "the penalty's money")
+        # The command that the penalty names says the same, and the segment before it holds.
+        reproduce = penalty["reproduce"][0].split()
+        check(reproduce[:3] == ["assay", "verify", "segment"], f"reproduce by {reproduce}")
+        status, answer = assay(*reproduce[1:])
+        check(status == 9 and answer["holds"] is False and answer["claimed"] != answer["replayed"], f"the fraud: {answer}")
+        status, answer = assay("verify", "segment", task, str(penalty["segment"] - 1))
+        check(status == 0 and answer["holds"] is True, f"the segment before: {answer}")
+        status, answer = assay("verify", "segment", task, "999")
+        check(status == 6 and answer["error"]["name"] == "not_found", f"no such segment: {answer}")
+    finally:
+        demo.send_signal(signal.SIGINT)
+        check(demo.wait(timeout=30) == 0, "the demo did not end well")
+
+
 def main():
     binaries, mode = pathlib.Path(sys.argv[1]), sys.argv[2]
     with tempfile.TemporaryDirectory(prefix="assay-e2e-") as folder:
@@ -97,6 +133,8 @@ def main():
             check(len(roots[0]) >= 9, "at least eight segments")
             check(roots[0] == roots[1], "the same seed must give the same state roots")
             check(roots[0][-1] != roots[2][-1], "another seed must give other state roots")
+        elif mode == "afterwards":
+            check_afterwards(binaries, folder)
         else:
             sys.exit(__doc__)
     print("ok")

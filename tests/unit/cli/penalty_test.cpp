@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <tools/cli/penalty.hpp>
+
+namespace assay::cli {
+namespace {
+
+using contracts::HistoryEvent;
+using contracts::HistoryRecord;
+using contracts::Reason;
+namespace history = contracts::history;
+
+constexpr contracts::TaskId kTask{{7}};
+constexpr AccountId kSolver{{1}};
+constexpr AccountId kVerifier{{2}};
+constexpr AccountId kChallenger{{3}};
+constexpr contracts::DisputeId kDispute{{9}};
+constexpr contracts::ChallengeId kChallenge{{8}};
+
+/// A history written record by record.
+class Book {
+  public:
+    Book& add(std::uint64_t height, HistoryEvent event, std::uint8_t tx = 1, AccountId actor = kSolver) {
+        HistoryRecord record;
+        record.task = kTask;
+        record.index = static_cast<std::uint32_t>(records_.size());
+        record.height = Height{height};
+        record.tx = Hash256{{tx}};
+        record.actor = actor;
+        record.event = std::move(event);
+        records_.push_back(std::move(record));
+        return *this;
+    }
+    std::vector<Penalty> penalties() const { return find_penalties(records_); }
+
+  private:
+    std::vector<HistoryRecord> records_;
+};
+
+TEST_CASE("a lost dispute is explained with its segment, its dispute and who won") {
+    Book book;
+    book.add(5, history::DisputeOpened{kDispute, 4}, 2)
+        .add(9, history::DisputeEnded{kDispute, true, Reason::kLostDispute}, 3)
+        .add(9, history::Slashed{kSolver, Amount{100}, Amount{40}, Reason::kLostDispute}, 3)
+        .add(9, history::Paid{kChallenger, Amount{60}, Reason::kWonDispute}, 3)
+        .add(9, history::Slashed{kVerifier, Amount{10}, Amount{10}, Reason::kWrongVerdict}, 3)
+        .add(9, history::Paid{kSolver, Amount{7}, Reason::kRefund}, 3);
+    const auto found = book.penalties();
+    REQUIRE(found.size() == 2);
+    CHECK(found[0].index == 2);
+    CHECK(found[0].from == kSolver);
+    CHECK(found[0].winner == kChallenger);
+    CHECK(found[0].paid == Amount{60});
+    CHECK(found[0].dispute == kDispute);
+    CHECK(found[0].segment == 4U);
+    // All of it was burned: the payment that follows is no winner's share.
+    CHECK_FALSE(found[1].winner.has_value());
+    CHECK(found[1].segment == 4U);
+    const auto commands = reproductions(kTask, found[0]);
+    CHECK(commands[0] == "assay verify segment " + to_hex(kTask.view()) + " 4");
+    CHECK(commands[1] == "assay dispute explain " + to_hex(kDispute.view()));
+    CHECK(explain_penalty(kTask, found[0]).find("segment 4") != std::string::npos);
+}
+
+TEST_CASE("a withheld checkpoint is explained with the challenge, by a deadline") {
+    Book book;
+    book.add(5, history::AvailabilityChallenged{kChallenge, 2}, 2)
+        .add(9, history::AvailabilityEnded{kChallenge, false, false}, 0)
+        .add(9, history::Slashed{kSolver, Amount{100}, Amount{50}, Reason::kUnavailable}, 0)
+        .add(9, history::Paid{kChallenger, Amount{50}, Reason::kWonDispute}, 0);
+    const auto found = book.penalties();
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].challenge == kChallenge);
+    CHECK(found[0].checkpoint == 2U);
+    CHECK_FALSE(found[0].dispute.has_value());
+    const std::string text = explain_penalty(kTask, found[0]);
+    CHECK(text.find("checkpoint 2") != std::string::npos);
+    CHECK(text.find("a deadline did it") != std::string::npos);
+    CHECK(text.find("assay tx show") == std::string::npos);
+    CHECK(to_json(kTask, found[0]).at("tx").is_null());
+}
+
+TEST_CASE("a missed verdict names the segment when there is no doubt which") {
+    Book one;
+    one.add(5, history::VerifierDrawn{3, kVerifier})
+        .add(5, history::VerifierDrawn{6, kVerifier})
+        .add(7, history::VerdictRevealed{6, Hash256{}, true}, 4, kVerifier)
+        .add(9, history::Slashed{kVerifier, Amount{10}, Amount{10}, Reason::kMissedVerdict}, 0);
+    REQUIRE(one.penalties().size() == 1);
+    CHECK(one.penalties()[0].segment == 3U);
+    Book two;
+    two.add(5, history::VerifierDrawn{3, kVerifier})
+        .add(5, history::VerifierDrawn{6, kVerifier})
+        .add(9, history::Slashed{kVerifier, Amount{10}, Amount{10}, Reason::kMissedVerdict}, 0);
+    CHECK_FALSE(two.penalties()[0].segment.has_value());
+}
+
+TEST_CASE("every reason for a loss of stake has words of its own and a command") {
+    std::vector<std::string> seen;
+    for (const Reason reason :
+         {Reason::kLostDispute, Reason::kFalseAccusation, Reason::kDisputeTimeout, Reason::kUnavailable,
+          Reason::kMissedDeadline, Reason::kMissedVerdict, Reason::kWrongVerdict, Reason::kNeedlessChallenge}) {
+        Book book;
+        book.add(9, history::Slashed{kSolver, Amount{10}, Amount{10}, reason});
+        const Penalty penalty = book.penalties().at(0);
+        CHECK(std::find(seen.begin(), seen.end(), meaning(penalty)) == seen.end());
+        seen.push_back(meaning(penalty));
+        CHECK_FALSE(reproductions(kTask, penalty).empty());
+    }
+}
+
+TEST_CASE("a history without losses has no penalties") {
+    Book book;
+    book.add(5, history::Completed{}).add(6, history::Paid{kSolver, Amount{5}, Reason::kReward});
+    CHECK(book.penalties().empty());
+}
+
+}  // namespace
+}  // namespace assay::cli

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <fstream>
+
+#include <tests/unit/worker/small_task.hpp>
+#include <verifier/worker/segment_check.hpp>
+
+namespace assay::worker {
+namespace {
+
+/// The records of a segment of the small task as its chain would have them.
+artifacts::SegmentRecords records_of(
+    test::SmallTask& small, std::uint32_t segment, const std::shared_ptr<const Fraud>& fraud = nullptr
+) {
+    const auto checkpoint = [&](std::uint32_t index) {
+        const auto state = small.state_after(index, fraud);
+        return contracts::Checkpoint{
+            .state_root = artifacts::state_root_of(state),
+            .artifact = small.put(artifacts::encode_state(small.material->program, state)),
+            .height = Height{1}};
+    };
+    artifacts::SegmentRecords out;
+    out.task.id = contracts::TaskId{{7}};
+    out.task.spec = small.spec;
+    out.task.checkpoints = 4;
+    out.segment = segment;
+    if (segment != 0) {
+        out.before = checkpoint(segment - 1);
+    }
+    out.after = checkpoint(segment);
+    return out;
+}
+
+Result<std::optional<SegmentCheck>, Unavailable> check(
+    const test::SmallTask& small, const artifacts::SegmentRecords& records, bool stop = false
+) {
+    Reporter reporter(true);
+    return check_segment(records, small.store, {}, reporter, std::atomic<bool>(stop));
+}
+
+int replay(const test::SmallTask& small, const Bytes& file) {
+    const auto path = small.home.path() / "segment.borsh";
+    std::ofstream(path, std::ios::binary)
+        .write(reinterpret_cast<const char*>(file.data()), static_cast<std::streamsize>(file.size()));
+    WorkerOptions options;
+    options.home = small.home.path();
+    return run_replay(path, options, std::atomic<bool>(false));
+}
+
+TEST_CASE("anybody's replay of an honest segment holds, the initialisation included") {
+    test::SmallTask small;
+    for (std::uint32_t segment = 0; segment <= 3; ++segment) {
+        const auto done = check(small, records_of(small, segment)).value().value();
+        CHECK(done.holds());
+        CHECK(done.steps == (segment == 0 ? 1 : 4));
+        CHECK_FALSE(done.diverged_at.has_value());
+    }
+    CHECK(replay(small, codec::encode(records_of(small, 2))) == kReplayHolds);
+}
+
+TEST_CASE("anybody's replay of a fraud differs in the segment of the fraud alone") {
+    test::SmallTask small;
+    const auto fraud = std::make_shared<const Fraud>(Dishonesty::kTile, small.material, 5);
+    CHECK(check(small, records_of(small, 1, fraud)).value().value().holds());
+    const auto wrong = check(small, records_of(small, 2, fraud)).value().value();
+    CHECK_FALSE(wrong.holds());
+    CHECK(wrong.claimed != wrong.replayed);
+    CHECK(check(small, records_of(small, 3, fraud)).value().value().holds());
+    CHECK(replay(small, codec::encode(records_of(small, 2, fraud))) == kReplayDiffers);
+}
+
+TEST_CASE("a replay that cannot be done says nothing about the solver") {
+    test::SmallTask small;
+    auto records = records_of(small, 2);
+    records.before->artifact.sha256 = Hash256{{1}};
+    const auto missing = check(small, records);
+    REQUIRE_FALSE(missing.has_value());
+    CHECK(missing.error().reason.find("the checkpoint") != std::string::npos);
+    CHECK(replay(small, codec::encode(records)) == EXIT_FAILURE);
+    records = records_of(small, 2);
+    records.after.state_root = Hash256{{1}};
+    CHECK_FALSE(check(small, records).has_value());
+    CHECK_FALSE(check(small, records_of(small, 2), true).value().has_value());
+}
+
+TEST_CASE("a file that has no records of a segment is refused") {
+    test::SmallTask small;
+    CHECK_THROWS_WITH(replay(small, {1, 2, 3}), doctest::Contains("has no records of a segment"));
+    auto records = records_of(small, 1);
+    records.before.reset();
+    CHECK_THROWS_WITH(replay(small, codec::encode(records)), doctest::Contains("has no records"));
+    records = records_of(small, 1);
+    records.segment = 4;
+    CHECK_THROWS_WITH(replay(small, codec::encode(records)), doctest::Contains("has no records"));
+}
+
+}  // namespace
+}  // namespace assay::worker

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tools/cli/penalty.hpp>
+
+#include <map>
+#include <variant>
+
+#include <core/crypto/address.hpp>
+#include <tools/cli/amount.hpp>
+
+namespace assay::cli {
+namespace {
+
+using contracts::HistoryRecord;
+using contracts::Reason;
+using contracts::TaskId;
+using nlohmann::json;
+namespace history = contracts::history;
+
+std::string hex(const Hash256& hash) { return to_hex(hash.view()); }
+std::string number(std::uint64_t value) { return std::to_string(value); }
+
+/// What the history has said so far that a later penalty may rest on.
+class Evidence {
+  public:
+    void note(const HistoryRecord& record) {
+        if (const auto* opened = std::get_if<history::DisputeOpened>(&record.event)) {
+            dispute_segments_[opened->dispute] = opened->segment;
+        } else if (const auto* challenged = std::get_if<history::AvailabilityChallenged>(&record.event)) {
+            challenge_checkpoints_[challenged->challenge] = challenged->checkpoint;
+        } else if (const auto* drawn = std::get_if<history::VerifierDrawn>(&record.event)) {
+            verifier_segments_[drawn->verifier].push_back(drawn->segment);
+        } else if (const auto* revealed = std::get_if<history::VerdictRevealed>(&record.event)) {
+            revealed_[{record.actor, revealed->segment}] = true;
+        } else if (std::holds_alternative<history::DisputeEnded>(record.event) ||
+                   std::holds_alternative<history::AvailabilityEnded>(record.event)) {
+            cause_ = record;
+        }
+    }
+
+    void complete(Penalty& penalty) const {
+        const bool caused = cause_ && cause_->height == penalty.height && cause_->tx == penalty.tx;
+        if (penalty.reason == Reason::kMissedVerdict) {
+            penalty.segment = only_unrevealed(penalty.from);
+        } else if (caused && std::holds_alternative<history::DisputeEnded>(cause_->event)) {
+            penalty.dispute = std::get<history::DisputeEnded>(cause_->event).dispute;
+            penalty.segment = find(dispute_segments_, *penalty.dispute);
+        } else if (caused) {
+            penalty.challenge = std::get<history::AvailabilityEnded>(cause_->event).challenge;
+            penalty.checkpoint = find(challenge_checkpoints_, *penalty.challenge);
+        }
+    }
+
+  private:
+    template <class Key>
+    static std::optional<std::uint32_t> find(const std::map<Key, std::uint32_t>& in, const Key& key) {
+        const auto found = in.find(key);
+        return found == in.end() ? std::nullopt : std::optional(found->second);
+    }
+
+    /// The segment whose verdict is missing, when there is no doubt which.
+    std::optional<std::uint32_t> only_unrevealed(const AccountId& verifier) const {
+        const auto drawn = verifier_segments_.find(verifier);
+        std::optional<std::uint32_t> out;
+        if (drawn == verifier_segments_.end()) {
+            return out;
+        }
+        for (const std::uint32_t segment : drawn->second) {
+            if (!revealed_.contains({verifier, segment})) {
+                if (out) {
+                    return std::nullopt;
+                }
+                out = segment;
+            }
+        }
+        return out;
+    }
+
+    std::map<contracts::DisputeId, std::uint32_t> dispute_segments_;
+    std::map<contracts::ChallengeId, std::uint32_t> challenge_checkpoints_;
+    std::map<AccountId, std::vector<std::uint32_t>> verifier_segments_;
+    std::map<std::pair<AccountId, std::uint32_t>, bool> revealed_;
+    std::optional<HistoryRecord> cause_;
+};
+
+std::string of_segment(const Penalty& penalty) {
+    if (!penalty.segment) {
+        return "a segment";
+    }
+    return *penalty.segment == 0 ? "segment 0, the initialisation" : "segment " + number(*penalty.segment);
+}
+
+}  // namespace
+
+std::vector<Penalty> find_penalties(std::span<const HistoryRecord> records) {
+    std::vector<Penalty> out;
+    Evidence evidence;
+    bool awaits_winner = false;
+    for (const HistoryRecord& record : records) {
+        evidence.note(record);
+        const auto* paid = std::get_if<history::Paid>(&record.event);
+        if (awaits_winner && paid != nullptr && record.height == out.back().height && record.tx == out.back().tx) {
+            out.back().winner = paid->to;
+            out.back().paid = paid->amount;
+        }
+        awaits_winner = false;
+        if (const auto* slashed = std::get_if<history::Slashed>(&record.event)) {
+            Penalty penalty;
+            penalty.index = record.index;
+            penalty.height = record.height;
+            penalty.tx = record.tx;
+            penalty.reason = slashed->reason;
+            penalty.from = slashed->from;
+            penalty.amount = slashed->amount;
+            penalty.burned = slashed->burned;
+            evidence.complete(penalty);
+            awaits_winner = penalty.burned != penalty.amount;  // the winner's share is the next record
+            out.push_back(penalty);
+        }
+    }
+    return out;
+}
+
+std::string meaning(const Penalty& penalty) {
+    const std::string segment = of_segment(penalty);
+    switch (penalty.reason) {
+        case Reason::kLostDispute:
+            return "As the task's solver it claimed a result of " + segment +
+                   " that the chain refuted by executing one disputed piece of it (DSP-36, SET-2).";
+        case Reason::kFalseAccusation:
+            return "It disputed " + segment +
+                   ", and the chain found the claim right by executing the disputed piece (DSP-36, SET-5).";
+        case Reason::kDisputeTimeout:
+            return "It was to move in a dispute over " + segment + " and let its clock run out (DSP-32).";
+        case Reason::kUnavailable:
+            return "As the task's solver it did not show a piece of " +
+                   (penalty.checkpoint ? "checkpoint " + number(*penalty.checkpoint) : std::string("a checkpoint")) +
+                   " in time when asked to (AVL-3).";
+        case Reason::kMissedDeadline:
+            return "As the task's solver it did not complete the training in time (TASK-8).";
+        case Reason::kMissedVerdict:
+            return "As a verifier drawn for " + segment + " it missed a phase of the verdicts (VER-5).";
+        case Reason::kWrongVerdict:
+            return "As a verifier it accepted " + segment + ", which was refuted (SET-2).";
+        case Reason::kNeedlessChallenge:
+            return "It asked for a piece of " +
+                   (penalty.checkpoint ? "checkpoint " + number(*penalty.checkpoint) : std::string("a checkpoint")) +
+                   " that was shown (AVL-2).";
+        case Reason::kReward:
+        case Reason::kVerificationFee:
+        case Reason::kRefund:
+        case Reason::kWonDispute:
+        case Reason::kMoot:
+            break;
+    }
+    return std::string("Its reason is recorded as ") + contracts::to_string(penalty.reason) + ".";
+}
+
+std::vector<std::string> reproductions(const TaskId& task, const Penalty& penalty) {
+    const std::string id = to_hex(task.view());
+    std::vector<std::string> out;
+    const bool about_segment = penalty.reason == Reason::kLostDispute || penalty.reason == Reason::kFalseAccusation ||
+                               penalty.reason == Reason::kWrongVerdict || penalty.reason == Reason::kDisputeTimeout;
+    if (about_segment && penalty.segment) {
+        out.push_back("assay verify segment " + id + " " + number(*penalty.segment));
+    }
+    if (penalty.dispute) {
+        out.push_back("assay dispute explain " + to_hex(penalty.dispute->view()));
+    }
+    if (penalty.challenge) {
+        out.push_back("assay query proof --challenge " + to_hex(penalty.challenge->view()));
+    }
+    if (penalty.tx != Hash256{}) {
+        out.push_back("assay tx show " + hex(penalty.tx));
+    }
+    out.push_back("assay query block " + number(penalty.height.value));
+    out.push_back("assay audit task " + id);
+    return out;
+}
+
+json to_json(const TaskId& task, const Penalty& penalty) {
+    const auto or_null = [](const auto& value, const auto& render) {
+        return value ? json(render(*value)) : json();
+    };
+    const auto id_text = [](const auto& id) { return to_hex(id.view()); };
+    const auto same = [](std::uint32_t value) { return value; };
+    return {
+        {"index", penalty.index},
+        {"height", penalty.height.value},
+        {"tx", penalty.tx == Hash256{} ? json() : json(hex(penalty.tx))},
+        {"reason", contracts::to_string(penalty.reason)},
+        {"account", crypto::to_address(penalty.from)},
+        {"amount", number(penalty.amount.grains)},
+        {"burned", number(penalty.burned.grains)},
+        {"paid", number(penalty.paid.grains)},
+        {"winner", or_null(penalty.winner, [](const AccountId& who) { return crypto::to_address(who); })},
+        {"dispute", or_null(penalty.dispute, id_text)},
+        {"challenge", or_null(penalty.challenge, id_text)},
+        {"segment", or_null(penalty.segment, same)},
+        {"checkpoint", or_null(penalty.checkpoint, same)},
+        {"meaning", meaning(penalty)},
+        {"reproduce", reproductions(task, penalty)}};
+}
+
+std::string explain_penalty(const TaskId& task, const Penalty& penalty) {
+    std::string out = crypto::to_address(penalty.from) + " lost " + to_text(penalty.amount) + " in block " +
+                      number(penalty.height.value) + " (" + contracts::to_string(penalty.reason) + ")\n  " +
+                      meaning(penalty) + "\n  " + to_text(penalty.burned) + " burned";
+    if (penalty.winner) {
+        out += ", " + to_text(penalty.paid) + " to " + crypto::to_address(*penalty.winner);
+    }
+    out += penalty.tx == Hash256{} ? "; a deadline did it, no transaction.\n" : ".\n";
+    out += "  To see it again:\n";
+    for (const std::string& command : reproductions(task, penalty)) {
+        out += "    " + command + "\n";
+    }
+    return out;
+}
+
+}  // namespace assay::cli

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include <contracts/tasks/task.hpp>
+
+/// Every loss of stake in a task's history: who, how much, why, on what evidence, and how to see it again.
+namespace assay::cli {
+
+struct Penalty {
+    std::uint32_t index = 0;  ///< of the record in the task's history
+    Height height;
+    Hash256 tx;               ///< zero: a deadline did it
+    contracts::Reason reason = contracts::Reason::kLostDispute;
+    AccountId from;
+    Amount amount;
+    Amount burned;
+    std::optional<AccountId> winner;  ///< who got the rest
+    Amount paid;
+    std::optional<contracts::DisputeId> dispute;
+    std::optional<contracts::ChallengeId> challenge;
+    std::optional<std::uint32_t> segment;     ///< of the dispute, or the verdict
+    std::optional<std::uint32_t> checkpoint;  ///< of the challenge
+};
+
+/// Those in a task's whole history, in its order.
+std::vector<Penalty> find_penalties(std::span<const contracts::HistoryRecord> history);
+
+/// One sentence: what the loser did, and the rule that makes it a loss.
+std::string meaning(const Penalty& penalty);
+/// Commands that show the evidence or reproduce the finding, the most direct first.
+std::vector<std::string> reproductions(const contracts::TaskId& task, const Penalty& penalty);
+
+nlohmann::json to_json(const contracts::TaskId& task, const Penalty& penalty);
+std::string explain_penalty(const contracts::TaskId& task, const Penalty& penalty);
+
+}  // namespace assay::cli

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tools/cli/commands.hpp>
+
+#include <memory>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include <tools/cli/arguments.hpp>
+#include <tools/cli/audit.hpp>
+#include <tools/cli/penalty.hpp>
+
+namespace assay::cli {
+namespace {
+
+using nlohmann::json;
+
+struct Arguments {
+    std::string task;
+    std::string account;
+    std::string proposer;
+};
+
+int run_explain(const Session& session, const Arguments& a) {
+    net::RpcClient rpc = session.rpc();
+    const auto task = decode_id<contracts::TaskId>(a.task, "task");
+    const auto proposer = a.proposer.empty() ? std::nullopt : std::optional(decode_account(session, a.proposer));
+    const auto account = a.account.empty() ? std::nullopt : std::optional(decode_account(session, a.account));
+    const AuditResult audit = audit_task(rpc, task, proposer);
+    if (!audit.verified) {
+        throw Failure(kExitMismatch, "not_verified", "the task's history does not verify: " + audit.problem);
+    }
+    json items = json::array();
+    std::string text;
+    for (const Penalty& penalty : find_penalties(audit.history)) {
+        if (account && penalty.from != *account) {
+            continue;
+        }
+        items.push_back(to_json(task, penalty));
+        text += (text.empty() ? "" : "\n") + explain_penalty(task, penalty);
+    }
+    if (items.empty()) {
+        text = std::string("Nobody lost stake in this task") + (account ? " of that account" : "") + ".";
+    }
+    session.print({{"task", to_hex(task.view())}, {"height", audit.height}, {"penalties", std::move(items)}}, text);
+    return kExitOk;
+}
+
+}  // namespace
+
+void add_penalty_command(CLI::App& app, Session& session) {
+    auto a = std::make_shared<Arguments>();
+    CLI::App& group = *app.add_subcommand("penalty", "Stake that was lost, and why")->require_subcommand(1);
+    CLI::App* command = group.add_subcommand("explain", "Every loss of stake in a task: who, why, and how to see it again");
+    command->add_option("task", a->task, "The task's id")->required();
+    command->add_option("--account", a->account, "Only this account's");
+    command->add_option("--proposer", a->proposer, "Whose signature of the block counts; default: the node's word");
+    command->callback([&session, a] { session.command = [&session, a] { return run_explain(session, *a); }; });
+}
+
+}  // namespace assay::cli

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <tuple>
+
+#include <contracts/tasks/task.hpp>
+
+namespace assay::artifacts {
+
+/// What the chain says of one segment, as a file of Borsh bytes: all that somebody without a node needs to execute the
+/// segment again. Who writes it answers for the records being the chain's.
+struct SegmentRecords {
+    contracts::Task task;
+    std::uint32_t segment = 0;                     ///< 0 is the initialisation
+    std::optional<contracts::Checkpoint> before;   ///< the one before the segment; none before the initialisation
+    contracts::Checkpoint after;                   ///< what the solver claims
+    static constexpr auto fields() {
+        return std::tuple{&SegmentRecords::task, &SegmentRecords::segment, &SegmentRecords::before,
+                          &SegmentRecords::after};
+    }
+};
+
+}  // namespace assay::artifacts

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <verifier/worker/segment_check.hpp>
+
+#include <chrono>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <core/codec/borsh.hpp>
+#include <verifier/worker/runner.hpp>
+
+namespace assay::worker {
+namespace {
+
+constexpr std::chrono::milliseconds kReportInterval{500};
+
+artifacts::SegmentRecords read_records(const std::filesystem::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    const Bytes bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    if (!file) {
+        throw std::runtime_error("cannot read the records in " + path.string());
+    }
+    auto records = codec::decode<artifacts::SegmentRecords>(bytes);
+    if (!records || records->segment > contracts::segment_count(records->task) ||
+        records->before.has_value() != (records->segment != 0)) {
+        throw std::runtime_error(path.string() + " has no records of a segment; `assay verify segment` writes them");
+    }
+    return *std::move(records);
+}
+
+/// The states before and after; the latter only to know that it can be had and is what the chain says.
+Result<std::vector<canonical::Tensor>, Unavailable> load_states(
+    const Material& material, const artifacts::SegmentRecords& records, const artifacts::ContentStore& store
+) {
+    std::vector<canonical::Tensor> before;
+    if (records.before) {
+        TRY_ASSIGN(before, load_state(material, *records.before, store));
+    }
+    TRY(load_state(material, records.after, store));
+    return before;
+}
+
+}  // namespace
+
+Result<std::optional<SegmentCheck>, Unavailable> check_segment(
+    const artifacts::SegmentRecords& records, const artifacts::ContentStore& store,
+    const engine::EngineOptions& options, Reporter& reporter, const std::atomic<bool>& stop
+) {
+    const contracts::Task& task = records.task;
+    reporter.event({{"event", "fetching"}, {"task", to_hex(task.id.view())}, {"segment", records.segment}});
+    TRY_ASSIGN(const auto material, load_material(task.id, task.spec, store));
+    TRY_ASSIGN(const auto before, load_states(*material, records, store));
+    SegmentCheck check;
+    auto last_report = std::chrono::steady_clock::now();
+    const auto progress = [&](std::uint64_t done, std::uint64_t steps) {
+        const auto now = std::chrono::steady_clock::now();
+        check.steps = done;
+        if (now - last_report >= kReportInterval || done == steps) {
+            last_report = now;
+            reporter.event(
+                {{"event", "replay"},
+                 {"task", to_hex(task.id.view())},
+                 {"segment", records.segment},
+                 {"step", done},
+                 {"steps", steps}}
+            );
+        }
+        return !stop;
+    };
+    const auto claimed_step =
+        records.segment == contracts::segment_count(task) ? task.diverged_at : std::nullopt;
+    const auto end = run_segment(material, records.segment, before, options, nullptr, progress, claimed_step);
+    if (!end) {
+        return std::optional<SegmentCheck>{};
+    }
+    check.claimed = records.after.state_root;
+    check.replayed = end->root(claimed_step);
+    check.diverged_at = end->diverged_at;
+    return std::optional(check);
+}
+
+int run_replay(const std::filesystem::path& path, const WorkerOptions& options, const std::atomic<bool>& stop) {
+    const artifacts::SegmentRecords records = read_records(path);
+    const artifacts::ContentStore store(options.home / "store");
+    Reporter reporter(options.json_progress);
+    const auto check = check_segment(records, store, options.engine, reporter, stop);
+    if (!check) {
+        reporter.event({{"event", "unable"}, {"reason", check.error().reason}});
+        return EXIT_FAILURE;
+    }
+    if (!*check) {
+        reporter.event({{"event", "stopping"}});
+        return EXIT_FAILURE;
+    }
+    const SegmentCheck& result = **check;
+    nlohmann::ordered_json event = {
+        {"event", "replayed"},
+        {"task", to_hex(records.task.id.view())},
+        {"segment", records.segment},
+        {"steps", result.steps},
+        {"claimed", to_hex(result.claimed.view())},
+        {"replayed", to_hex(result.replayed.view())},
+        {"holds", result.holds()}};
+    if (result.diverged_at) {
+        event["diverged_at"] = *result.diverged_at;
+    }
+    reporter.event(event);
+    return result.holds() ? kReplayHolds : kReplayDiffers;
+}
+
+}  // namespace assay::worker
