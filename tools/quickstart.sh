@@ -15,7 +15,7 @@ packages=(
   g++ cmake ninja-build ccache pkg-config git python3
   libtorch-dev libopenblas0-pthread librocksdb-dev libsecp256k1-dev libcrypto++-dev libboost1.81-dev
   nlohmann-json3-dev libcli11-dev libtomlplusplus-dev doctest-dev
-  libonnx-dev libprotobuf-dev
+  libonnx-dev libprotobuf-dev protobuf-compiler
 )
 test_packages=(libonnx-testdata python3-torch clang-14 libclang-rt-14-dev g++-aarch64-linux-gnu g++-s390x-linux-gnu qemu-user)
 

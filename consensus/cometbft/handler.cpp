@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <consensus/cometbft/handler.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include <contracts/chain/tx_error.hpp>
+#include <core/crypto/hash.hpp>
+
+#include <consensus/cometbft/abci.pb.h>
+
+namespace assay::cometbft {
+namespace {
+
+constexpr const char* kCodespace = "assay";
+constexpr std::uint32_t kQueryFailed = 1;
+constexpr std::size_t kAddressBytes = 20;
+
+std::string to_string(const Hash256& hash) { return {hash.data.begin(), hash.data.end()}; }
+std::string to_string(ByteView bytes) { return {bytes.begin(), bytes.end()}; }
+Bytes to_bytes(const std::string& text) { return {text.begin(), text.end()}; }
+ByteView view_of(const std::string& text) {
+    return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+}
+
+Height to_height(std::int64_t height) {
+    if (height < 1) {
+        throw ProtocolError("the engine names the height " + std::to_string(height));
+    }
+    return Height{static_cast<std::uint64_t>(height)};
+}
+
+Hash256 to_hash(const std::string& bytes) {
+    Hash256 out;
+    if (bytes.size() != out.data.size()) {
+        throw ProtocolError("the engine sent a block hash of " + std::to_string(bytes.size()) + " bytes");
+    }
+    std::copy(bytes.begin(), bytes.end(), out.data.begin());
+    return out;
+}
+
+AccountId to_proposer(const std::string& address) {
+    AccountId out;
+    if (address.size() != kAddressBytes) {
+        throw ProtocolError("the engine sent a validator's address of " + std::to_string(address.size()) + " bytes");
+    }
+    std::copy(address.begin(), address.end(), out.data.begin());
+    return out;
+}
+
+std::uint64_t to_ms(const google::protobuf::Timestamp& time) {
+    if (time.seconds() < 0) {
+        return 0;  // Go's zero time
+    }
+    return static_cast<std::uint64_t>(time.seconds()) * 1'000U + static_cast<std::uint64_t>(time.nanos()) / 1'000'000U;
+}
+
+/// A block, proposed or decided.
+template <class Message>
+consensus::FinalizeRequest to_block(const Message& message) {
+    consensus::FinalizeRequest out;
+    out.height = to_height(message.height());
+    out.time_ms = to_ms(message.time());
+    out.block_hash = to_hash(message.hash());
+    out.proposer = to_proposer(message.proposer_address());
+    for (const std::string& tx : message.txs()) {
+        out.txs.push_back(to_bytes(tx));
+    }
+    return out;
+}
+
+/// What a transaction takes in a block: its bytes, a tag, and their length as a protobuf number.
+std::uint64_t size_in_block(std::size_t bytes) {
+    std::uint64_t length_bytes = 1;
+    for (std::size_t rest = bytes; rest >= 0x80U; rest >>= 7U) {
+        ++length_bytes;
+    }
+    return bytes + length_bytes + 1;
+}
+
+const char* name_of(std::uint8_t code) {
+    return code == 0 ? "" : contracts::to_string(static_cast<contracts::TxError>(code));
+}
+
+void add_attribute(abci::Event& event, const char* key, std::string value) {
+    abci::EventAttribute& attribute = *event.add_attributes();
+    attribute.set_key(key);
+    attribute.set_value(std::move(value));
+    attribute.set_index(true);
+}
+
+void describe(const contracts::Receipt& receipt, abci::ExecTxResult& out) {
+    out.set_code(receipt.code);
+    out.set_codespace(receipt.code == 0 ? "" : kCodespace);
+    out.set_log(name_of(receipt.code));
+    if (receipt.action.empty()) {
+        return;
+    }
+    abci::Event& event = *out.add_events();
+    event.set_type("assay");
+    add_attribute(event, "action", receipt.action);
+    add_attribute(event, "sender", to_hex(receipt.sender.view()));
+    if (receipt.task) {
+        add_attribute(event, "task", to_hex(receipt.task->view()));
+    }
+}
+
+}  // namespace
+
+Handler::Handler(consensus::StateMachine& state, HandlerOptions options)
+    : state_(state), options_(std::move(options)) {}
+
+abci::Response Handler::handle(const abci::Request& request) {
+    abci::Response response;
+    switch (request.value_case()) {
+        case abci::Request::kEcho: *response.mutable_echo() = request.echo(); return response;
+        case abci::Request::kFlush: response.mutable_flush(); return response;
+        case abci::Request::kInfo: {
+            const consensus::Info info = state_.info();
+            abci::ResponseInfo& out = *response.mutable_info();
+            out.set_data("assay");
+            out.set_version(options_.software_version);
+            out.set_app_version(kAppVersion);
+            out.set_last_block_height(static_cast<std::int64_t>(info.height.value));
+            out.set_last_block_app_hash(info.height.value == 0 ? std::string() : to_string(info.app_hash));
+            return response;
+        }
+        case abci::Request::kCheckTx: check_tx(request, response); return response;
+        case abci::Request::kQuery: query(request, response); return response;
+        default: break;
+    }
+    const std::lock_guard lock(consensus_mutex_);
+    switch (request.value_case()) {
+        case abci::Request::kInitChain: init_chain(request, response); return response;
+        case abci::Request::kPrepareProposal: prepare_proposal(request, response); return response;
+        case abci::Request::kProcessProposal: process_proposal(request, response); return response;
+        case abci::Request::kFinalizeBlock: finalize_block(request, response); return response;
+        case abci::Request::kCommit: commit(response); return response;
+        // CMT-6
+        case abci::Request::kExtendVote: response.mutable_extend_vote(); return response;
+        case abci::Request::kVerifyVoteExtension: {
+            const bool empty = request.verify_vote_extension().vote_extension().empty();
+            response.mutable_verify_vote_extension()->set_status(
+                empty ? abci::ResponseVerifyVoteExtension::ACCEPT : abci::ResponseVerifyVoteExtension::REJECT);
+            return response;
+        }
+        case abci::Request::kListSnapshots: response.mutable_list_snapshots(); return response;
+        case abci::Request::kOfferSnapshot:
+            response.mutable_offer_snapshot()->set_result(abci::ResponseOfferSnapshot::REJECT_FORMAT);
+            return response;
+        case abci::Request::kLoadSnapshotChunk: response.mutable_load_snapshot_chunk(); return response;
+        case abci::Request::kApplySnapshotChunk:
+            response.mutable_apply_snapshot_chunk()->set_result(abci::ResponseApplySnapshotChunk::ABORT);
+            return response;
+        default: break;
+    }
+    throw ProtocolError("the engine sent a request that ABCI 2.0 does not have; CometBFT v0.38 is what is supported");
+}
+
+void Handler::init_chain(const abci::Request& request, abci::Response& response) {
+    // CMT-2
+    const abci::RequestInitChain& in = request.init_chain();
+    if (in.chain_id() != options_.genesis.chain_id) {
+        throw ProtocolError("the engine's chain is \"" + in.chain_id() + "\", this node's genesis is of \"" +
+                            options_.genesis.chain_id + "\"");
+    }
+    if (in.initial_height() != 0 && in.initial_height() != 1) {
+        throw ProtocolError("the engine's genesis begins at height " + std::to_string(in.initial_height()) + ", not at 1");
+    }
+    response.mutable_init_chain()->set_app_hash(to_string(state_.init(options_.genesis)));
+}
+
+void Handler::check_tx(const abci::Request& request, abci::Response& response) {
+    // CMT-4
+    const abci::RequestCheckTx& in = request.check_tx();
+    const bool again = in.type() == abci::RECHECK;
+    consensus::CheckResult checked = state_.check(
+        view_of(in.tx()), again ? consensus::CheckKind::kRecheck : consensus::CheckKind::kNew);
+    if (checked.code == 0) {
+        const std::lock_guard lock(nonces_mutex_);
+        // Transactions of a sender stand in the mempool without gaps, so that each can be executed where it stands.
+        const auto found = nonces_.find(checked.sender);
+        const std::uint64_t expected = found == nonces_.end() ? checked.state_nonce : found->second;
+        if (checked.nonce == expected) {
+            nonces_[checked.sender] = expected + 1;
+        } else {
+            using contracts::TxError;
+            const TxError error = checked.nonce < expected ? TxError::kNonceTooLow : TxError::kNonceTooHigh;
+            checked.code = static_cast<std::uint8_t>(error);
+        }
+    }
+    abci::ResponseCheckTx& out = *response.mutable_check_tx();
+    out.set_code(checked.code);
+    out.set_log(name_of(checked.code));
+    out.set_codespace(checked.code == 0 ? "" : kCodespace);
+}
+
+void Handler::query(const abci::Request& request, abci::Response& response) const {
+    const abci::RequestQuery& in = request.query();
+    abci::ResponseQuery& out = *response.mutable_query();
+    const auto refuse = [&out](const std::string& why) {
+        out.set_code(kQueryFailed);
+        out.set_codespace(kCodespace);
+        out.set_log(why);
+    };
+    if (in.path() != "/store") {
+        refuse("the path \"" + in.path() + "\" is not one of: /store (data: a key of the state)");
+        return;
+    }
+    if (in.height() < 0) {
+        refuse("the height is negative");
+        return;
+    }
+    consensus::QueryRequest wanted;
+    wanted.key = to_bytes(in.data());
+    if (in.height() != 0) {
+        wanted.height = Height{static_cast<std::uint64_t>(in.height())};
+    }
+    try {
+        const consensus::QueryResult result = state_.query(wanted);
+        out.set_key(in.data());
+        out.set_height(static_cast<std::int64_t>(result.height.value));
+        if (result.value) {
+            out.set_value(to_string(*result.value));
+        }
+        if (in.prove()) {
+            abci::ProofOp& op = *out.mutable_proof_ops()->add_ops();
+            op.set_type("assay:jmt");
+            op.set_key(in.data());
+            op.set_data(to_string(result.proof));
+        }
+    } catch (const std::out_of_range&) {
+        refuse("the height " + std::to_string(in.height()) + " is not kept");
+    }
+}
+
+void Handler::prepare_proposal(const abci::Request& request, abci::Response& response) const {
+    // CMT-5
+    const abci::RequestPrepareProposal& in = request.prepare_proposal();
+    std::vector<Bytes> candidates;
+    std::uint64_t total = 0;
+    for (const std::string& tx : in.txs()) {
+        total += size_in_block(tx.size());
+        if (in.max_tx_bytes() >= 0 && total > static_cast<std::uint64_t>(in.max_tx_bytes())) {
+            break;
+        }
+        candidates.push_back(to_bytes(tx));
+    }
+    for (const Bytes& tx : state_.prepare(std::move(candidates), total)) {
+        response.mutable_prepare_proposal()->add_txs(to_string(tx));
+    }
+    response.mutable_prepare_proposal();
+}
+
+void Handler::process_proposal(const abci::Request& request, abci::Response& response) const {
+    const bool acceptable = state_.process(to_block(request.process_proposal()));
+    response.mutable_process_proposal()->set_status(
+        acceptable ? abci::ResponseProcessProposal::ACCEPT : abci::ResponseProcessProposal::REJECT);
+}
+
+void Handler::finalize_block(const abci::Request& request, abci::Response& response) {
+    // CMT-3
+    consensus::FinalizeRequest block = to_block(request.finalize_block());
+    const Height last = state_.info().height;
+    if (block.height.value != last.value + 1) {
+        throw ProtocolError("the engine decided block " + std::to_string(block.height.value) + " after block " +
+                            std::to_string(last.value) + " of this node's state");
+    }
+    consensus::FinalizeResult result = state_.finalize(block);
+    abci::ResponseFinalizeBlock& out = *response.mutable_finalize_block();
+    for (const contracts::Receipt& receipt : result.receipts) {
+        describe(receipt, *out.add_tx_results());
+    }
+    out.set_app_hash(to_string(result.app_hash));
+    finalized_ = Finalized{.request = std::move(block), .result = std::move(result)};
+}
+
+void Handler::commit(abci::Response& response) {
+    if (!finalized_) {
+        throw ProtocolError("the engine commits without a finalized block");
+    }
+    state_.commit();
+    {
+        const std::lock_guard lock(nonces_mutex_);
+        nonces_.clear();
+    }
+    if (options_.on_commit) {
+        options_.on_commit(finalized_->request, finalized_->result);
+    }
+    finalized_.reset();
+    response.mutable_commit();
+}
+
+}  // namespace assay::cometbft

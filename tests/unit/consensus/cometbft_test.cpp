@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <fstream>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <consensus/cometbft/frame.hpp>
+#include <consensus/cometbft/handler.hpp>
+#include <consensus/cometbft/server.hpp>
+#include <contracts/chain/tx_error.hpp>
+#include <tests/unit/consensus/fake_engine.hpp>
+#include <tests/unit/consensus/toy_machine.hpp>
+
+namespace assay::cometbft {
+namespace {
+
+using contracts::TxError;
+using solo::test::toy_tx;
+using solo::test::ToyMachine;
+using namespace test;
+
+HandlerOptions options() {
+    HandlerOptions out;
+    out.genesis.chain_id = "toy";
+    out.software_version = "1";
+    return out;
+}
+
+/// A machine behind a handler, as far as block `height`.
+struct Toy {
+    ToyMachine machine;
+    Handler handler{machine, options()};
+
+    explicit Toy(std::int64_t height = 0) {
+        handler.handle(init_request("toy"));
+        for (std::int64_t h = 1; h <= height; ++h) {
+            block(h, {});
+        }
+    }
+    std::string block(std::int64_t height, const std::vector<Bytes>& txs) {
+        const auto finalized = handler.handle(finalize_request(height, txs)).finalize_block();
+        handler.handle(commit_request());
+        return finalized.app_hash();
+    }
+    std::uint32_t check(const Bytes& tx, bool again = false) {
+        return handler.handle(check_request(tx, again)).check_tx().code();
+    }
+};
+
+constexpr std::uint32_t code(TxError error) { return static_cast<std::uint32_t>(error); }
+
+// --- frames ----------------------------------------------------------------------------------------------------
+
+TEST_CASE("CMT-1: a flush is the bytes that the protocol gives") {
+    std::string out;
+    append_frame(out, flush_request().SerializeAsString());
+    CHECK(out == std::string("\x02\x12\x00", 3));
+    ToyMachine machine;
+    Handler handler(machine, options());
+    out.clear();
+    append_frame(out, handler.handle(flush_request()).SerializeAsString());
+    CHECK(out == std::string("\x02\x1a\x00", 3));
+}
+
+TEST_CASE("CMT-1: frames come out whole however they arrive") {
+    std::string stream;
+    std::vector<std::string> messages;
+    for (const std::size_t size : {0U, 1U, 127U, 128U, 300U, 16'384U, 70'000U}) {
+        messages.emplace_back(size, static_cast<char>('a' + messages.size()));
+        append_frame(stream, messages.back());
+    }
+    for (const std::size_t piece : {1U, 2U, 7U, 1'000U, 1'000'000U}) {
+        FrameReader reader;
+        std::vector<std::string> out;
+        for (std::size_t at = 0; at < stream.size(); at += piece) {
+            reader.feed(stream.data() + at, std::min(piece, stream.size() - at));
+            while (const auto message = reader.next()) {
+                out.push_back(*message);
+            }
+        }
+        CHECK(out == messages);
+        CHECK_FALSE(reader.is_partial());
+    }
+}
+
+TEST_CASE("CMT-1: what is no frame is refused") {
+    FrameReader endless;
+    const std::string ones(11, '\xff');
+    endless.feed(ones.data(), ones.size());
+    CHECK_THROWS_AS(endless.next(), FrameError);
+    FrameReader large;
+    const std::string size("\xff\xff\xff\xff\x0f");
+    large.feed(size.data(), size.size());
+    CHECK_THROWS_AS(large.next(), FrameError);
+    FrameReader begun;
+    begun.feed("\x80", 1);
+    CHECK_FALSE(begun.next().has_value());
+    CHECK(begun.is_partial());
+}
+
+// --- the handler -----------------------------------------------------------------------------------------------
+
+TEST_CASE("CMT-2: a fresh chain is initialised, again when the engine asks again, and goes on from block 1") {
+    Toy toy;
+    CHECK(toy.handler.handle(info_request()).info().last_block_height() == 0);
+    CHECK(toy.handler.handle(info_request()).info().last_block_app_hash().empty());
+    CHECK_NOTHROW(toy.handler.handle(init_request("toy")));
+    const std::string hash = toy.block(1, {toy_tx(1, 0)});
+    const auto info = toy.handler.handle(info_request()).info();
+    CHECK(info.last_block_height() == 1);
+    CHECK(info.last_block_app_hash() == hash);
+    CHECK(info.app_version() == kAppVersion);
+}
+
+TEST_CASE("CMT-2: an engine of another chain, or one that begins elsewhere, is refused") {
+    ToyMachine machine;
+    Handler handler(machine, options());
+    CHECK_THROWS_WITH_AS(handler.handle(init_request("other")), doctest::Contains("\"other\""), ProtocolError);
+    auto late = init_request("toy");
+    late.mutable_init_chain()->set_initial_height(5);
+    CHECK_THROWS_AS(handler.handle(late), ProtocolError);
+}
+
+TEST_CASE("CMT-3: a block that is decided again before its commit gives the same") {
+    Toy toy(2);
+    const auto request = finalize_request(3, {toy_tx(1, 0), toy_tx(2, 0)});
+    const auto first = toy.handler.handle(request).finalize_block();
+    const auto second = toy.handler.handle(request).finalize_block();
+    CHECK(first.SerializeAsString() == second.SerializeAsString());
+    CHECK(first.tx_results_size() == 2);
+    toy.handler.handle(commit_request());
+    CHECK(toy.machine.info().height == Height{3});
+}
+
+TEST_CASE("CMT-3: blocks out of order and commits of nothing end the connection") {
+    Toy toy(2);
+    CHECK_THROWS_AS(toy.handler.handle(finalize_request(2, {})), ProtocolError);
+    CHECK_THROWS_AS(toy.handler.handle(finalize_request(4, {})), ProtocolError);
+    CHECK_THROWS_AS(toy.handler.handle(finalize_request(0, {})), ProtocolError);
+    CHECK_THROWS_AS(toy.handler.handle(commit_request()), ProtocolError);
+    auto short_hash = finalize_request(3, {});
+    short_hash.mutable_finalize_block()->set_hash("abc");
+    CHECK_THROWS_AS(toy.handler.handle(short_hash), ProtocolError);
+    auto no_proposer = finalize_request(3, {});
+    no_proposer.mutable_finalize_block()->clear_proposer_address();
+    CHECK_THROWS_AS(toy.handler.handle(no_proposer), ProtocolError);
+    CHECK_THROWS_AS(toy.handler.handle(abci::Request{}), ProtocolError);
+    toy.block(3, {});
+    CHECK_THROWS_AS(toy.handler.handle(commit_request()), ProtocolError);
+}
+
+TEST_CASE("CMT-3: what was finalized and not committed is gone after a restart, and given again") {
+    Toy toy(2);
+    const auto request = finalize_request(3, {toy_tx(1, 0)});
+    const std::string before = toy.handler.handle(request).finalize_block().app_hash();
+    ToyMachine restarted;
+    restarted.restore(toy.machine.durable());
+    Handler handler(restarted, options());
+    CHECK(handler.handle(info_request()).info().last_block_height() == 2);
+    CHECK(handler.handle(request).finalize_block().app_hash() == before);
+}
+
+TEST_CASE("CMT-4: a sender's transactions enter without gaps, and are counted anew after a block") {
+    Toy toy;
+    CHECK(toy.check(toy_tx(1, 0)) == 0);
+    CHECK(toy.check(toy_tx(1, 1)) == 0);
+    CHECK(toy.check(toy_tx(1, 3)) == code(TxError::kNonceTooHigh));
+    CHECK(toy.check(toy_tx(1, 1)) == code(TxError::kNonceTooLow));
+    CHECK(toy.check(toy_tx(2, 1)) == code(TxError::kNonceTooHigh));
+    toy.block(1, {toy_tx(1, 0)});
+    // What is left of the mempool is asked about again, in its order.
+    CHECK(toy.check(toy_tx(1, 1), true) == 0);
+    CHECK(toy.check(toy_tx(1, 2)) == 0);
+    CHECK(toy.check({1, 2, 3}) == code(TxError::kUndecodable));
+}
+
+TEST_CASE("CMT-5: a proposal fits the bytes that the engine counts") {
+    Toy toy;
+    std::vector<Bytes> txs;
+    for (std::uint8_t i = 0; i < 10; ++i) {
+        txs.push_back(Bytes(200, i));
+    }
+    // Each takes its 200 bytes, two of length and a tag.
+    CHECK(toy.handler.handle(prepare_request(txs, 203 * 4)).prepare_proposal().txs_size() == 4);
+    CHECK(toy.handler.handle(prepare_request(txs, 203 * 4 - 1)).prepare_proposal().txs_size() == 3);
+    CHECK(toy.handler.handle(prepare_request(txs, -1)).prepare_proposal().txs_size() == 10);
+    CHECK(toy.handler.handle(prepare_request({}, 0)).has_prepare_proposal());
+    CHECK(toy.handler.handle(process_request(1, txs)).process_proposal().status() == abci::ResponseProcessProposal::ACCEPT);
+}
+
+TEST_CASE("CMT-6: what this application does without is answered as the protocol wants") {
+    Toy toy;
+    abci::Request request;
+    request.mutable_list_snapshots();
+    CHECK(toy.handler.handle(request).list_snapshots().snapshots_size() == 0);
+    request.mutable_offer_snapshot();
+    CHECK(toy.handler.handle(request).offer_snapshot().result() == abci::ResponseOfferSnapshot::REJECT_FORMAT);
+    request.mutable_apply_snapshot_chunk();
+    CHECK(toy.handler.handle(request).apply_snapshot_chunk().result() == abci::ResponseApplySnapshotChunk::ABORT);
+    request.mutable_extend_vote();
+    CHECK(toy.handler.handle(request).extend_vote().vote_extension().empty());
+    request.mutable_verify_vote_extension()->set_vote_extension("x");
+    using Verify = abci::ResponseVerifyVoteExtension;
+    CHECK(toy.handler.handle(request).verify_vote_extension().status() == Verify::REJECT);
+    request.mutable_query()->set_path("/other");
+    CHECK(toy.handler.handle(request).query().code() != 0);
+}
+
+// --- the server ------------------------------------------------------------------------------------------------
+
+TEST_CASE("CMT-7: four connections are answered, each in the order of its requests") {
+    Toy toy;
+    Server server(toy.handler, {.address = "tcp://127.0.0.1:0", .on_failure = {}});
+    FakeConnection query(server.address());
+    FakeConnection snapshot(server.address());
+    FakeConnection mempool(server.address());
+    FakeConnection consensus(server.address());
+    for (std::uint8_t i = 0; i < 100; ++i) {
+        mempool.send(check_request(toy_tx(1, i)));
+        mempool.send(i % 10 == 9 ? flush_request() : echo_request(std::to_string(i)));
+    }
+    CHECK(query.ask(echo_request("hello")).echo().message() == "hello");
+    CHECK(snapshot.ask(flush_request()).has_flush());
+    CHECK(consensus.ask(finalize_request(1, {toy_tx(2, 0)})).finalize_block().tx_results_size() == 1);
+    CHECK(consensus.ask(commit_request()).has_commit());
+    for (std::uint8_t i = 0; i < 100; ++i) {
+        CHECK(mempool.receive().has_check_tx());
+        const auto second = mempool.receive();
+        CHECK(second.has_flush() == (i % 10 == 9));
+        CHECK((second.has_flush() || second.echo().message() == std::to_string(i)));
+    }
+    CHECK(query.ask(info_request()).info().last_block_height() == 1);
+    CHECK(server.connections() == 4);
+}
+
+TEST_CASE("CMT-8: an unanswerable request closes every connection and is told once") {
+    Toy toy;
+    std::mutex mutex;
+    std::vector<std::string> failures;
+    Server server(toy.handler, {.address = "tcp://127.0.0.1:0", .on_failure = [&](const std::string& why) {
+                                    const std::lock_guard lock(mutex);
+                                    failures.push_back(why);
+                                }});
+    FakeConnection query(server.address());
+    FakeConnection consensus(server.address());
+    CHECK(query.ask(flush_request()).has_flush());
+    consensus.send(commit_request());
+    CHECK(consensus.is_closed());
+    CHECK(query.is_closed());
+    server.stop();
+    REQUIRE(failures.size() == 1);
+    CHECK(failures[0].find("commits without a finalized block") != std::string::npos);
+}
+
+TEST_CASE("CMT-8: bytes that are no requests end a connection") {
+    for (const std::string& bytes : {std::string(11, '\xff'), std::string("\x02\xff\xff", 3)}) {
+        Toy toy;
+        std::atomic<int> failures{0};
+        Server server(toy.handler, {.address = "tcp://127.0.0.1:0", .on_failure = [&](const std::string&) { ++failures; }});
+        FakeConnection connection(server.address());
+        connection.send_raw(bytes);
+        CHECK(connection.is_closed());
+        server.stop();
+        CHECK(failures == 1);
+    }
+}
+
+TEST_CASE("an engine that goes away is no failure, and may come again") {
+    Toy toy;
+    std::atomic<int> failures{0};
+    Server server(toy.handler, {.address = "tcp://127.0.0.1:0", .on_failure = [&](const std::string&) { ++failures; }});
+    for (int i = 0; i < 20; ++i) {
+        FakeConnection connection(server.address());
+        connection.send_raw(std::string("\x05\x0a", 2));  // half a request
+    }
+    FakeConnection again(server.address());
+    CHECK(again.ask(info_request()).has_info());
+    server.stop();
+    CHECK(failures == 0);
+}
+
+TEST_CASE("the server takes a socket file, and over one that nobody serves any more") {
+    const solo::test::TemporaryDirectory directory;
+    const auto file = directory.path() / "abci.sock";
+    const std::string address = "unix://" + file.string();
+    Toy toy;
+    {
+        Server server(toy.handler, {.address = address, .on_failure = {}});
+        FakeConnection connection(server.address());
+        CHECK(connection.ask(info_request()).has_info());
+        CHECK_THROWS_WITH(Server(toy.handler, {.address = address, .on_failure = {}}), doctest::Contains("another process"));
+    }
+    CHECK_FALSE(std::filesystem::exists(file));
+    std::ofstream(file) << "left over";
+    CHECK_NOTHROW(Server(toy.handler, {.address = address, .on_failure = {}}));
+    CHECK_THROWS_WITH(Server(toy.handler, {.address = "http://x", .on_failure = {}}), doctest::Contains("neither tcp"));
+}
+
+/// Holds finalize() until it is let go.
+class SlowMachine final : public consensus::StateMachine {
+  public:
+    consensus::Info info() const override { return inner_.info(); }
+    Hash256 init(const contracts::Genesis& genesis) override { return inner_.init(genesis); }
+    consensus::CheckResult check(ByteView tx, consensus::CheckKind kind) const override { return inner_.check(tx, kind); }
+    std::vector<Bytes> prepare(std::vector<Bytes> txs, std::uint64_t max) const override { return inner_.prepare(std::move(txs), max); }
+    bool process(const consensus::FinalizeRequest& proposal) const override { return inner_.process(proposal); }
+    consensus::FinalizeResult finalize(const consensus::FinalizeRequest& block) override {
+        std::unique_lock lock(mutex_);
+        may_go_.wait(lock, [this] { return go_; });
+        return inner_.finalize(block);
+    }
+    void commit() override { inner_.commit(); }
+    consensus::QueryResult query(const consensus::QueryRequest& request) const override { return inner_.query(request); }
+    void let_go() {
+        const std::lock_guard lock(mutex_);
+        go_ = true;
+        may_go_.notify_all();
+    }
+
+  private:
+    ToyMachine inner_;
+    std::mutex mutex_;
+    std::condition_variable may_go_;
+    bool go_ = false;
+};
+
+TEST_CASE("CMT-9: transactions are checked while a block runs") {
+    SlowMachine machine;
+    Handler handler(machine, options());
+    Server server(handler, {.address = "tcp://127.0.0.1:0", .on_failure = {}});
+    FakeConnection consensus(server.address());
+    FakeConnection mempool(server.address());
+    consensus.send(finalize_request(1, {}));
+    CHECK(mempool.ask(check_request(toy_tx(1, 0))).check_tx().code() == 0);
+    CHECK(mempool.ask(info_request()).info().last_block_height() == 0);
+    machine.let_go();
+    CHECK(consensus.receive().has_finalize_block());
+}
+
+}  // namespace
+}  // namespace assay::cometbft
