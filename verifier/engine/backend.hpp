@@ -42,8 +42,10 @@ class Backend {
     virtual void store(Slot slot, const canonical::Tensor& tensor) = 0;
     virtual canonical::Tensor load(Slot slot) const = 0;
     virtual void release(Slot slot) = 0;
-    /// Computes task.output from task.inputs. Not kCommit.
+    /// Computes task.output from task.inputs. Not kCommit, nor what draw and kBatchRows are for.
     virtual void execute(const Task& task) = 0;
+    /// Makes task.output out of the step's numbers: kUniform, kBernoulli, kStepCount.
+    virtual void draw(const Task& task, const canonical::StepContext& context) = 0;
     /// NUM-6: no infinity and no NaN in an f32 tensor; true for the others.
     virtual bool is_finite(Slot slot) const = 0;
     /// Puts what `from` holds into `to`, pairwise and all at once.
@@ -53,7 +55,7 @@ class Backend {
 /// The fused executor's own loops, a whole tensor at a time. CPU only.
 std::unique_ptr<Backend> make_host_backend(std::size_t slots, int threads);
 /// libtorch eager on any device, with the operations that are exact or rounded once on all of them.
-std::unique_ptr<Backend> make_torch_backend(std::size_t slots, const std::string& device);
+std::unique_ptr<Backend> make_torch_backend(std::size_t slots, const EngineOptions& options);
 /// The backend that `options` ask for.
 std::unique_ptr<Backend> make_backend(std::size_t slots, const EngineOptions& options);
 

@@ -89,7 +89,7 @@ std::unique_ptr<Backend> make_backend(std::size_t slots, const EngineOptions& op
     if (options.device == "cpu" && !options.portable) {
         return make_host_backend(slots, options.threads);
     }
-    return make_torch_backend(slots, options.device);
+    return make_torch_backend(slots, options);
 }
 
 struct Engine::Impl {
@@ -249,7 +249,7 @@ void Engine::Impl::execute(const Task& task, const StepContext& context) {
     if (task.node.op == Op::kBatchRows) {
         batch(task, context);
     } else if (is_numbered(task.node.op)) {
-        backend->store(task.output, canonical::execute_node(task.node, context, *rows, {}));
+        backend->draw(task, context);
     } else {
         backend->execute(task);
     }

@@ -21,11 +21,21 @@ namespace assay::engine {
 /// node (kCommit excepted) of the step; may alter `output` in place (same dtype and shape).
 using Tamper = std::function<void(std::uint64_t step, std::uint32_t node, canonical::Tensor& output)>;
 
+/// How exact products are computed where libtorch's operations compute. Every way leaves the same bits.
+enum class ProductChoice : std::uint8_t {
+    kAutomatic,  ///< on an accelerator as kMeasured, on a CPU the way that is known to be fast
+    kMeasured,   ///< every exact way is timed on the first product of a shape, and the fastest is used from then on
+    kFloats,     ///< f32, as many columns at a time as are exact; doubles where none are
+    kDoubles,    ///< f64, the right operand cut in two where that is needed
+    kResidues,   ///< int8 with sums of int32, modulo as many numbers as are needed
+};
+
 struct EngineOptions {
     std::string device = "cpu";  ///< a torch device string
     int threads = 1;
     /// On the CPU, compute with libtorch's operations only, as on an accelerator: slower, the same bits (for tests).
     bool portable = false;
+    ProductChoice products = ProductChoice::kAutomatic;  ///< of the portable engine
 };
 
 /// Where the time of steps went, in seconds of all threads together.

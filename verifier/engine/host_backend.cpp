@@ -112,6 +112,10 @@ class HostBackend final : public Backend {
         slots_[task.output] = std::move(out);
     }
 
+    void draw(const Task& task, const canonical::StepContext& context) override {
+        store(task.output, canonical::execute_node(task.node, context, NoRows{}, {}));
+    }
+
   private:
     const HostTensor& held(Slot slot) const {
         ASSERT(slots_[slot].memory != nullptr);

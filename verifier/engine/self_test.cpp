@@ -126,16 +126,38 @@ Node sampled(Node node) {
     );
 }
 
+// Every way that the engine may come to choose.
+std::vector<EngineOptions> ways_of(const EngineOptions& options) {
+    const bool is_host = options.device == "cpu" && !options.portable;
+    const bool is_measured = options.products == ProductChoice::kMeasured ||
+                             (options.products == ProductChoice::kAutomatic && options.device != "cpu");
+    if (is_host || !is_measured) {
+        return {options};
+    }
+    std::vector<EngineOptions> out;
+    for (const ProductChoice choice : {ProductChoice::kFloats, ProductChoice::kDoubles, ProductChoice::kResidues}) {
+        out.push_back(options);
+        out.back().products = choice;
+    }
+    return out;
+}
+
 void check(const Node& grouped, const EngineOptions& options) {
     const Node node = with_groups(grouped, 2);
-    if (run(node, largest(node), options) != expected_largest(node)) {
-        refuse(node);
-    }
+    const Operands operands = largest(node);
+    const Tensor expected = expected_largest(node);
     const Node small = sampled(with_groups(grouped, 1));
-    const Operands operands = cancelling(small);
-    const std::array<const Tensor*, 4> inputs{&operands[0], &operands[1], &operands[2], &operands[3]};
-    if (run(small, operands, options) != canonical::execute_node(small, {}, NoRows{}, inputs)) {
-        refuse(small);
+    const Operands small_operands = cancelling(small);
+    const std::array<const Tensor*, 4> inputs{
+        &small_operands[0], &small_operands[1], &small_operands[2], &small_operands[3]};
+    const Tensor small_expected = canonical::execute_node(small, {}, NoRows{}, inputs);
+    for (const EngineOptions& way : ways_of(options)) {
+        if (run(node, operands, way) != expected) {
+            refuse(node);
+        }
+        if (run(small, small_operands, way) != small_expected) {
+            refuse(small);
+        }
     }
 }
 

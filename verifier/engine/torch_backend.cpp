@@ -9,6 +9,7 @@
 #include <verifier/engine/backend.hpp>
 #include <verifier/engine/torch_contract.hpp>
 #include <verifier/engine/torch_math.hpp>
+#include <verifier/engine/torch_random.hpp>
 #include <verifier/engine/torch_reduction.hpp>
 #include <verifier/engine/torch_tensor.hpp>
 #include <verifier/engine/torch_view.hpp>
@@ -24,7 +25,8 @@ constexpr std::int64_t kInfinity = 0x7f800000;
 
 class TorchBackend final : public Backend {
   public:
-    TorchBackend(std::size_t slots, const std::string& device) : slots_(slots), math_(at::Device(device)) {}
+    TorchBackend(std::size_t slots, const EngineOptions& options)
+        : slots_(slots), math_(at::Device(options.device)), contractor_(math_, options.products) {}
 
     void store(Slot slot, const Tensor& tensor) override {
         const c10::InferenceMode no_autograd;
@@ -57,6 +59,11 @@ class TorchBackend final : public Backend {
         at::Tensor out = compute(task).contiguous();
         ASSERT(out.scalar_type() == scalar_type(task.node.dtype) && out.sizes() == sizes_of(task.node.shape));
         slots_[task.output] = std::move(out);
+    }
+
+    void draw(const Task& task, const canonical::StepContext& context) override {
+        const c10::InferenceMode no_autograd;
+        slots_[task.output] = engine::draw(math_, task.node, context).contiguous();
     }
 
   private:
@@ -103,7 +110,7 @@ class TorchBackend final : public Backend {
             case Op::kDequantise:
                 return dequantise(math_, in[0], in[1], node.attributes[0]);
             case Op::kContract:
-                return contract(math_, node, choose_product(node, task.is_bounded, math_.device()), in);
+                return contractor_.contract(node, task.is_bounded, in);
             default:
                 return math_.elementwise(node, {in.data(), task.inputs.size()});
         }
@@ -111,13 +118,14 @@ class TorchBackend final : public Backend {
 
     std::vector<at::Tensor> slots_;
     DeviceMath math_;
+    Contractor contractor_;
     std::map<Slot, DeviceView> views_;  // by output
 };
 
 }  // namespace
 
-std::unique_ptr<Backend> make_torch_backend(std::size_t slots, const std::string& device) {
-    return std::make_unique<TorchBackend>(slots, device);
+std::unique_ptr<Backend> make_torch_backend(std::size_t slots, const EngineOptions& options) {
+    return std::make_unique<TorchBackend>(slots, options);
 }
 
 }  // namespace assay::engine

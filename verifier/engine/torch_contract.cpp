@@ -2,17 +2,16 @@
 #include <verifier/engine/torch_contract.hpp>
 
 #include <algorithm>
+#include <chrono>
+#include <limits>
+#include <stdexcept>
 
 #include <ATen/Context.h>
-#include <torch/version.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
 
 #include <verifier/engine/backend.hpp>
-
-#if TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 1)
-#define ASSAY_HAS_INT_MM 1
-#else
-#define ASSAY_HAS_INT_MM 0
-#endif
+#include <verifier/engine/residues.hpp>
+#include <verifier/engine/torch_residues.hpp>
 
 namespace assay::engine {
 
@@ -20,12 +19,9 @@ using canonical::Node;
 
 namespace {
 
-constexpr std::uint32_t kMaxBytePrecision = 7;
-constexpr std::uint32_t kMaxFloatPrecision = 8;
 constexpr std::uint32_t kFloatBits = 24;
 constexpr std::int64_t kHalfBits = 12;
-/// Columns whose products of +-127 sum up within an int32.
-constexpr std::int64_t kByteColumns = 65'536;
+constexpr int kTrials = 3;
 
 // Everything is [groups, rows, columns] from here on: a [G,M,k], b [G,N,k] -> [G,M,N].
 at::Tensor product_of(const at::Tensor& a, const at::Tensor& b) {
@@ -62,32 +58,11 @@ at::Tensor multiply_floats(const at::Tensor& a, const at::Tensor& b, std::uint32
     return sum;
 }
 
-#if ASSAY_HAS_INT_MM
-// The device's product asks for more than 16 rows and multiples of 8 elsewhere; zeros add nothing.
-at::Tensor padded_bytes(const at::Tensor& x, std::int64_t rows) {
-    const std::int64_t cols = (x.size(1) + 7) / 8 * 8;
-    return at::constant_pad_nd(x.to(at::kChar), {0, cols - x.size(1), 0, rows - x.size(0)}, 0);
+at::Tensor multiply_residues(const at::Tensor& a, const at::Tensor& b, std::uint32_t precision) {
+    const std::size_t count = residue_count(quantised_limit(precision), a.size(2));
+    const at::Tensor sums = engine::multiply_residues(to_residues(a, count), to_residues(b, count));
+    return from_residues(sums, a.size(1), b.size(1)).to(at::kDouble);
 }
-
-at::Tensor multiply_bytes(const at::Tensor& a, const at::Tensor& b) {
-    constexpr std::int64_t kMinRows = 32;
-    const std::int64_t rows = std::max(kMinRows, a.size(1));
-    const std::int64_t cols = (b.size(1) + 7) / 8 * 8;
-    std::vector<at::Tensor> groups;
-    for (std::int64_t g = 0; g < a.size(0); ++g) {
-        at::Tensor sum;
-        for (std::int64_t first = 0; first < a.size(2); first += kByteColumns) {
-            const std::int64_t count = std::min(kByteColumns, a.size(2) - first);
-            const at::Tensor left = padded_bytes(a[g].narrow(1, first, count), rows);
-            const at::Tensor right = padded_bytes(b[g].narrow(1, first, count), cols);
-            const at::Tensor part = at::_int_mm(left, right.t()).to(at::kDouble);
-            sum = sum.defined() ? sum.add_(part) : part;
-        }
-        groups.push_back(sum.narrow(0, 0, a.size(1)).narrow(1, 0, b.size(1)));
-    }
-    return at::stack(groups);
-}
-#endif
 
 // Modulo 2^64, one column at a time: not every device multiplies matrices of integers.
 at::Tensor multiply_words(const at::Tensor& a, const at::Tensor& b) {
@@ -104,40 +79,27 @@ at::Tensor multiply_chunk(
     const DeviceMath& math, const Node& node, ProductKind kind, const at::Tensor& a, const at::Tensor& b
 ) {
     switch (kind) {
-#if ASSAY_HAS_INT_MM
-        case ProductKind::kBytes:
-            return multiply_bytes(a, b);
-#endif
         case ProductKind::kFloats:
             return multiply_floats(a, b, node.attributes[0]);
         case ProductKind::kDoubles:
             return multiply_doubles(a, b);
         case ProductKind::kTwoDoubles:
             return multiply_two_doubles(math, a, b);
+        case ProductKind::kResidues:
+            return multiply_residues(a, b, node.attributes[0]);
         default:
             return multiply_words(a, b).to(at::kDouble);
     }
 }
 
-}  // namespace
-
-ProductKind choose_product(const Node& contract, bool is_bounded, at::Device device) {
-    const std::uint32_t precision = contract.attributes[0];
-    if (!is_bounded) {
-        return ProductKind::kWords;
+// What a device is asked for it does later.
+void synchronise(at::Device device) {
+    if (!device.is_cpu()) {
+        c10::impl::VirtualGuardImpl(device.type()).getStream(device).synchronize();
     }
-    // On a CPU the product of bytes may saturate on its way.
-    if (ASSAY_HAS_INT_MM != 0 && precision <= kMaxBytePrecision && device.is_cuda()) {
-        return ProductKind::kBytes;
-    }
-    if (precision <= kMaxFloatPrecision) {
-        return ProductKind::kFloats;
-    }
-    if (fits_double(contract, precision)) {
-        return ProductKind::kDoubles;
-    }
-    return fits_double(contract, kHalfBits) ? ProductKind::kTwoDoubles : ProductKind::kWords;
 }
+
+}  // namespace
 
 at::Tensor contract(
     const DeviceMath& math, const Node& node, ProductKind kind, const std::array<at::Tensor, 4>& operands
@@ -159,6 +121,35 @@ at::Tensor contract(
         sum = sum.defined() ? sum.add_(v) : v;
     }
     return math.canon(sum.to(at::kFloat)).view(sizes_of(node.shape));
+}
+
+at::Tensor Contractor::contract(const Node& node, bool is_bounded, const std::array<at::Tensor, 4>& operands) {
+    const std::vector<ProductKind> kinds = candidates(node, is_bounded, choice_, !math_.device().is_cpu());
+    return engine::contract(math_, node, measured(node, kinds, operands), operands);
+}
+
+ProductKind Contractor::measured(
+    const Node& node, const std::vector<ProductKind>& kinds, const std::array<at::Tensor, 4>& operands
+) {
+    at::Tensor first;
+    const auto measure = [&](ProductKind kind) {
+        // The first run finds memory and the library's algorithm.
+        const at::Tensor out = engine::contract(math_, node, kind, operands);
+        if (first.defined() && !at::equal(first.view(at::kInt), out.view(at::kInt))) {
+            throw std::runtime_error("engine: two exact ways to contract disagree on this device");
+        }
+        first = out;
+        double best = std::numeric_limits<double>::infinity();
+        for (int i = 0; i < kTrials; ++i) {
+            synchronise(math_.device());
+            const auto start = std::chrono::steady_clock::now();
+            (void)engine::contract(math_, node, kind, operands);
+            synchronise(math_.device());
+            best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+        }
+        return best;
+    };
+    return chooser_.choose(node, kinds, measure);
 }
 
 }  // namespace assay::engine

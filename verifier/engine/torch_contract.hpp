@@ -3,24 +3,35 @@
 
 #include <array>
 
+#include <verifier/engine/product_choice.hpp>
 #include <verifier/engine/torch_math.hpp>
 
 /// Inside engine only: kContract over libtorch, on any device (NUM-16, NUM-17).
 namespace assay::engine {
 
-/// How the sum of a chunk's products is computed. All are exact where they are allowed, so the choice is one of speed.
-enum class ProductKind : std::uint8_t {
-    kBytes,       ///< int8 operands within +-127 and int32 sums; accelerators only
-    kFloats,      ///< as many columns at a time as sum up within 24 bits
-    kDoubles,     ///< a whole chunk within 53 bits
-    kTwoDoubles,  ///< the right operand in two parts of 12 bits, each within 53 bits
-    kWords,       ///< integers modulo 2^64, for operands that nothing bounds
-};
-ProductKind choose_product(const canonical::Node& contract, bool is_bounded, at::Device device);
-
-/// qa, ea, qb, eb as the node has them.
+/// qa, ea, qb, eb as the node has them. `kind` is one of the node's exact_products.
 at::Tensor contract(
     const DeviceMath& math, const canonical::Node& node, ProductKind kind, const std::array<at::Tensor, 4>& operands
 );
+
+/// Contracts in the way that was chosen for the node's sizes. Not thread-safe.
+class Contractor {
+  public:
+    /// `math` outlives it.
+    Contractor(const DeviceMath& math, ProductChoice choice) : math_(math), choice_(choice) {}
+
+    /// Throws std::runtime_error where two exact ways disagree when they are measured: then the device does not compute
+    /// what it should, and neither is used.
+    at::Tensor contract(const canonical::Node& node, bool is_bounded, const std::array<at::Tensor, 4>& operands);
+
+  private:
+    ProductKind measured(
+        const canonical::Node& node, const std::vector<ProductKind>& kinds, const std::array<at::Tensor, 4>& operands
+    );
+
+    const DeviceMath& math_;
+    ProductChoice choice_;
+    ProductChooser chooser_;
+};
 
 }  // namespace assay::engine

@@ -137,6 +137,33 @@ TEST_CASE("NUM-16: sums that reach the limit are exact on every engine") {
     }
 }
 
+TEST_CASE("NUM-16: the longest sums are exact on every engine") {
+    // A whole chunk of each profile; with 7 bits more than an int32 can add up.
+    for (const auto [precision, chunk, k] :
+         {std::array{24U, 16384U, 16384U}, std::array{7U, 262144U, 65600U}, std::array{20U, 1U << 20U, 9000U}}) {
+        CAPTURE(precision);
+        CAPTURE(k);
+        const Contraction c{.m = 2, .n = 3, .k = k, .precision = precision, .chunk = chunk};
+        const Case made = make_contraction(c, {largest({c.m, k}), largest({c.n, k})});
+        CHECK(check_everywhere(made, by_definition(made)));
+    }
+}
+
+TEST_CASE("NUM-5: a choice that is measured is the definition") {
+    Random random(8);
+    for (const auto [precision, chunk] : kProfiles) {
+        const Contraction c{.m = 64, .n = 32, .k = 600, .precision = precision, .chunk = chunk, .groups = 2};
+        const Case made = make_contraction(
+            c, {operand({128, c.k}, Values::kHostile, random), operand({64, c.k}, Values::kWide, random)}
+        );
+        const engine::EngineOptions options{
+            .device = test_device(), .portable = true, .products = engine::ProductChoice::kMeasured};
+        const Outcome expected = by_definition(made);
+        CHECK(difference(made, expected, by_nodes(made, options)) == std::string{});
+        CHECK(difference(made, expected, by_step(made, options)) == std::string{});
+    }
+}
+
 TEST_CASE("NUM-16: each group of rows is contracted with its own group on every engine") {
     Random random(6);
     for (const auto [precision, chunk] : kProfiles) {

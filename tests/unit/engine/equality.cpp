@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <sstream>
 
 #include <doctest/doctest.h>
@@ -23,6 +24,7 @@ using canonical::Node;
 using canonical::Op;
 using canonical::Source;
 using canonical::Tensor;
+using engine::ProductChoice;
 
 namespace {
 
@@ -110,18 +112,31 @@ const bool kHasDevice = [] {
 
 std::vector<engine::EngineOptions> all_engines() {
     if (test_device() != "cpu") {
-        return {{.device = test_device(), .threads = 1, .portable = true}};
+        std::vector<engine::EngineOptions> out;
+        for (const auto choice :
+             {ProductChoice::kAutomatic, ProductChoice::kFloats, ProductChoice::kDoubles, ProductChoice::kResidues}) {
+            out.push_back({.device = test_device(), .threads = 1, .portable = true, .products = choice});
+        }
+        return out;
     }
     return {
         {.device = "cpu", .threads = 1, .portable = false},
         {.device = "cpu", .threads = 2, .portable = false},
         {.device = "cpu", .threads = 1, .portable = true},
-        {.device = "cpu", .threads = 2, .portable = true}};
+        {.device = "cpu", .threads = 2, .portable = true},
+        {.device = "cpu", .threads = 1, .portable = true, .products = ProductChoice::kResidues}};
 }
 
 std::string name_of(const engine::EngineOptions& options) {
+    static const std::map<ProductChoice, std::string> kNames{
+        {ProductChoice::kAutomatic, ""},
+        {ProductChoice::kMeasured, "measured"},
+        {ProductChoice::kFloats, "floats"},
+        {ProductChoice::kDoubles, "doubles"},
+        {ProductChoice::kResidues, "residues"}};
+    const std::string& choice = kNames.at(options.products);
     return options.device + (options.portable ? " portable, " : " host, ") + std::to_string(options.threads) +
-           " threads";
+           " threads" + (choice.empty() ? "" : ", " + choice);
 }
 
 Outcome by_definition(const Case& c) {
