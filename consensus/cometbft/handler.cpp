@@ -157,6 +157,26 @@ abci::Response Handler::handle(const abci::Request& request) {
     throw ProtocolError("the engine sent a request that ABCI 2.0 does not have; CometBFT v0.38 is what is supported");
 }
 
+Handler::Waiting Handler::waiting() const {
+    const std::lock_guard lock(mempool_mutex_);
+    Waiting out{.txs = sizes_.size(), .bytes = 0};
+    for (const auto& [tx, size] : sizes_) {
+        out.bytes += size;
+    }
+    return out;
+}
+
+bool Handler::is_waiting(const Hash256& tx) const {
+    const std::lock_guard lock(mempool_mutex_);
+    return sizes_.contains(tx);
+}
+
+std::optional<std::uint64_t> Handler::next_nonce(const AccountId& sender) const {
+    const std::lock_guard lock(mempool_mutex_);
+    const auto found = nonces_.find(sender);
+    return found == nonces_.end() ? std::nullopt : std::optional(found->second);
+}
+
 void Handler::init_chain(const abci::Request& request, abci::Response& response) {
     // CMT-2
     const abci::RequestInitChain& in = request.init_chain();
@@ -177,12 +197,13 @@ void Handler::check_tx(const abci::Request& request, abci::Response& response) {
     consensus::CheckResult checked = state_.check(
         view_of(in.tx()), again ? consensus::CheckKind::kRecheck : consensus::CheckKind::kNew);
     if (checked.code == 0) {
-        const std::lock_guard lock(nonces_mutex_);
+        const std::lock_guard lock(mempool_mutex_);
         // Transactions of a sender stand in the mempool without gaps, so that each can be executed where it stands.
         const auto found = nonces_.find(checked.sender);
         const std::uint64_t expected = found == nonces_.end() ? checked.state_nonce : found->second;
         if (checked.nonce == expected) {
             nonces_[checked.sender] = expected + 1;
+            sizes_[contracts::tx_hash(view_of(in.tx()))] = in.tx().size();
         } else {
             using contracts::TxError;
             const TxError error = checked.nonce < expected ? TxError::kNonceTooLow : TxError::kNonceTooHigh;
@@ -281,8 +302,9 @@ void Handler::commit(abci::Response& response) {
     }
     state_.commit();
     {
-        const std::lock_guard lock(nonces_mutex_);
+        const std::lock_guard lock(mempool_mutex_);
         nonces_.clear();
+        sizes_.clear();
     }
     if (options_.on_commit) {
         options_.on_commit(finalized_->request, finalized_->result);

@@ -49,6 +49,16 @@ class Handler {
     /// One answer to one request. Throws ProtocolError, and what the state machine throws when storage fails.
     abci::Response handle(const abci::Request& request);
 
+    /// What this node's mempool has taken since the last block, as far as CheckTx has said so.
+    struct Waiting {
+        std::uint64_t txs = 0;
+        std::uint64_t bytes = 0;
+    };
+    Waiting waiting() const;
+    bool is_waiting(const Hash256& tx) const;
+    /// The nonce that follows what waits of `sender`, or nullopt when nothing does.
+    std::optional<std::uint64_t> next_nonce(const AccountId& sender) const;
+
   private:
     void init_chain(const abci::Request& request, abci::Response& response);
     void check_tx(const abci::Request& request, abci::Response& response);
@@ -67,10 +77,10 @@ class Handler {
     };
     std::optional<Finalized> finalized_;
 
-    std::mutex nonces_mutex_;
-    /// By sender, the nonce after what this node's mempool took since the last commit; the engine checks what is left in
-    /// it again after each.
-    std::map<AccountId, std::uint64_t> nonces_;
+    /// What the mempool took since the last commit; the engine checks what is left in it again after each.
+    mutable std::mutex mempool_mutex_;
+    std::map<AccountId, std::uint64_t> nonces_;   ///< by sender, the next
+    std::map<Hash256, std::uint64_t> sizes_;      ///< by transaction, its bytes
 };
 
 }  // namespace assay::cometbft

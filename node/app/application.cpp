@@ -178,7 +178,8 @@ CommittedState::CommittedState(
 
 std::optional<Bytes> CommittedState::get(const Bytes& key) const { return snapshot_->get(Column::kState, key); }
 
-Application::Application(storage::Store& store, Clock clock) : store_(store), clock_(std::move(clock)) {
+Application::Application(storage::Store& store, Clock clock, bool keeps_blocks)
+    : store_(store), clock_(std::move(clock)), keeps_blocks_(keeps_blocks) {
     if (const auto meta = read_meta(*store_.snapshot())) {
         publish(meta->height, meta->app_hash, meta->chain_id);
     }
@@ -297,6 +298,9 @@ consensus::FinalizeResult Application::finalize(const consensus::FinalizeRequest
     pending.app_hash =
         write_state(pending.batch, state->snapshot(), state->height().value, block.height, outcome.changes);
     history::index_block(pending.batch, block, outcome, time_referee(*state, block.txs, outcome, clock_));
+    if (keeps_blocks_) {
+        history::keep_block(pending.batch, block);
+    }
     meta->height = block.height;
     meta->app_hash = pending.app_hash;
     write_meta(pending.batch, *meta);
@@ -311,6 +315,22 @@ void Application::commit() {
     store_.write(pending_->batch, false);
     publish(pending_->height, pending_->app_hash, committed()->chain_id());
     pending_.reset();
+}
+
+history::KeptBlock Application::kept_block(Height height) const {
+    auto block = history::Reader(committed()->snapshot()).kept_block(height);
+    if (!block) {
+        throw storage::StorageError("database: block " + std::to_string(height.value) + " is not kept");
+    }
+    return *std::move(block);
+}
+
+Hash256 Application::app_hash_at(Height height) const {
+    const auto state = committed();
+    if (height > state->height()) {
+        throw std::out_of_range("height is not kept");
+    }
+    return merkle::root_at(TreeReader(state->snapshot()), height.value);
 }
 
 consensus::QueryResult Application::query(const consensus::QueryRequest& request) const {

@@ -15,6 +15,7 @@
 #include <consensus/state_machine.hpp>
 #include <contracts/chain/chain.hpp>
 #include <contracts/chain/state.hpp>
+#include <node/history/index.hpp>
 #include <node/storage/store.hpp>
 
 namespace assay::node {
@@ -48,8 +49,9 @@ class Application final : public consensus::StateMachine {
   public:
     using Clock = std::function<std::uint64_t()>;  ///< nanoseconds of the calling thread; for timing the referee
 
-    /// Continues from what the store holds. Both outlive the application. Throws StorageError.
-    Application(storage::Store& store, Clock clock);
+    /// Continues from what the store holds. Both outlive the application. Throws StorageError. `keeps_blocks`: each
+    /// block is stored with its state, for an engine that keeps no log of its own here.
+    Application(storage::Store& store, Clock clock, bool keeps_blocks = false);
 
     consensus::Info info() const override;
     Hash256 init(const contracts::Genesis& genesis) override;
@@ -60,6 +62,11 @@ class Application final : public consensus::StateMachine {
     void commit() override;
     /// Throws std::out_of_range for a height that is not kept.
     consensus::QueryResult query(const consensus::QueryRequest& request) const override;
+
+    /// A committed block, where blocks are kept. Throws StorageError when it is not there.
+    history::KeptBlock kept_block(Height height) const;
+    /// Of the state after block `height`. Throws std::out_of_range for a height that is not kept.
+    Hash256 app_hash_at(Height height) const;
 
     /// The last committed state. Not before init().
     std::shared_ptr<const CommittedState> committed() const;
@@ -74,6 +81,7 @@ class Application final : public consensus::StateMachine {
 
     storage::Store& store_;
     const Clock clock_;
+    const bool keeps_blocks_;
     mutable std::mutex mutex_;
     std::shared_ptr<const CommittedState> committed_;  ///< null before init
     std::optional<Pending> pending_;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <node/app/commands.hpp>
 
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <ctime>
 #include <fstream>
 #include <iostream>
 #include <mutex>
@@ -15,6 +17,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <consensus/cometbft/supervisor.hpp>
+#include <consensus/solo/engine.hpp>
 #include <core/crypto/address.hpp>
 #include <node/app/application.hpp>
 #include <node/app/config.hpp>
@@ -90,15 +94,21 @@ void write_text(const std::filesystem::path& file, const std::string& text) {
     std::filesystem::rename(temporary, file);
 }
 
+/// RFC 3339, as a CometBFT genesis has it.
+std::string utc_now() {
+    const std::time_t now = std::time(nullptr);
+    std::tm parts{};
+    ::gmtime_r(&now, &parts);
+    std::array<char, 32> text{};
+    const std::size_t size = std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+    return {text.data(), size};
+}
+
 void report_start(const Node& node) {
     const NodeStatus status = node.status();
     std::cerr << "last stop: " << to_text(status.last_stop) << "\n";
-    if (const auto& torn = node.torn_tail()) {
-        std::cerr << "block log: a record of " << torn->size_bytes << " bytes at offset " << torn->offset
-                  << " was not finished; moved to blocks.log.torn\n";
-    }
-    if (node.replayed_blocks() > 0) {
-        std::cerr << "replayed " << node.replayed_blocks() << " blocks from the log\n";
+    for (const std::string& note : node.start_notes()) {
+        std::cerr << note << "\n";
     }
 }
 
@@ -148,24 +158,32 @@ int run_init(const InitOptions& options) {
         genesis.balances[key.account()] = kFirstBalance;
         genesis = decode_genesis_json(to_genesis_json(genesis));
     }
-    write_text(home.config(), default_config_toml());
+    write_text(home.config(), default_config_toml(options.engine));
     write_genesis(home.genesis(), genesis);
     write_node_key(home.node_key(), key);
+    if (options.engine == EngineKind::kCometBft) {
+        const auto engine = cometbft::find_engine(options.cometbft_program);
+        const auto validator = cometbft::make_home(engine, home.cometbft());
+        cometbft::write_genesis(
+            home.cometbft(), genesis.chain_id, utc_now(), {validator}, genesis.params.block_size_max);
+    }
     const std::string address = crypto::to_address(key.account());
     if (options.json) {
         std::cout << nlohmann::ordered_json{{"home", home.root.string()},
                                             {"chain_id", genesis.chain_id},
+                                            {"engine", to_string(options.engine)},
                                             {"proposer", address},
                                             {"funded_here", !options.genesis.has_value()}}
                          .dump()
                   << "\n";
         return kExitOk;
     }
-    std::cout << "initialised " << home.root.string() << "\n  chain     " << genesis.chain_id << "\n  proposer  "
-              << address << "\n";
+    std::cout << "initialised " << home.root.string() << "\n  chain     " << genesis.chain_id << "\n  engine    "
+              << to_string(options.engine) << "\n  "
+              << (options.engine == EngineKind::kSolo ? "proposer  " : "account   ") << address << "\n";
     if (!options.genesis) {
         std::cout << "  funds     " << kFirstBalance.grains / kGrainsPerAsy
-                  << " ASY with the proposer's account; its key is in " << home.node_key().string() << "\n";
+                  << " ASY with this account; its key is in " << home.node_key().string() << "\n";
     }
     std::cout << "next: assayd start --home " << home.root.string() << "\n";
     return kExitOk;
@@ -178,6 +196,8 @@ int run_start(const StartOptions& options) {
         throw ConfigError(home.root.string() + " is not initialised: run assayd init --home " + home.root.string());
     }
     Config config = read_config(home.config(), process_environment());
+    config.engine = options.engine.value_or(config.engine);
+    config.cometbft_program = options.cometbft_program.value_or(config.cometbft_program);
     config.rpc_address = options.rpc_address.value_or(config.rpc_address);
     config.rpc_port = options.rpc_port.value_or(config.rpc_port);
     config.block_interval_ms = options.block_interval_ms.value_or(config.block_interval_ms);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include <node/app/config.hpp>
 #include <node/app/home.hpp>
 
 /// The commands of assayd. Each returns the process's exit code; what fails throws, and main() says what code that is.
@@ -22,6 +23,8 @@ enum ExitCode : int {
 struct InitOptions {
     Home home;
     std::string chain_id = "assay-local";
+    EngineKind engine = EngineKind::kSolo;
+    std::string cometbft_program;  ///< empty: found on the PATH
     std::optional<std::filesystem::path> genesis;  ///< copied after checks; default: one funded account, the node's
     bool json = false;
 };
@@ -29,6 +32,8 @@ int run_init(const InitOptions& options);
 
 struct StartOptions {
     Home home;
+    std::optional<EngineKind> engine;
+    std::optional<std::string> cometbft_program;
     std::optional<std::string> rpc_address;
     std::optional<std::uint16_t> rpc_port;
     std::optional<std::uint32_t> block_interval_ms;

@@ -20,6 +20,7 @@ namespace assay::node {
 namespace {
 
 using Target = std::variant<
+    EngineKind Config::*,
     std::string Config::*,
     bool Config::*,
     std::uint16_t Config::*,
@@ -53,12 +54,27 @@ const std::vector<Setting>& settings() {
          "port",
          "0 takes any free port; `assayd start` prints it and writes it to data/rpc_address.",
          &Config::rpc_port},
-        {"engine", "block_interval_ms", "Time between blocks.", &Config::block_interval_ms, 1},
+        {"engine",
+         "kind",
+         "Who makes the blocks: \"solo\" is this process alone, \"cometbft\" many validators.",
+         &Config::engine},
+        {"engine", "block_interval_ms", "Time between blocks; under CometBFT what it waits after one.", &Config::block_interval_ms, 1},
         {"engine",
          "create_empty_blocks",
          "Deadlines are counted in blocks: without empty ones they stand still.",
          &Config::create_empty_blocks},
-        {"mempool", "txs_max", "Limits of what may wait for a block.", &Config::mempool_txs_max, 1},
+        {"cometbft", "program", "CometBFT 0.38; empty: looked for on the PATH and in ~/go/bin.", &Config::cometbft_program},
+        {"cometbft", "attach", "Do not run it: it runs already, or will, and connects by itself.", &Config::cometbft_attach},
+        {"cometbft",
+         "application",
+         "Where it finds this node (its proxy_app): unix:///PATH or tcp://ADDRESS:PORT; empty: data/abci.sock.",
+         &Config::cometbft_application},
+        {"cometbft", "rpc_address", "Its own JSON-RPC.", &Config::cometbft_rpc_address},
+        {"cometbft", "rpc_port", "", &Config::cometbft_rpc_port, 1},
+        {"cometbft", "p2p_address", "Where other validators reach it.", &Config::cometbft_p2p_address},
+        {"cometbft", "p2p_port", "", &Config::cometbft_p2p_port, 1},
+        {"cometbft", "peers", "Those it connects to, ID@HOST:PORT, separated by commas.", &Config::cometbft_peers},
+        {"mempool", "txs_max", "Limits of what may wait for a block; under CometBFT its own config.toml has them.", &Config::mempool_txs_max, 1},
         {"mempool", "bytes_max", "", &Config::mempool_bytes_max, 1},
         {"mempool", "sender_txs_max", "Of one sender.", &Config::mempool_sender_txs_max, 1},
         {"log", "status_interval_s", "Seconds between status lines on stderr; 0 for none.", &Config::status_interval_s},
@@ -76,6 +92,12 @@ void assign(Config& config, const Setting& setting, const std::string& text, con
         using Value = std::remove_reference_t<decltype(config.*member)>;
         if constexpr (std::is_same_v<Value, std::string>) {
             config.*member = text;
+        } else if constexpr (std::is_same_v<Value, EngineKind>) {
+            const auto kind = decode_engine(text);
+            if (!kind) {
+                fail_value(setting, source, text);
+            }
+            config.*member = *kind;
         } else if constexpr (std::is_same_v<Value, bool>) {
             if (text != "true" && text != "false") {
                 fail_value(setting, source, text);
@@ -99,6 +121,8 @@ std::string to_text(const Config& config, const Setting& setting) {
         using Value = std::remove_cvref_t<decltype(config.*member)>;
         if constexpr (std::is_same_v<Value, std::string>) {
             return "\"" + config.*member + "\"";
+        } else if constexpr (std::is_same_v<Value, EngineKind>) {
+            return std::string("\"") + to_string(config.*member) + "\"";
         } else if constexpr (std::is_same_v<Value, bool>) {
             return config.*member ? "true" : "false";
         } else {
@@ -120,7 +144,8 @@ const Setting& find_setting(const std::string& name, const std::string& source) 
 }
 
 std::string toml_value_text(const toml::node& node, const Setting& setting, const std::string& source) {
-    const bool wants_string = std::holds_alternative<std::string Config::*>(setting.target);
+    const bool wants_string = std::holds_alternative<std::string Config::*>(setting.target) ||
+                              std::holds_alternative<EngineKind Config::*>(setting.target);
     const bool wants_bool = std::holds_alternative<bool Config::*>(setting.target);
     if (wants_string && node.is_string()) {
         return **node.as_string();
@@ -140,6 +165,17 @@ std::string toml_value_text(const toml::node& node, const Setting& setting, cons
 }
 
 }  // namespace
+
+const char* to_string(EngineKind kind) noexcept { return kind == EngineKind::kSolo ? "solo" : "cometbft"; }
+
+std::optional<EngineKind> decode_engine(std::string_view name) {
+    for (const EngineKind kind : {EngineKind::kSolo, EngineKind::kCometBft}) {
+        if (name == to_string(kind)) {
+            return kind;
+        }
+    }
+    return std::nullopt;
+}
 
 Environment process_environment() {
     return [](const std::string& name) -> std::optional<std::string> {
@@ -191,7 +227,9 @@ Config read_config(const std::filesystem::path& file, const Environment& environ
     return config;
 }
 
-std::string default_config_toml() {
+std::string default_config_toml(EngineKind engine) {
+    Config chosen;
+    chosen.engine = engine;
     std::string out =
         "# Settings of this node. A flag of `assayd start` wins over an environment variable (ASSAY_<SECTION>_<KEY>),\n"
         "# that over this file. What is commented out has the value shown.\n";
@@ -204,7 +242,8 @@ std::string default_config_toml() {
         if (*setting.comment != '\0') {
             out += std::string("# ") + setting.comment + "\n";
         }
-        out += std::string("# ") + setting.key + " = " + to_text(Config{}, setting) + "\n";
+        const std::string value = to_text(chosen, setting);
+        out += (value == to_text(Config{}, setting) ? "# " : "") + std::string(setting.key) + " = " + value + "\n";
     }
     return out;
 }

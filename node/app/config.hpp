@@ -11,12 +11,26 @@
 
 namespace assay::node {
 
+/// What makes the blocks.
+enum class EngineKind : std::uint8_t { kSolo = 1, kCometBft = 2 };
+const char* to_string(EngineKind kind) noexcept;
+std::optional<EngineKind> decode_engine(std::string_view name);
+
 /// The settings of a node. Flags win over the environment, that over config.toml, that over these defaults.
 struct Config {
     std::string rpc_address = "127.0.0.1";
     std::uint16_t rpc_port = 26'600;  ///< 0: any free one
+    EngineKind engine = EngineKind::kSolo;
     std::uint32_t block_interval_ms = 1'000;
     bool create_empty_blocks = true;
+    std::string cometbft_program;      ///< empty: found on the PATH
+    bool cometbft_attach = false;      ///< the engine is run by somebody else and connects by itself
+    std::string cometbft_application;  ///< where it finds this node; empty: a socket in the home
+    std::string cometbft_rpc_address = "127.0.0.1";
+    std::uint16_t cometbft_rpc_port = 26'657;
+    std::string cometbft_p2p_address = "127.0.0.1";
+    std::uint16_t cometbft_p2p_port = 26'656;
+    std::string cometbft_peers;        ///< ID@HOST:PORT, separated by commas
     std::uint64_t mempool_txs_max = 10'000;
     std::uint64_t mempool_bytes_max = 64U << 20U;
     std::uint64_t mempool_sender_txs_max = 1'000;
@@ -39,7 +53,7 @@ void apply_toml(Config& config, std::string_view text, const std::string& source
 void apply_environment(Config& config, const Environment& environment);
 /// Defaults, then the file, then the environment.
 Config read_config(const std::filesystem::path& file, const Environment& environment);
-/// config.toml with every setting at its default, commented.
-std::string default_config_toml();
+/// config.toml with every setting at its default, commented out, but for the engine when it is not the default.
+std::string default_config_toml(EngineKind engine = EngineKind::kSolo);
 
 }  // namespace assay::node

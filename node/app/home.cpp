@@ -101,7 +101,7 @@ HomeLock::HomeLock(const Home& home) {
 HomeLock::~HomeLock() { ::close(fd_); }
 
 LastStop take_last_stop(const Home& home) {
-    if (!std::filesystem::exists(home.block_log())) {
+    if (!std::filesystem::exists(home.block_log()) && !std::filesystem::exists(home.db())) {
         return LastStop::kFirstStart;
     }
     if (!std::filesystem::remove(home.clean_stop())) {

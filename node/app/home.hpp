@@ -28,6 +28,9 @@ struct Home {
     std::filesystem::path block_log() const { return data() / "blocks.log"; }
     std::filesystem::path db() const { return data() / "db"; }
     std::filesystem::path clean_stop() const { return data() / "clean_stop"; }
+    std::filesystem::path cometbft() const { return root / "cometbft"; }
+    std::filesystem::path cometbft_log() const { return data() / "cometbft.log"; }
+    std::filesystem::path abci_socket() const { return data() / "abci.sock"; }
     std::filesystem::path rpc_address() const { return data() / "rpc_address"; }
 };
 
@@ -52,7 +55,7 @@ class HomeLock {
     int fd_ = -1;
 };
 
-/// How the last run ended, and notes that one has begun. Call once, with the lock held, before the log is opened.
+/// How the last run ended, and notes that one has begun. Call once, with the lock held, before log and database are opened.
 LastStop take_last_stop(const Home& home);
 /// Notes that this run ended in order.
 void mark_clean_stop(const Home& home);

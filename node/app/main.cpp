@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include <consensus/cometbft/supervisor.hpp>
 #include <consensus/solo/engine.hpp>
 #include <node/app/commands.hpp>
 #include <node/app/config.hpp>
@@ -33,6 +34,8 @@ int guard(const std::function<int()>& command, bool json) {
         return report(kExitConfig, "genesis", error.what(), json);
     } catch (const HomeError& error) {
         return report(kExitConfig, "home", error.what(), json);
+    } catch (const cometbft::EngineError& error) {
+        return report(kExitConfig, "engine", error.what(), json);
     } catch (const solo::AppHashMismatch& error) {
         return report(kExitMismatch, "mismatch", error.what(), json);
     } catch (const solo::HandshakeError& error) {
@@ -56,12 +59,21 @@ int run(int argc, char** argv) {
     InitOptions init;
     CLI::App* const init_command = app.add_subcommand("init", "Make a home: config.toml, genesis.json and a node key");
     add_common(init_command, true);
+    std::string engine = "solo";
+    std::string cometbft;
+    const auto add_engine = [&](CLI::App* command) {
+        command->add_option("--engine", engine, "Who makes the blocks: solo (this process) or cometbft (many validators)")
+            ->check(CLI::IsMember({"solo", "cometbft"}));
+        command->add_option("--cometbft", cometbft, "The cometbft program; default: looked for on the PATH and in ~/go/bin");
+    };
+    add_engine(init_command);
     init_command->add_option("--chain-id", init.chain_id, "Name of the chain")->capture_default_str();
     init_command->add_option("--genesis", init.genesis, "A genesis file to start from")->excludes("--chain-id");
 
     StartOptions start;
     CLI::App* const start_command = app.add_subcommand("start", "Run the node until SIGINT or SIGTERM");
     add_common(start_command, false);
+    add_engine(start_command);
     start_command->add_option("--rpc-address", start.rpc_address, "Where JSON-RPC listens");
     start_command->add_option("--rpc-port", start.rpc_port, "Its port; 0 for any free one");
     start_command->add_option("--block-interval-ms", start.block_interval_ms, "Time between blocks")
@@ -83,10 +95,18 @@ int run(int argc, char** argv) {
     if (*init_command) {
         init.home = {home};
         init.json = json;
+        init.engine = *decode_engine(engine);
+        init.cometbft_program = cometbft;
         return guard([&] { return run_init(init); }, json);
     }
     if (*start_command) {
         start.home = {home};
+        if (start_command->count("--engine") > 0) {
+            start.engine = decode_engine(engine);
+        }
+        if (!cometbft.empty()) {
+            start.cometbft_program = cometbft;
+        }
         return guard([&] { return run_start(start); }, json);
     }
     if (*replay_command) {

@@ -7,6 +7,8 @@
 
 #include <core/crypto/random.hpp>
 #include <contracts/chain/slots.hpp>
+#include <node/app/comet_driver.hpp>
+#include <node/app/solo_driver.hpp>
 
 namespace assay::node {
 namespace {
@@ -32,6 +34,38 @@ Page<T> to_page(history::Part<T> part) {
     return {.items = std::move(part.items), .next = part.next};
 }
 
+CometOptions comet_options(const NodeOptions& options, std::function<void(const std::string&)> on_failure) {
+    const Config& config = options.config;
+    const std::string rpc = config.cometbft_rpc_address + ":" + std::to_string(config.cometbft_rpc_port);
+    CometOptions out{
+        .genesis = options.genesis,
+        .software_version = ASSAY_VERSION,
+        .listen = config.cometbft_application.empty() ? "unix://" + options.home.abci_socket().string()
+                                                      : config.cometbft_application,
+        .engine_rpc = "http://" + rpc,
+        .engine = std::nullopt,
+        .engine_log = options.home.cometbft_log(),
+        .on_failure = std::move(on_failure)};
+    if (!config.cometbft_attach) {
+        cometbft::EngineSettings engine;
+        engine.program = cometbft::find_engine(config.cometbft_program);
+        engine.home = options.home.cometbft();
+        if (!std::filesystem::exists(engine.home / "config" / "genesis.json")) {
+            throw HomeError(engine.home.string() + " is not there: make the home with assayd init --engine cometbft");
+        }
+        engine.rpc_address = "tcp://" + rpc;
+        engine.p2p_address =
+            "tcp://" + config.cometbft_p2p_address + ":" + std::to_string(config.cometbft_p2p_port);
+        if (!config.cometbft_peers.empty()) {
+            engine.peers = {config.cometbft_peers};
+        }
+        engine.block_interval_ms = config.block_interval_ms;
+        engine.create_empty_blocks = config.create_empty_blocks;
+        out.engine = std::move(engine);
+    }
+    return out;
+}
+
 /// Makes the data directory before anything in it is opened.
 const Home& prepare(const Home& home) {
     std::filesystem::create_directories(home.data());
@@ -46,15 +80,25 @@ Node::Node(NodeOptions options)
       last_stop_(take_last_stop(options_.home)),
       started_at_(std::chrono::steady_clock::now()),
       store_(options_.home.db()),
-      application_(store_, thread_cpu_ns),
-      log_(options_.home.block_log()),
-      engine_(application_, log_, engine_options()) {}
+      application_(store_, thread_cpu_ns, options_.config.engine == EngineKind::kCometBft),
+      driver_(make_driver()) {}
 
-Node::~Node() { engine_.stop(); }
+Node::~Node() { driver_->stop(); }
 
-solo::EngineOptions Node::engine_options() {
+void Node::fail(const std::string& what) {
+    failed_ = true;
+    if (options_.on_failure) {
+        options_.on_failure(what);
+    }
+}
+
+std::unique_ptr<Driver> Node::make_driver() {
     application_.init(options_.genesis);
-    return {
+    const auto on_failure = [this](const std::string& what) { fail(what); };
+    if (options_.config.engine == EngineKind::kCometBft) {
+        return std::make_unique<CometDriver>(application_, comet_options(options_, on_failure));
+    }
+    solo::EngineOptions engine{
         .chain_id = options_.genesis.chain_id,
         .proposer = options_.key,
         .block_interval = std::chrono::milliseconds(options_.config.block_interval_ms),
@@ -74,33 +118,28 @@ solo::EngineOptions Node::engine_options() {
                 return out;
             },
         .after_stage = {},
-        .on_failure =
-            [this](const std::string& what) {
-                failed_ = true;
-                if (options_.on_failure) {
-                    options_.on_failure(what);
-                }
-            },
+        .on_failure = on_failure,
     };
+    return std::make_unique<SoloDriver>(application_, options_.home.block_log(), std::move(engine));
 }
 
 void Node::stop() {
-    engine_.stop();
+    driver_->stop();
     if (!stopped_.exchange(true) && !failed_) {
         mark_clean_stop(options_.home);
     }
 }
 
 NodeStatus Node::status() const {
-    const auto tip = engine_.tip();
-    const auto waiting = engine_.mempool().size();
+    const auto tip = driver_->tip();
+    const auto waiting = driver_->waiting();
     return {
         .chain_id = options_.genesis.chain_id,
-        .engine = "solo",
+        .engine = driver_->name(),
         .height = tip.height,
         .app_hash = tip.app_hash,
         .time_ms = tip.time_ms,
-        .proposer = options_.key.account(),
+        .proposer = driver_->proposer(),
         .mempool_txs = waiting.txs,
         .mempool_bytes = waiting.bytes,
         .block_interval_ms = options_.config.block_interval_ms,
@@ -113,52 +152,35 @@ NodeStatus Node::status() const {
 
 contracts::Params Node::params() const { return application_.committed()->params(); }
 
-Result<Hash256, SubmitError> Node::submit(Bytes tx) {
-    auto result = engine_.submit(std::move(tx));
-    if (result) {
-        return *result;
-    }
-    const solo::Refusal& refusal = result.error();
-    return Unexpected{SubmitError{
-        .code = refusal.code,
-        .mempool_full = refusal.reason == solo::RefusalReason::kFull,
-        .already_known = refusal.reason == solo::RefusalReason::kAlreadyKnown,
-        .stopping = refusal.reason == solo::RefusalReason::kStopping,
-    }};
-}
+Result<Hash256, SubmitError> Node::submit(Bytes tx) { return driver_->submit(std::move(tx)); }
 
 Height Node::wait_for_block(Height after, std::chrono::milliseconds timeout) {
-    return engine_.wait_for_block(after, timeout);
+    return driver_->wait_for_block(after, timeout);
 }
 
 std::optional<StoredBlock> Node::block(Height height) const {
     const auto committed = application_.committed();
-    // The log may be one block ahead of the state.
+    // A log may be one block ahead of the state.
     if (height.value == 0 || height > committed->height()) {
         return std::nullopt;
     }
-    auto record = log_.read(height);
+    StoredBlock out = driver_->block(height);
     auto receipts = history::Reader(committed->snapshot()).receipts(height);
-    if (!record || !receipts) {
+    if (!receipts) {
         throw storage::StorageError("database: block " + std::to_string(height.value) + " is not whole");
     }
-    const Hash256 hash = solo::block_hash(record->block.header);
-    return StoredBlock{
-        .block = std::move(record->block),
-        .hash = hash,
-        .app_hash = record->app_hash,
-        .receipts = *std::move(receipts),
-    };
+    out.receipts = *std::move(receipts);
+    return out;
 }
 
 StoredTx Node::stored_tx(const storage::Snapshot& snapshot, const history::TxPlace& place) const {
-    auto record = log_.read(place.height);
+    StoredBlock block = driver_->block(place.height);
     auto receipts = history::Reader(snapshot).receipts(place.height);
-    if (!record || !receipts || place.index >= record->block.txs.size() || place.index >= receipts->size()) {
+    if (!receipts || place.index >= block.txs.size() || place.index >= receipts->size()) {
         throw storage::StorageError("database: block " + std::to_string(place.height.value) + " is not whole");
     }
     return {
-        .bytes = std::move(record->block.txs[place.index]),
+        .bytes = std::move(block.txs[place.index]),
         .height = place.height,
         .index = place.index,
         .receipt = std::move((*receipts)[place.index]),
@@ -171,7 +193,7 @@ std::optional<StoredTx> Node::tx(const Hash256& hash) const {
     return place ? std::optional(stored_tx(committed->snapshot(), *place)) : std::nullopt;
 }
 
-bool Node::in_mempool(const Hash256& tx) const { return engine_.mempool().contains(tx); }
+bool Node::in_mempool(const Hash256& tx) const { return driver_->is_waiting(tx); }
 
 std::optional<Bytes> Node::state(const Bytes& key) const { return application_.committed()->get(key); }
 
@@ -185,7 +207,7 @@ std::optional<consensus::QueryResult> Node::prove(const Bytes& key, std::optiona
 
 std::uint64_t Node::next_nonce(const AccountId& account) const {
     // In this order: what leaves the mempool is in the state by then.
-    const auto waiting = engine_.mempool().next_nonce(account);
+    const auto waiting = driver_->next_nonce(account);
     return waiting ? *waiting : contracts::get_account(*application_.committed(), account).nonce;
 }
 

@@ -5,15 +5,15 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include <consensus/solo/block_log.hpp>
-#include <consensus/solo/engine.hpp>
 #include <contracts/chain/chain.hpp>
 #include <node/app/application.hpp>
 #include <node/app/config.hpp>
+#include <node/app/driver.hpp>
 #include <node/app/home.hpp>
 #include <node/app/node_api.hpp>
 #include <node/history/index.hpp>
@@ -33,18 +33,19 @@ struct NodeOptions {
 /// A whole node but for its RPC server: home, database, block log, rules and engine.
 class Node final : public NodeApi {
   public:
-    /// Takes the home's lock, opens everything and replays what the database is behind the log. Throws HomeError,
-    /// storage::StorageError, solo::BlockLogError, solo::HandshakeError, std::runtime_error (genesis).
+    /// Takes the home's lock, opens everything and brings the database up to the engine's log. Throws HomeError,
+    /// storage::StorageError, solo::BlockLogError, solo::HandshakeError, cometbft::EngineError, std::runtime_error
+    /// (genesis).
     explicit Node(NodeOptions options);
     ~Node() override;
 
-    void start() { engine_.start(); }
+    void start() { driver_->start(); }
     /// No more blocks, waiters wake, submissions are refused; then the stop is noted as clean unless the engine failed.
     /// Idempotent.
     void stop();
 
-    std::uint64_t replayed_blocks() const { return engine_.replayed(); }
-    const std::optional<solo::TornTail>& torn_tail() const { return log_.torn_tail(); }
+    /// What an operator wants to know of the way up, a line each.
+    std::vector<std::string> start_notes() const { return driver_->start_notes(); }
 
     NodeStatus status() const override;
     contracts::Params params() const override;
@@ -68,7 +69,8 @@ class Node final : public NodeApi {
     std::vector<contracts::ChallengeId> challenges(const contracts::TaskId& task) const override;
 
   private:
-    solo::EngineOptions engine_options();
+    std::unique_ptr<Driver> make_driver();
+    void fail(const std::string& what);
     StoredTx stored_tx(const storage::Snapshot& snapshot, const history::TxPlace& place) const;
 
     const NodeOptions options_;
@@ -77,10 +79,9 @@ class Node final : public NodeApi {
     const std::chrono::steady_clock::time_point started_at_;
     storage::Store store_;
     Application application_;
-    solo::BlockLog log_;
     std::atomic<bool> failed_ = false;
     std::atomic<bool> stopped_ = false;
-    solo::SoloEngine engine_;
+    const std::unique_ptr<Driver> driver_;
 };
 
 }  // namespace assay::node

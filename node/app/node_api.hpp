@@ -22,11 +22,11 @@ enum class LastStop : std::uint8_t { kFirstStart = 1, kClean = 2, kUnclean = 3 }
 
 struct NodeStatus {
     std::string chain_id;
-    std::string engine;  ///< "solo"
+    std::string engine;  ///< "solo" or "cometbft"
     Height height;
     Hash256 app_hash;
     std::uint64_t time_ms = 0;  ///< of the last block
-    AccountId proposer;
+    AccountId proposer;  ///< whose signature blocks carry; zero where they carry many
     std::uint64_t mempool_txs = 0;
     std::uint64_t mempool_bytes = 0;
     std::uint64_t block_interval_ms = 0;
@@ -35,10 +35,17 @@ struct NodeStatus {
 };
 
 struct StoredBlock {
-    solo::Block block;
+    Height height;
     Hash256 hash;
+    Hash256 parent;
+    std::uint64_t time_ms = 0;
+    AccountId proposer;
+    Hash256 parent_app_hash;
     Hash256 app_hash;  ///< after this block
+    std::vector<Bytes> txs;
     std::vector<contracts::Receipt> receipts;
+    /// Under the embedded engine: the block as its proposer signed it.
+    std::optional<solo::Block> signed_block;
 };
 
 struct StoredTx {
@@ -53,6 +60,7 @@ struct SubmitError {
     bool mempool_full = false;
     bool already_known = false;
     bool stopping = false;
+    bool engine_away = false;  ///< the engine's process cannot be reached
 };
 
 /// A page of a listing: `next` is what to pass as `from` for the following page; nullopt at the end.

@@ -24,6 +24,7 @@ enum class Kind : std::uint8_t {
     kMove = 8,
     kReferee = 9,
     kTaskChallenge = 10,
+    kBlock = 11,
 };
 
 Bytes make_key(Kind kind, ByteView id = {}) {
@@ -93,6 +94,12 @@ T decode_stored(const Bytes& bytes) {
 }
 
 }  // namespace
+
+void keep_block(storage::Batch& batch, const consensus::FinalizeRequest& block) {
+    const KeptBlock kept{
+        .hash = block.block_hash, .time_ms = block.time_ms, .proposer = block.proposer, .txs = block.txs};
+    batch.put(storage::Column::kHistory, with_number(make_key(Kind::kBlock), block.height.value), codec::encode(kept));
+}
 
 void index_block(
     storage::Batch& batch,
@@ -171,6 +178,11 @@ Part<T> Reader::list(const Bytes& prefix, std::uint64_t from, std::size_t limit)
 std::optional<std::vector<contracts::Receipt>> Reader::receipts(Height height) const {
     const auto bytes = snapshot_.get(storage::Column::kHistory, with_number(make_key(Kind::kReceipts), height.value));
     return bytes ? std::optional(decode_stored<std::vector<contracts::Receipt>>(*bytes)) : std::nullopt;
+}
+
+std::optional<KeptBlock> Reader::kept_block(Height height) const {
+    const auto bytes = snapshot_.get(storage::Column::kHistory, with_number(make_key(Kind::kBlock), height.value));
+    return bytes ? std::optional(decode_stored<KeptBlock>(*bytes)) : std::nullopt;
 }
 
 std::optional<TxPlace> Reader::find_tx(const Hash256& tx) const {

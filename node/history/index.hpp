@@ -35,6 +35,17 @@ struct Move {
     static constexpr auto fields() { return std::tuple{&Move::tx, &Move::height, &Move::action, &Move::size_bytes}; }
 };
 
+/// A block as it was executed, for a node whose engine keeps no log that it could read.
+struct KeptBlock {
+    Hash256 hash;
+    std::uint64_t time_ms = 0;
+    AccountId proposer;
+    std::vector<Bytes> txs;
+    static constexpr auto fields() {
+        return std::tuple{&KeptBlock::hash, &KeptBlock::time_ms, &KeptBlock::proposer, &KeptBlock::txs};
+    }
+};
+
 /// How long the referee took here.
 struct RefereeTime {
     contracts::DisputeId dispute;
@@ -49,6 +60,9 @@ void index_block(
     const std::vector<RefereeTime>& referee
 );
 
+/// Adds the block itself.
+void keep_block(storage::Batch& batch, const consensus::FinalizeRequest& block);
+
 /// Part of a listing. `next` is the `from` of the following part; nullopt at the end.
 template <class T>
 struct Part {
@@ -62,6 +76,7 @@ class Reader {
     explicit Reader(const storage::Snapshot& snapshot) : snapshot_(snapshot) {}
 
     std::optional<std::vector<contracts::Receipt>> receipts(Height height) const;
+    std::optional<KeptBlock> kept_block(Height height) const;
     std::optional<TxPlace> find_tx(const Hash256& tx) const;
     Part<contracts::HistoryRecord> task_history(const contracts::TaskId& task, std::uint64_t from, std::size_t limit)
         const;

@@ -105,6 +105,9 @@ Json tx_submit(NodeApi& api, const Json& params) {
     if (error.stopping) {
         throw Fault(kUnavailable, "the node is stopping");
     }
+    if (error.engine_away) {
+        throw Fault(kUnavailable, "the consensus engine cannot be reached; try again");
+    }
     if (error.already_known) {
         throw Fault(kTxRejected, "the transaction is known already", {{"tx_error", 0}, {"reason", "already_known"}});
     }

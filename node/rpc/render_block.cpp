@@ -30,7 +30,7 @@ Json render_status(const node::NodeStatus& s, const std::string& version) {
             {"height", s.height.value},
             {"app_hash", render(s.app_hash)},
             {"time_ms", s.time_ms},
-            {"proposer", render(s.proposer)},
+            {"proposer", s.proposer.is_zero() ? Json() : render(s.proposer)},
             {"mempool", {{"txs", s.mempool_txs}, {"bytes", s.mempool_bytes}}},
             {"block_interval_ms", s.block_interval_ms},
             {"last_stop", text_of(s.last_stop)},
@@ -38,7 +38,6 @@ Json render_status(const node::NodeStatus& s, const std::string& version) {
 }
 
 Json render_block(const node::StoredBlock& stored) {
-    const solo::BlockHeader& header = stored.block.header;
     Json txs = Json::array();
     for (const auto& receipt : stored.receipts) {
         txs.push_back({{"hash", render(receipt.tx)},
@@ -47,17 +46,18 @@ Json render_block(const node::StoredBlock& stored) {
                        {"code", receipt.code},
                        {"error", error_text(receipt.code)}});
     }
-    return {{"height", header.height.value},
+    const auto& block = stored.signed_block;
+    return {{"height", stored.height.value},
             {"hash", render(stored.hash)},
-            {"parent", render(header.parent)},
-            {"time_ms", header.time_ms},
-            {"proposer", render(header.proposer)},
-            {"txs_root", render(header.txs_root)},
-            {"parent_app_hash", render(header.app_hash)},
+            {"parent", render(stored.parent)},
+            {"time_ms", stored.time_ms},
+            {"proposer", render(stored.proposer)},
+            {"txs_root", block ? render(block->header.txs_root) : Json()},
+            {"parent_app_hash", render(stored.parent_app_hash)},
             {"app_hash", render(stored.app_hash)},
-            {"signature", render(stored.block.signature)},
+            {"signature", block ? render(block->signature) : Json()},
             {"txs", std::move(txs)},
-            {"raw", to_hex(codec::encode(stored.block))}};
+            {"raw", block ? Json(to_hex(codec::encode(*block))) : Json()}};
 }
 
 Json render_tx_bytes(ByteView bytes, bool whole) {

@@ -37,8 +37,8 @@ class FakeNode final : public node::NodeApi {
     Height wait_for_block(Height after, std::chrono::milliseconds) override { return after; }
     std::optional<node::StoredBlock> block(Height height) const override {
         node::StoredBlock out;
-        out.block.header.height = height;
-        out.block.txs = {tx_};
+        out.height = height;
+        out.txs = {tx_};
         out.receipts.resize(1);
         return out;
     }

@@ -21,7 +21,7 @@
 #include <tools/cli/arguments.hpp>
 #include <tools/cli/segment_records.hpp>
 #include <tools/cli/table.hpp>
-#include <tools/demo/process.hpp>
+#include <core/system/process.hpp>
 
 namespace assay::cli {
 namespace {
@@ -142,7 +142,7 @@ json replay(const Session& session, const Arguments& a, const artifacts::Segment
     Events events(session);
     int status = 0;
     {
-        demo::Process worker(
+        system::Process worker(
             "assay-worker",
             {find_worker(a.worker).string(), "replay", "--home", workspace.path().string(), "--records", file.string(),
              "--device", a.device, "--threads", std::to_string(a.threads), "--progress", "json"},

@@ -72,7 +72,7 @@ void Network::start_node(const contracts::Params& params, std::uint32_t block_in
     const std::string assayd = (bin_ / "assayd").string();
     const auto node_home = home_ / "node";
     const auto log = home_ / "logs" / "assayd.log";
-    Process init(
+    system::Process init(
         "assayd init", {assayd, "init", "--home", node_home.string(), "--genesis", genesis_file.string()}, log,
         [](const std::string&) {}
     );
@@ -82,7 +82,7 @@ void Network::start_node(const contracts::Params& params, std::uint32_t block_in
     if (*init.exit_status() != 0) {
         fail_with_log("assayd init failed", log);
     }
-    node_ = std::make_unique<Process>(
+    node_ = std::make_unique<system::Process>(
         "assayd",
         std::vector<std::string>{assayd, "start", "--home", node_home.string(), "--rpc-port", "0",
                                  "--block-interval-ms", std::to_string(block_interval_ms)},
@@ -125,13 +125,13 @@ void Network::launch(const std::string& name) {
         const std::lock_guard lock(mutex_);
         ready_[name] = false;
     }
-    workers_.push_back(std::make_unique<Process>(
+    workers_.push_back(std::make_unique<system::Process>(
         name, commands_.at(name), home_ / "logs" / (name + ".log"), [this, name](const std::string& line) { on_line(name, line); }
     ));
 }
 
 void Network::kill_worker(const std::string& name) {
-    std::erase_if(workers_, [&](const std::unique_ptr<Process>& worker) {
+    std::erase_if(workers_, [&](const std::unique_ptr<system::Process>& worker) {
         if (worker->name() != name) {
             return false;
         }

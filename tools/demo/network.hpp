@@ -17,7 +17,7 @@
 #include <contracts/chain/chain.hpp>
 #include <core/crypto/keys.hpp>
 #include <net/rpc_client.hpp>
-#include <tools/demo/process.hpp>
+#include <core/system/process.hpp>
 
 namespace assay::demo {
 
@@ -76,9 +76,9 @@ class Network {
     std::mutex mutex_;
     std::deque<WorkerEvent> events_;
     std::map<std::string, bool> ready_;
-    std::unique_ptr<Process> node_;
+    std::unique_ptr<system::Process> node_;
     std::map<std::string, std::vector<std::string>> commands_;
-    std::vector<std::unique_ptr<Process>> workers_;
+    std::vector<std::unique_ptr<system::Process>> workers_;
 };
 
 }  // namespace assay::demo

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
+#include <consensus/solo/engine.hpp>
 #include <core/codec/borsh.hpp>
 #include <core/merkle/jmt.hpp>
 #include <contracts/chain/slots.hpp>
@@ -61,8 +62,8 @@ TEST_CASE("a node executes what is submitted and answers from the committed stat
 
     const auto block = node.block(stored.height);
     REQUIRE(block.has_value());
-    CHECK(block->hash == solo::block_hash(block->block.header));
-    CHECK(solo::is_authentic(block->block));
+    CHECK(block->hash == solo::block_hash(block->signed_block.value().header));
+    CHECK(solo::is_authentic(*block->signed_block));
     CHECK(block->receipts.at(stored.index).tx == contracts::tx_hash(tx));
     CHECK_FALSE(node.block({0}).has_value());
     CHECK_FALSE(node.block({1'000'000}).has_value());
@@ -108,7 +109,7 @@ TEST_CASE("a stopped node goes on where it was and reports how it was stopped") 
         CHECK(node.status().last_stop == LastStop::kClean);
         CHECK(node.status().height == height);
         CHECK(node.status().app_hash == app_hash);
-        CHECK(node.replayed_blocks() == 0);
+        CHECK(node.start_notes().empty());
         CHECK_THROWS_AS(Node(options(directory.path())), HomeError);
     }
     // The database is only a copy of what the log says.
@@ -116,7 +117,7 @@ TEST_CASE("a stopped node goes on where it was and reports how it was stopped") 
     {
         const Node node(options(directory.path()));
         CHECK(node.status().last_stop == LastStop::kUnclean);
-        CHECK(node.replayed_blocks() == height.value);
+        CHECK(node.start_notes().at(0) == "replayed " + std::to_string(height.value) + " blocks from the log");
         CHECK(node.status().app_hash == app_hash);
     }
     std::filesystem::remove(Home{directory.path()}.block_log());

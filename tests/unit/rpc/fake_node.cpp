@@ -129,9 +129,16 @@ std::optional<node::StoredBlock> FakeNode::block(Height height) const {
             out.receipts.push_back(tx.receipt);
         }
     }
-    out.block = solo::sign_block(header, std::move(txs), key(1));
-    out.hash = solo::block_hash(out.block.header);
+    out.signed_block = solo::sign_block(header, std::move(txs), key(1));
+    const solo::BlockHeader& made = out.signed_block->header;
+    out.height = made.height;
+    out.hash = solo::block_hash(made);
+    out.parent = made.parent;
+    out.time_ms = made.time_ms;
+    out.proposer = made.proposer;
+    out.parent_app_hash = made.app_hash;
     out.app_hash = id<Hash256>(5);
+    out.txs = out.signed_block->txs;
     return out;
 }
 

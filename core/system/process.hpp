@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-namespace assay::demo {
+namespace assay::system {
 
 /// A child process whose standard output is read line by line on a thread of its own; standard error goes to a log
 /// file. Stops the child when destroyed; the child also gets SIGTERM when this process dies.
@@ -43,4 +43,4 @@ class Process {
     std::thread reader_;
 };
 
-}  // namespace assay::demo
+}  // namespace assay::system

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <tools/demo/process.hpp>
+#include <core/system/process.hpp>
 
 #include <fcntl.h>
 #include <sys/prctl.h>
@@ -13,7 +13,7 @@
 #include <stdexcept>
 #include <utility>
 
-namespace assay::demo {
+namespace assay::system {
 namespace {
 
 /// In the child, after fork: only async-signal-safe calls.
@@ -129,4 +129,4 @@ void Process::kill() {
     }
 }
 
-}  // namespace assay::demo
+}  // namespace assay::system

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+/// The `cometbft` process beside a node: finding it, making its home, running it.
+namespace assay::cometbft {
+
+/// It is not there, not one that is supported, or its home is not as it must be; the text says what to do.
+class EngineError : public std::runtime_error {
+  public:
+    using std::runtime_error::runtime_error;
+};
+
+inline constexpr const char* kInstallCommand =
+    "go install github.com/cometbft/cometbft/cmd/cometbft@v0.38.25";
+
+/// Whether this version is supported: 0.38 from 0.38.21 on, whose light-client security fixes it has.
+bool is_supported(const std::string& version);
+
+/// The program to run: `given`, else `cometbft` on the PATH, in $GOBIN, in $GOPATH/bin or in ~/go/bin. Runs it once
+/// for its version. Throws EngineError, with the install command when there is none or one that is not supported.
+std::filesystem::path find_engine(const std::string& given);
+
+/// A validator of a genesis, as the engine writes it.
+struct Validator {
+    std::string address;     ///< 40 hex digits
+    std::string public_key;  ///< base64 of 32 bytes, ed25519
+    std::int64_t power = 10;
+    std::string name;
+};
+
+/// Makes `home` (config, keys) with the engine's own `init`, and returns its validator. Throws EngineError.
+Validator make_home(const std::filesystem::path& engine, const std::filesystem::path& home);
+/// The id that peers know the home by, 40 hex digits.
+std::string node_id(const std::filesystem::path& engine, const std::filesystem::path& home);
+/// Replaces the home's genesis: this chain, these validators, the same time in every home.
+void write_genesis(
+    const std::filesystem::path& home, const std::string& chain_id, const std::string& genesis_time,
+    const std::vector<Validator>& validators, std::uint64_t block_bytes_max
+);
+
+struct EngineSettings {
+    std::filesystem::path program;
+    std::filesystem::path home;
+    std::string application;              ///< Server::address()
+    std::string rpc_address = "tcp://127.0.0.1:26657";
+    std::string p2p_address = "tcp://127.0.0.1:26656";
+    std::vector<std::string> peers;       ///< ID@HOST:PORT
+    std::uint32_t block_interval_ms = 1'000;
+    bool create_empty_blocks = true;
+};
+
+/// A running engine. Ends it when destroyed.
+class Supervisor {
+  public:
+    /// Starts it; what it says goes to `log`. Throws EngineError.
+    Supervisor(const EngineSettings& settings, const std::filesystem::path& log);
+    ~Supervisor();
+    /// The exit status once it has ended.
+    std::optional<int> exit_status();
+    void stop();
+    int pid() const;
+    /// The last lines of its log, for an error message.
+    std::string last_words() const;
+
+  private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace assay::cometbft

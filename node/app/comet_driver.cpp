@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <node/app/comet_driver.hpp>
+
+#include <utility>
+
+#include <net/http.hpp>
+
+namespace assay::node {
+namespace {
+
+constexpr std::chrono::milliseconds kWatchInterval{100};
+
+Unexpected<SubmitError> refuse(SubmitError error) { return Unexpected{error}; }
+
+}  // namespace
+
+CometDriver::CometDriver(Application& application, CometOptions options)
+    : application_(application),
+      options_(std::move(options)),
+      rpc_(options_.engine_rpc),
+      handler_(
+          application,
+          {.genesis = options_.genesis,
+           .software_version = options_.software_version,
+           .on_commit = [this](const auto& block, const auto& result) { note_commit(block, result); }}
+      ),
+      server_(handler_, {.address = options_.listen, .on_failure = [this](const std::string& why) { fail(why); }}) {
+    const auto info = application_.info();
+    tip_ = {.height = info.height, .app_hash = info.app_hash, .time_ms = 0};
+    if (info.height.value != 0) {
+        tip_.time_ms = application_.kept_block(info.height).time_ms;
+    }
+}
+
+CometDriver::~CometDriver() { stop(); }
+
+void CometDriver::start() {
+    if (!options_.engine) {
+        return;
+    }
+    auto settings = *options_.engine;
+    settings.application = server_.address();
+    supervisor_ = std::make_unique<cometbft::Supervisor>(settings, options_.engine_log);
+    watcher_ = std::thread([this] { watch(); });
+}
+
+void CometDriver::watch() {
+    std::unique_lock lock(mutex_);
+    while (!stopping_) {
+        changed_.wait_for(lock, kWatchInterval);
+        lock.unlock();
+        const auto status = supervisor_->exit_status();
+        lock.lock();
+        if (status && !stopping_) {
+            lock.unlock();
+            fail("cometbft ended with " + std::to_string(*status) + "; its last words in " +
+                 options_.engine_log.string() + ":\n" + supervisor_->last_words());
+            return;
+        }
+    }
+}
+
+void CometDriver::fail(const std::string& why) {
+    {
+        const std::lock_guard lock(mutex_);
+        if (std::exchange(failed_, true) || stopping_) {
+            return;
+        }
+        changed_.notify_all();
+    }
+    if (options_.on_failure) {
+        options_.on_failure(why);
+    }
+}
+
+void CometDriver::stop() {
+    {
+        const std::lock_guard lock(mutex_);
+        stopping_ = true;
+        changed_.notify_all();
+    }
+    if (watcher_.joinable()) {
+        watcher_.join();
+    }
+    // The engine first: it takes a connection that breaks for a crash of the application.
+    if (supervisor_) {
+        supervisor_->stop();
+    }
+    server_.stop();
+}
+
+std::vector<std::string> CometDriver::start_notes() const {
+    std::vector<std::string> out{"waiting for CometBFT at " + server_.address()};
+    if (options_.engine) {
+        out = {"CometBFT: " + options_.engine->program.string() + ", home " + options_.engine->home.string() + ", log " +
+               options_.engine_log.string()};
+    }
+    return out;
+}
+
+void CometDriver::note_commit(const consensus::FinalizeRequest& block, const consensus::FinalizeResult& result) {
+    const std::lock_guard lock(mutex_);
+    tip_ = {.height = block.height, .app_hash = result.app_hash, .time_ms = block.time_ms};
+    changed_.notify_all();
+}
+
+Driver::Tip CometDriver::tip() const {
+    const std::lock_guard lock(mutex_);
+    return tip_;
+}
+
+Result<Hash256, SubmitError> CometDriver::submit(Bytes tx) {
+    {
+        const std::lock_guard lock(mutex_);
+        if (stopping_ || failed_) {
+            return refuse({.stopping = true});
+        }
+    }
+    const Hash256 hash = contracts::tx_hash(tx);
+    try {
+        const cometbft::Broadcast broadcast = rpc_.broadcast(tx);
+        switch (broadcast.outcome) {
+            case cometbft::Broadcast::Outcome::kTaken: return hash;
+            case cometbft::Broadcast::Outcome::kRefused:
+                return refuse({.code = static_cast<std::uint8_t>(broadcast.code)});
+            case cometbft::Broadcast::Outcome::kKnown: return refuse({.already_known = true});
+            case cometbft::Broadcast::Outcome::kFull: return refuse({.mempool_full = true});
+        }
+    } catch (const net::NetError&) {
+        return refuse({.engine_away = true});
+    }
+    return hash;
+}
+
+Height CometDriver::wait_for_block(Height after, std::chrono::milliseconds timeout) {
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, timeout, [&] { return tip_.height > after || stopping_ || failed_; });
+    return tip_.height;
+}
+
+Driver::Waiting CometDriver::waiting() const {
+    const auto waiting = handler_.waiting();
+    return {.txs = waiting.txs, .bytes = waiting.bytes};
+}
+
+StoredBlock CometDriver::block(Height height) const {
+    history::KeptBlock block = application_.kept_block(height);
+    StoredBlock out{
+        .height = height,
+        .hash = block.hash,
+        .parent = {},
+        .time_ms = block.time_ms,
+        .proposer = block.proposer,
+        .parent_app_hash = application_.app_hash_at(Height{height.value - 1}),
+        .app_hash = application_.app_hash_at(height),
+        .txs = std::move(block.txs),
+        .receipts = {},
+        .signed_block = std::nullopt};
+    if (height.value > 1) {
+        out.parent = application_.kept_block(Height{height.value - 1}).hash;
+    }
+    return out;
+}
+
+}  // namespace assay::node
