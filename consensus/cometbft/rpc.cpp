@@ -45,6 +45,31 @@ std::string to_base64(ByteView bytes) {
     return out;
 }
 
+std::optional<Bytes> from_base64(std::string_view text) {
+    if (text.size() % 4 != 0) {
+        return std::nullopt;
+    }
+    const std::string_view digits(kDigits);
+    Bytes out;
+    for (std::size_t i = 0; i < text.size(); i += 4) {
+        std::uint32_t group = 0;
+        for (std::size_t k = 0; k < 4; ++k) {
+            const bool padding = text[i + k] == '=' && i + 4 == text.size() && k >= 2;
+            const std::size_t digit = padding ? 0 : digits.find(text[i + k]);
+            if (digit == std::string_view::npos) {
+                return std::nullopt;
+            }
+            group = (group << 6U) | static_cast<std::uint32_t>(digit);
+        }
+        for (std::size_t k = 0; k < 3; ++k) {
+            if (text[i + k + 1] != '=') {
+                out.push_back(static_cast<std::uint8_t>(group >> (16U - 8U * k)));
+            }
+        }
+    }
+    return to_base64(out) == text ? std::optional(std::move(out)) : std::nullopt;
+}
+
 json EngineRpc::call(const std::string& method, const json& params) const {
     json answer = post(url_, method, params);
     if (answer.contains("error")) {

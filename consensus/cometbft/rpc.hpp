@@ -3,7 +3,10 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -41,5 +44,7 @@ class EngineRpc {
 
 /// RFC 4648, with padding; how the engine's RPC writes bytes.
 std::string to_base64(ByteView bytes);
+/// nullopt for anything that to_base64 does not write.
+std::optional<Bytes> from_base64(std::string_view text);
 
 }  // namespace assay::cometbft

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include <consensus/cometbft/light_source.hpp>
+#include <core/codec/borsh.hpp>
 #include <net/http.hpp>
 
 namespace assay::node {
@@ -160,6 +162,14 @@ StoredBlock CometDriver::block(Height height) const {
         out.parent = application_.kept_block(Height{height.value - 1}).hash;
     }
     return out;
+}
+
+std::optional<Bytes> CometDriver::light_block(Height height) const {
+    // A block's commit is known with the block; the next one's is not.
+    if (height.value == 0 || height > tip().height) {
+        return std::nullopt;
+    }
+    return codec::encode(cometbft::read_light_block(rpc_, height.value));
 }
 
 }  // namespace assay::node

@@ -51,6 +51,7 @@ class CometDriver final : public Driver {
     bool is_waiting(const Hash256& tx) const override { return handler_.is_waiting(tx); }
     std::optional<std::uint64_t> next_nonce(const AccountId& sender) const override { return handler_.next_nonce(sender); }
     StoredBlock block(Height height) const override;
+    std::optional<Bytes> light_block(Height height) const override;
 
     /// Where the engine finds this node.
     std::string listen_address() const { return server_.address(); }

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <node/app/commands.hpp>
 
-#include <array>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
-#include <ctime>
 #include <fstream>
 #include <iostream>
 #include <mutex>
@@ -83,27 +81,6 @@ const char* to_text(LastStop stop) {
     return "unknown";
 }
 
-void write_text(const std::filesystem::path& file, const std::string& text) {
-    const auto temporary = std::filesystem::path(file.string() + ".new");
-    std::ofstream out(temporary, std::ios::trunc | std::ios::binary);
-    out << text;
-    out.close();
-    if (!out) {
-        throw HomeError("cannot write " + temporary.string());
-    }
-    std::filesystem::rename(temporary, file);
-}
-
-/// RFC 3339, as a CometBFT genesis has it.
-std::string utc_now() {
-    const std::time_t now = std::time(nullptr);
-    std::tm parts{};
-    ::gmtime_r(&now, &parts);
-    std::array<char, 32> text{};
-    const std::size_t size = std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
-    return {text.data(), size};
-}
-
 void report_start(const Node& node) {
     const NodeStatus status = node.status();
     std::cerr << "last stop: " << to_text(status.last_stop) << "\n";
@@ -158,7 +135,9 @@ int run_init(const InitOptions& options) {
         genesis.balances[key.account()] = kFirstBalance;
         genesis = decode_genesis_json(to_genesis_json(genesis));
     }
-    write_text(home.config(), default_config_toml(options.engine));
+    Config config;
+    config.engine = options.engine;
+    write_text(home.config(), to_config_toml(config));
     write_genesis(home.genesis(), genesis);
     write_node_key(home.node_key(), key);
     if (options.engine == EngineKind::kCometBft) {

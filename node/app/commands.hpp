@@ -30,6 +30,19 @@ struct InitOptions {
 };
 int run_init(const InitOptions& options);
 
+struct TestnetOptions {
+    std::filesystem::path directory;  ///< gets node0, node1, ...
+    std::uint32_t validators = 4;
+    std::string chain_id = "assay-testnet";
+    std::optional<std::filesystem::path> genesis;  ///< default: every node's account has money
+    std::uint16_t base_port = 26'600;  ///< node i has the ports from base + 10 i on; 0: free ones
+    std::uint32_t block_interval_ms = 1'000;
+    std::string cometbft_program;
+    bool json = false;
+};
+/// Homes for so many validators of one chain, all on this machine.
+int run_testnet(const TestnetOptions& options);
+
 struct StartOptions {
     Home home;
     std::optional<EngineKind> engine;

@@ -227,9 +227,7 @@ Config read_config(const std::filesystem::path& file, const Environment& environ
     return config;
 }
 
-std::string default_config_toml(EngineKind engine) {
-    Config chosen;
-    chosen.engine = engine;
+std::string to_config_toml(const Config& config) {
     std::string out =
         "# Settings of this node. A flag of `assayd start` wins over an environment variable (ASSAY_<SECTION>_<KEY>),\n"
         "# that over this file. What is commented out has the value shown.\n";
@@ -242,7 +240,7 @@ std::string default_config_toml(EngineKind engine) {
         if (*setting.comment != '\0') {
             out += std::string("# ") + setting.comment + "\n";
         }
-        const std::string value = to_text(chosen, setting);
+        const std::string value = to_text(config, setting);
         out += (value == to_text(Config{}, setting) ? "# " : "") + std::string(setting.key) + " = " + value + "\n";
     }
     return out;

@@ -53,7 +53,7 @@ void apply_toml(Config& config, std::string_view text, const std::string& source
 void apply_environment(Config& config, const Environment& environment);
 /// Defaults, then the file, then the environment.
 Config read_config(const std::filesystem::path& file, const Environment& environment);
-/// config.toml with every setting at its default, commented out, but for the engine when it is not the default.
-std::string default_config_toml(EngineKind engine = EngineKind::kSolo);
+/// config.toml with every setting; what has its default is commented out.
+std::string to_config_toml(const Config& config = {});
 
 }  // namespace assay::node

@@ -51,6 +51,8 @@ class Driver {
 
     /// A committed block, without its receipts. Throws storage::StorageError when it is not whole.
     virtual StoredBlock block(Height height) const = 0;
+    /// As NodeApi::light_block.
+    virtual std::optional<Bytes> light_block(Height height) const = 0;
 };
 
 }  // namespace assay::node

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <fstream>
 
 #include <fcntl.h>
@@ -99,6 +100,26 @@ HomeLock::HomeLock(const Home& home) {
 }
 
 HomeLock::~HomeLock() { ::close(fd_); }
+
+void write_text(const std::filesystem::path& file, const std::string& text) {
+    const auto temporary = std::filesystem::path(file.string() + ".new");
+    std::ofstream out(temporary, std::ios::trunc | std::ios::binary);
+    out << text;
+    out.close();
+    if (!out) {
+        throw HomeError("cannot write " + temporary.string());
+    }
+    std::filesystem::rename(temporary, file);
+}
+
+std::string utc_now() {
+    const std::time_t now = std::time(nullptr);
+    std::tm parts{};
+    ::gmtime_r(&now, &parts);
+    std::array<char, 32> text{};
+    const std::size_t size = std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+    return {text.data(), size};
+}
 
 LastStop take_last_stop(const Home& home) {
     if (!std::filesystem::exists(home.block_log()) && !std::filesystem::exists(home.db())) {

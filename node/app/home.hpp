@@ -55,6 +55,11 @@ class HomeLock {
     int fd_ = -1;
 };
 
+/// Replaces a file whole. Throws HomeError.
+void write_text(const std::filesystem::path& file, const std::string& text);
+/// The present time in UTC as RFC 3339 writes it, to the second.
+std::string utc_now();
+
 /// How the last run ended, and notes that one has begun. Call once, with the lock held, before log and database are opened.
 LastStop take_last_stop(const Home& home);
 /// Notes that this run ended in order.

@@ -70,6 +70,22 @@ int run(int argc, char** argv) {
     init_command->add_option("--chain-id", init.chain_id, "Name of the chain")->capture_default_str();
     init_command->add_option("--genesis", init.genesis, "A genesis file to start from")->excludes("--chain-id");
 
+    TestnetOptions testnet;
+    std::string testnet_directory;
+    CLI::App* const testnet_command =
+        app.add_subcommand("testnet", "Make homes for many validators of one chain on this machine (CometBFT)");
+    testnet_command->add_option("--home", testnet_directory, "The directory that gets node0, node1, ...")->required();
+    testnet_command->add_option("-o,--output", output, "text or json")->check(CLI::IsMember({"text", "json"}));
+    testnet_command->add_option("--validators", testnet.validators, "How many")->capture_default_str();
+    testnet_command->add_option("--chain-id", testnet.chain_id, "Name of the chain")->capture_default_str();
+    testnet_command->add_option("--genesis", testnet.genesis, "A genesis file to start from")->excludes("--chain-id");
+    testnet_command->add_option("--base-port", testnet.base_port, "Node i has the ports from this plus 10 i on; 0: free ones")
+        ->capture_default_str();
+    testnet_command->add_option("--block-interval-ms", testnet.block_interval_ms, "What the engine waits after a block")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    testnet_command->add_option("--cometbft", cometbft, "The cometbft program; default: looked for on the PATH and in ~/go/bin");
+
     StartOptions start;
     CLI::App* const start_command = app.add_subcommand("start", "Run the node until SIGINT or SIGTERM");
     add_common(start_command, false);
@@ -98,6 +114,12 @@ int run(int argc, char** argv) {
         init.engine = *decode_engine(engine);
         init.cometbft_program = cometbft;
         return guard([&] { return run_init(init); }, json);
+    }
+    if (*testnet_command) {
+        testnet.directory = testnet_directory;
+        testnet.cometbft_program = cometbft;
+        testnet.json = json;
+        return guard([&] { return run_testnet(testnet); }, json);
     }
     if (*start_command) {
         start.home = {home};

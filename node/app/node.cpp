@@ -187,6 +187,8 @@ StoredTx Node::stored_tx(const storage::Snapshot& snapshot, const history::TxPla
     };
 }
 
+std::optional<Bytes> Node::light_block(Height height) const { return driver_->light_block(height); }
+
 std::optional<StoredTx> Node::tx(const Hash256& hash) const {
     const auto committed = application_.committed();
     const auto place = history::Reader(committed->snapshot()).find_tx(hash);

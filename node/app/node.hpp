@@ -52,6 +52,7 @@ class Node final : public NodeApi {
     Result<Hash256, SubmitError> submit(Bytes tx) override;
     Height wait_for_block(Height after, std::chrono::milliseconds timeout) override;
     std::optional<StoredBlock> block(Height height) const override;
+    std::optional<Bytes> light_block(Height height) const override;
     std::optional<StoredTx> tx(const Hash256& hash) const override;
     bool in_mempool(const Hash256& tx) const override;
     std::optional<Bytes> state(const Bytes& key) const override;

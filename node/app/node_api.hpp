@@ -88,6 +88,9 @@ class NodeApi {
     /// Waits until a block later than `after` is committed, at most `timeout`; returns the last committed height.
     virtual Height wait_for_block(Height after, std::chrono::milliseconds timeout) = 0;
     virtual std::optional<StoredBlock> block(Height height) const = 0;
+    /// What the validators signed of a block, Borsh of light::LightBlock; nullopt under the embedded engine, or when the
+    /// engine has no such block. Throws when the engine cannot be asked.
+    virtual std::optional<Bytes> light_block(Height height) const = 0;
     virtual std::optional<StoredTx> tx(const Hash256& hash) const = 0;
     virtual bool in_mempool(const Hash256& tx) const = 0;
     /// A slot of the last committed state, by its key (contracts::keys).

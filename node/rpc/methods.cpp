@@ -80,6 +80,16 @@ Json chain_wait(NodeApi& api, const Json& params, const std::atomic<bool>& stopp
     }
 }
 
+Json chain_light_block(const NodeApi& api, const Json& params) {
+    const Arguments arguments(params, {"height"});
+    const Height height{arguments.number_or("height", api.status().height.value, kAny)};
+    const auto block = api.light_block(height);
+    if (!block) {
+        throw Fault(kNotFound, "no light block of height " + std::to_string(height.value));
+    }
+    return {{"height", height.value}, {"raw", to_hex(*block)}};
+}
+
 Json chain_block(const NodeApi& api, const Json& params) {
     const Arguments arguments(params, {"height"});
     const Height height{arguments.number_or("height", api.status().height.value, kAny)};
@@ -369,6 +379,7 @@ Dispatcher make_dispatcher(NodeApi& api, const std::atomic<bool>& stopping) {
     add("node_status", node_status);
     add("chain_params", chain_params);
     add("chain_block", chain_block);
+    add("chain_light_block", chain_light_block);
     add("chain_proof", chain_proof);
     add("tx_get", tx_get);
     add("account_get", account_get);

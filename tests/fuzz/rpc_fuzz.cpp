@@ -42,6 +42,7 @@ class FakeNode final : public node::NodeApi {
         out.receipts.resize(1);
         return out;
     }
+    std::optional<Bytes> light_block(Height) const override { return Bytes{1, 2}; }
     std::optional<node::StoredTx> tx(const Hash256& hash) const override {
         return hash.is_zero() ? std::optional(stored()) : std::nullopt;
     }

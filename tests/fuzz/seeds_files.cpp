@@ -49,7 +49,7 @@ void write_urls(const CorpusWriter& out) {
 }
 
 void write_settings(const CorpusWriter& out) {
-    out.write("config", "defaults", node::default_config_toml());
+    out.write("config", "defaults", node::to_config_toml());
     out.write("config", "some", "[rpc]\naddress = \"0.0.0.0\"\nport = 0\n[engine]\nblock_interval_ms = 250\n");
     out.write("config", "unknown", "[rpc]\nprot = 1\n");
     out.write("config", "negative", "[mempool]\ntxs_max = -1\n");

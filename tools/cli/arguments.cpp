@@ -74,6 +74,29 @@ contracts::Role role_argument(const std::string& text) {
     throw usage("\"" + text + "\" is no role: solver, verifier or whistleblower");
 }
 
+std::shared_ptr<Trusting> add_trust_options(CLI::App& command) {
+    auto out = std::make_shared<Trusting>();
+    command.add_option("--proposer", out->proposer, "Embedded engine: whose signature counts; default: the node's word");
+    auto* height = command.add_option("--trust-height", out->height, "CometBFT: the height of a block that you know");
+    command.add_option("--trust-hash", out->hash, "and its hash; default: the node's word for who the validators are")
+        ->needs(height);
+    return out;
+}
+
+Trust trust_of(const Session& session, const Trusting& trusting) {
+    Trust out;
+    if (!trusting.proposer.empty()) {
+        out.proposer = decode_account(session, trusting.proposer);
+    }
+    if (trusting.height != 0) {
+        if (trusting.hash.empty()) {
+            throw usage("--trust-height needs --trust-hash", "the hash of that block, from a source that you trust");
+        }
+        out.block = Trust::Block{trusting.height, decode_id<Hash256>(trusting.hash, "block")};
+    }
+    return out;
+}
+
 std::shared_ptr<Signing> add_signing_options(CLI::App& command) {
     auto signing = std::make_shared<Signing>();
     command.add_option("--from", signing->from, "The key that signs; needed when there are several");

@@ -10,6 +10,7 @@
 #include <contracts/chain/transaction.hpp>
 #include <core/base/bytes.hpp>
 #include <core/crypto/keys.hpp>
+#include <tools/cli/proof.hpp>
 #include <tools/cli/session.hpp>
 
 namespace CLI {
@@ -37,6 +38,16 @@ AccountId decode_account(const Session& session, const std::string& text);
 AccountId account_or_own(const Session& session, const std::string& text);
 Amount amount_argument(const std::string& text);
 contracts::Role role_argument(const std::string& text);
+
+/// Whose signatures of blocks count: --proposer, or --trust-height and --trust-hash.
+struct Trusting {
+    std::string proposer;
+    std::uint64_t height = 0;
+    std::string hash;
+};
+std::shared_ptr<Trusting> add_trust_options(CLI::App& command);
+/// Throws usage().
+Trust trust_of(const Session& session, const Trusting& trusting);
 
 /// Who signs: --from and --password-file.
 struct Signing {

@@ -96,7 +96,7 @@ contracts::Task decode_task(const ProvenSlot& slot, const TaskId& id) {
 }  // namespace
 
 AuditResult audit_task(
-    net::RpcClient& rpc, const contracts::TaskId& task, const std::optional<AccountId>& proposer
+    net::RpcClient& rpc, const contracts::TaskId& task, const Trust& trust
 ) {
     AuditResult result;
     try {
@@ -111,7 +111,7 @@ AuditResult audit_task(
             throw Mismatch("the history records hash to " + to_hex(chain.root().view()) + ", the chain's history root is " +
                            to_hex(proven.history_root.view()));
         }
-        check_signed(rpc, slot, proposer);
+        check_signed(rpc, slot, trust);
         result.history = std::move(chain.records());
         result.verified = true;
     } catch (const Mismatch& mismatch) {

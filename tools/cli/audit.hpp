@@ -10,6 +10,7 @@
 #include <core/base/integers.hpp>
 #include <contracts/tasks/task.hpp>
 #include <net/rpc_client.hpp>
+#include <tools/cli/proof.hpp>
 
 /// Implemented by the CLI's `audit task`; the demo uses it too.
 namespace assay::cli {
@@ -25,10 +26,10 @@ struct AuditResult {
 };
 
 /// Fetches a task's whole history, rebuilds its history root, proves the task's record against the app hash, and checks
-/// the signature of the block that carries that app hash. `proposer` is whose signature counts; nullopt takes the node's
-/// word for it. Throws RpcError or NetError; what the node got wrong is a result, not an exception.
+/// the signature of the block that carries that app hash. `trust` says whose signatures count; without it the node's
+/// word is taken. Throws RpcError or NetError; what the node got wrong is a result, not an exception.
 AuditResult audit_task(
-    net::RpcClient& rpc, const contracts::TaskId& task, const std::optional<AccountId>& proposer = std::nullopt
+    net::RpcClient& rpc, const contracts::TaskId& task, const Trust& trust = {}
 );
 
 }  // namespace assay::cli

@@ -23,7 +23,7 @@ using nlohmann::json;
 
 struct Arguments {
     std::string id;
-    std::string proposer;
+    std::shared_ptr<Trusting> trusting;
     std::optional<std::uint64_t> height;
 };
 
@@ -108,10 +108,9 @@ int run_call(const Session& session, const char* method) {
 
 int run_audit(const Session& session, const Arguments& a) {
     const auto task = decode_id<contracts::TaskId>(a.id, "task");
-    const auto proposer = a.proposer.empty() ? std::nullopt : std::optional(decode_account(session, a.proposer));
     net::RpcClient rpc = session.rpc();
     session.progress("fetching the history and waiting for the block that signs the state ...");
-    const AuditResult result = audit_task(rpc, task, proposer);
+    const AuditResult result = audit_task(rpc, task, trust_of(session, *a.trusting));
     const json answer{{"task", to_hex(task.view())},
                       {"verified", result.verified},
                       {"records", result.records},
@@ -124,7 +123,7 @@ int run_audit(const Session& session, const Arguments& a) {
     session.print(
         answer, "verified: " + std::to_string(result.records) + " history records make the history root that is proven in the state of block " +
                     height + "\n  app hash " + to_hex(result.app_hash.view()) +
-                    ", signed by the proposer in block " + std::to_string(result.height + 1)
+                    ", signed in block " + std::to_string(result.height + 1)
     );
     return kExitOk;
 }
@@ -163,7 +162,7 @@ void add_audit_command(CLI::App& app, Session& session) {
         return run_audit(s, *a);
     });
     task->add_option("task", a->id, "The task's id")->required();
-    task->add_option("--proposer", a->proposer, "Whose signature counts; without it, the node's word is taken");
+    a->trusting = add_trust_options(*task);
 }
 
 void add_version_command(CLI::App& app, Session& session) {

@@ -23,6 +23,7 @@ void add_proof_command(CLI::App& group, Session& session);  ///< of `query`
 void add_verify_command(CLI::App& app, Session& session);
 void add_penalty_command(CLI::App& app, Session& session);
 void add_audit_command(CLI::App& app, Session& session);
+void add_testnet_command(CLI::App& app, Session& session);
 void add_demo_command(CLI::App& app, Session& session);
 void add_version_command(CLI::App& app, Session& session);
 

@@ -88,7 +88,7 @@ FetchedCheckpoint fetch_checkpoint(
     if (slot.app_hash != task_slot.app_hash) {
         throw Mismatch("the node proved two records of one height against two app hashes");
     }
-    check_signed(rpc, task_slot, std::nullopt);
+    check_signed(rpc, task_slot, {});
     out.checkpoint = decode_proven<contracts::Checkpoint>(slot, name);
 
     const TemporaryStore store;

@@ -18,15 +18,14 @@ using nlohmann::json;
 struct Arguments {
     std::string task;
     std::string account;
-    std::string proposer;
+    std::shared_ptr<Trusting> trusting;
 };
 
 int run_explain(const Session& session, const Arguments& a) {
     net::RpcClient rpc = session.rpc();
     const auto task = decode_id<contracts::TaskId>(a.task, "task");
-    const auto proposer = a.proposer.empty() ? std::nullopt : std::optional(decode_account(session, a.proposer));
     const auto account = a.account.empty() ? std::nullopt : std::optional(decode_account(session, a.account));
-    const AuditResult audit = audit_task(rpc, task, proposer);
+    const AuditResult audit = audit_task(rpc, task, trust_of(session, *a.trusting));
     if (!audit.verified) {
         throw Failure(kExitMismatch, "not_verified", "the task's history does not verify: " + audit.problem);
     }
@@ -54,7 +53,7 @@ void add_penalty_command(CLI::App& app, Session& session) {
     CLI::App* command = group.add_subcommand("explain", "Every loss of stake in a task: who, why, and how to see it again");
     command->add_option("task", a->task, "The task's id")->required();
     command->add_option("--account", a->account, "Only this account's");
-    command->add_option("--proposer", a->proposer, "Whose signature of the block counts; default: the node's word");
+    a->trusting = add_trust_options(*command);
     command->callback([&session, a] { session.command = [&session, a] { return run_explain(session, *a); }; });
 }
 

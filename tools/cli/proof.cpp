@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tools/cli/proof.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <string>
 
+#include <consensus/light/verify.hpp>
 #include <consensus/solo/block.hpp>
 #include <core/codec/borsh.hpp>
 #include <core/crypto/address.hpp>
@@ -51,6 +53,81 @@ std::uint64_t number_member(const json& object, const char* name) {
     return value.get<std::uint64_t>();
 }
 
+/// The block that signs a state may have yet to come.
+void await_block(net::RpcClient& rpc, Height height) {
+    const auto give_up_at = std::chrono::steady_clock::now() + kBlockPatience;
+    const Height before{height.value - 1};
+    while (rpc.wait_for_block(before, std::chrono::seconds(5)) < height) {
+        if (std::chrono::steady_clock::now() > give_up_at) {
+            throw net::NetTimeout("block " + std::to_string(height.value) + ", which will sign the state of height " +
+                                  std::to_string(before.value) + ", is not there yet");
+        }
+    }
+}
+
+Hash256 app_hash_by_proposer(net::RpcClient& rpc, Height height, const json& status, const Trust& trust) {
+    const AccountId signer = trust.proposer ? *trust.proposer : account_member(status, "proposer");
+    const std::string name = "block " + std::to_string(height.value);
+    const auto block = codec::decode<solo::Block>(hex_member(rpc.call("chain_block", {{"height", height.value}}), "raw"));
+    if (!block) {
+        throw Mismatch(name + " does not decode");
+    }
+    if (block->header.height != height || block->header.chain_id != text_member(status, "chain_id")) {
+        throw Mismatch("the node sent another block in place of " + name);
+    }
+    if (!solo::is_authentic(*block)) {
+        throw Mismatch(name + " is not signed by the proposer that it names");
+    }
+    if (block->header.proposer != signer) {
+        throw Mismatch(name + " is signed by " + crypto::to_address(block->header.proposer) +
+                       ", not by the chain's proposer " + crypto::to_address(signer));
+    }
+    return block->header.app_hash;
+}
+
+light::LightBlock light_block(net::RpcClient& rpc, std::uint64_t height) {
+    auto block = codec::decode<light::LightBlock>(hex_member(rpc.call("chain_light_block", {{"height", height}}), "raw"));
+    if (!block) {
+        throw Mismatch("light block " + std::to_string(height) + " does not decode");
+    }
+    return *std::move(block);
+}
+
+std::int64_t now_seconds() {
+    return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+Hash256 app_hash_by_validators(net::RpcClient& rpc, Height height, const std::string& chain_id, const Trust& trust) {
+    const light::Policy policy{.chain_id = chain_id, .now_seconds = now_seconds()};
+    const std::uint64_t from = trust.block ? trust.block->height : height.value;
+    if (from > height.value) {
+        throw Mismatch("the trusted block " + std::to_string(from) + " is later than block " +
+                       std::to_string(height.value) + ", which signs the state: trust an earlier one");
+    }
+    const light::Trusted trusted{light_block(rpc, from)};
+    const Hash256 hash = light::header_hash(trusted.block.header);
+    if (trusted.block.header.height != from || (trust.block && hash != trust.block->hash)) {
+        throw Mismatch("the node's block " + std::to_string(from) + " has the hash " + to_hex(hash.view()) +
+                       ", not that of the trusted one");
+    }
+    if (const auto checked = light::check_block(trusted.block, chain_id); !checked) {
+        throw Mismatch("block " + std::to_string(from) + ": " + light::to_string(checked.error()));
+    }
+    const auto verified = light::verify_height(
+        trusted, height.value, [&rpc](std::uint64_t at) { return light_block(rpc, at); }, policy);
+    if (!verified) {
+        throw Mismatch("block " + std::to_string(verified.error().height) + ": " +
+                       light::to_string(verified.error().error));
+    }
+    const Bytes& app_hash = verified->header.app_hash;
+    Hash256 out;
+    if (app_hash.size() != out.data.size()) {
+        throw Mismatch("block " + std::to_string(height.value) + " carries no app hash");
+    }
+    std::copy(app_hash.begin(), app_hash.end(), out.data.begin());
+    return out;
+}
+
 }  // namespace
 
 Bytes hex_member(const json& object, const char* name) {
@@ -94,34 +171,18 @@ ProvenSlot prove_slot(net::RpcClient& rpc, const Bytes& key, std::optional<Heigh
     return slot;
 }
 
-void check_signed(net::RpcClient& rpc, const ProvenSlot& slot, const std::optional<AccountId>& proposer) {
+void check_signed(net::RpcClient& rpc, const ProvenSlot& slot, const Trust& trust) {
     const json status = rpc.call("node_status");
-    const AccountId signer = proposer ? *proposer : account_member(status, "proposer");
     const Height next{slot.height.value + 1};
-    const std::string name = "block " + std::to_string(next.value);
-    const auto give_up_at = std::chrono::steady_clock::now() + kBlockPatience;
-    while (rpc.wait_for_block(slot.height, std::chrono::seconds(5)) < next) {
-        if (std::chrono::steady_clock::now() > give_up_at) {
-            throw net::NetTimeout(name + ", which will sign the state of height " +
-                                  std::to_string(slot.height.value) + ", is not there yet");
-        }
+    await_block(rpc, next);
+    const bool by_many = status.contains("engine") && status.at("engine") == "cometbft";
+    if (!by_many && trust.block) {
+        throw Mismatch("a trusted block was given, but the node says that one proposer signs this chain's blocks");
     }
-    const auto block = codec::decode<solo::Block>(hex_member(rpc.call("chain_block", {{"height", next.value}}), "raw"));
-    if (!block) {
-        throw Mismatch(name + " does not decode");
-    }
-    if (block->header.height != next || block->header.chain_id != text_member(status, "chain_id")) {
-        throw Mismatch("the node sent another block in place of " + name);
-    }
-    if (!solo::is_authentic(*block)) {
-        throw Mismatch(name + " is not signed by the proposer that it names");
-    }
-    if (block->header.proposer != signer) {
-        throw Mismatch(name + " is signed by " + crypto::to_address(block->header.proposer) +
-                       ", not by the chain's proposer " + crypto::to_address(signer));
-    }
-    if (block->header.app_hash != slot.app_hash) {
-        throw Mismatch(name + " carries the app hash " + to_hex(block->header.app_hash.view()) +
+    const Hash256 carried = by_many ? app_hash_by_validators(rpc, next, text_member(status, "chain_id"), trust)
+                                    : app_hash_by_proposer(rpc, next, status, trust);
+    if (carried != slot.app_hash) {
+        throw Mismatch("block " + std::to_string(next.value) + " carries the app hash " + to_hex(carried.view()) +
                        ", the proof is against " + to_hex(slot.app_hash.view()));
     }
 }

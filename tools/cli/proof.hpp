@@ -23,6 +23,18 @@ class Mismatch : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+/// Who may say what the state is. Without any of it the node's word is taken for who signs blocks.
+struct Trust {
+    /// Under the embedded engine: the account whose signature of a block counts.
+    std::optional<AccountId> proposer;
+    /// Under CometBFT: a block that the user knows to be the chain's, by height and hash, some days old at most.
+    struct Block {
+        std::uint64_t height = 0;
+        Hash256 hash;
+    };
+    std::optional<Block> block;
+};
+
 struct ProvenSlot {
     std::optional<Bytes> value;  ///< nullopt: proven to be empty
     Height height;
@@ -45,10 +57,10 @@ T decode_proven(const ProvenSlot& slot, const std::string& name) {
     return *std::move(value);
 }
 
-/// The block after a state carries its app hash: fetches it, waiting up to ten seconds for it, and checks that the
-/// chain's proposer signed it and that it carries `slot`'s app hash. `proposer`: whose signature counts; nullopt takes
-/// the node's word. Throws RpcError, NetError, Mismatch.
-void check_signed(net::RpcClient& rpc, const ProvenSlot& slot, const std::optional<AccountId>& proposer);
+/// The block after a state carries its app hash: fetches it, waiting up to ten seconds for it, and checks that those
+/// who `trust` makes count signed it - the proposer, or validators by CometBFT's light client rules (LGT) - and that it
+/// carries `slot`'s app hash. Throws RpcError, NetError, Mismatch.
+void check_signed(net::RpcClient& rpc, const ProvenSlot& slot, const Trust& trust);
 
 /// A text member that is hex of the right length. Throws Mismatch naming it.
 Bytes hex_member(const nlohmann::json& object, const char* name);

@@ -26,7 +26,7 @@ struct Arguments {
     std::string dispute;
     std::string challenge;
     std::vector<std::string> stake;
-    std::string proposer;
+    std::shared_ptr<Trusting> trusting;
     std::optional<std::uint64_t> height;
 };
 
@@ -59,8 +59,7 @@ int run_proof(const Session& session, const Arguments& a) {
     const auto height = a.height ? std::optional(Height{*a.height}) : std::nullopt;
     const ProvenSlot slot = prove_slot(rpc, key, height);
     session.progress("the proof holds; waiting for the block that signs the state ...");
-    const auto proposer = a.proposer.empty() ? std::nullopt : std::optional(decode_account(session, a.proposer));
-    check_signed(rpc, slot, proposer);
+    check_signed(rpc, slot, trust_of(session, *a.trusting));
     const json value = slot.value ? json(to_hex(*slot.value)) : json();
     Facts facts;
     facts.add("key", to_hex(key));
@@ -93,7 +92,7 @@ void add_proof_command(CLI::App& group, Session& session) {
     slot->add_option("--key", a->key, "The slot's key in hex");
     slot->require_option(1);
     command->add_option("--height", a->height, "Default: the last block's state");
-    command->add_option("--proposer", a->proposer, "Whose signature counts; without it, the node's word is taken");
+    a->trusting = add_trust_options(*command);
     command->callback([&session, a] { session.command = [&session, a] { return run_proof(session, *a); }; });
 }
 

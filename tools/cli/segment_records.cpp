@@ -25,7 +25,7 @@ contracts::Checkpoint prove_checkpoint(
 
 artifacts::SegmentRecords prove_segment(
     net::RpcClient& rpc, const contracts::TaskId& task, std::uint32_t segment,
-    const std::optional<AccountId>& proposer
+    const Trust& trust
 ) {
     const ProvenSlot slot = prove_slot(rpc, contracts::keys::task(task));
     artifacts::SegmentRecords out;
@@ -45,7 +45,7 @@ artifacts::SegmentRecords prove_segment(
         out.before = prove_checkpoint(rpc, task, segment - 1, slot);
     }
     out.after = prove_checkpoint(rpc, task, segment, slot);
-    check_signed(rpc, slot, proposer);
+    check_signed(rpc, slot, trust);
     return out;
 }
 

@@ -6,16 +6,17 @@
 
 #include <contracts/chain/transaction.hpp>
 #include <net/rpc_client.hpp>
+#include <tools/cli/proof.hpp>
 #include <verifier/artifacts/segment_records.hpp>
 
 namespace assay::cli {
 
-/// The records of a segment of a task, each proven against one app hash that a block carries and its proposer signed
-/// (`proposer`: whose signature counts; nullopt takes the node's word). Throws RpcError, NetError, Mismatch, and Failure
+/// The records of a segment of a task, each proven against one app hash that a block carries and was signed
+/// by those who `trust` makes count. Throws RpcError, NetError, Mismatch, and Failure
 /// kExitNotFound for a task, segment or checkpoint that is not there.
 artifacts::SegmentRecords prove_segment(
     net::RpcClient& rpc, const contracts::TaskId& task, std::uint32_t segment,
-    const std::optional<AccountId>& proposer
+    const Trust& trust
 );
 
 }  // namespace assay::cli

@@ -40,9 +40,9 @@ int exit_code_of(const net::RpcError& error) {
 
 void Session::print(const nlohmann::json& result, const std::string& text) const {
     if (json()) {
-        std::cout << result.dump(2) << "\n";
+        std::cout << result.dump(2) << std::endl;
     } else {
-        std::cout << text << (text.empty() || text.ends_with('\n') ? "" : "\n");
+        std::cout << text << (text.empty() || text.ends_with('\n') ? "" : "\n") << std::flush;
     }
 }
 

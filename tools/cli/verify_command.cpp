@@ -34,7 +34,7 @@ struct Arguments {
     std::string worker;
     std::string device = "cpu";
     int threads = 1;
-    std::string proposer;
+    std::shared_ptr<Trusting> trusting;
 };
 
 /// A directory of our own, gone afterwards.
@@ -180,9 +180,7 @@ std::string result_text(const json& result, const artifacts::SegmentRecords& rec
 
 int run_segment(const Session& session, const Arguments& a) {
     net::RpcClient rpc = session.rpc();
-    const auto proposer =
-        a.proposer.empty() ? std::nullopt : std::optional(decode_account(session, a.proposer));
-    const auto records = prove_segment(rpc, decode_id<contracts::TaskId>(a.task, "task"), a.segment, proposer);
+    const auto records = prove_segment(rpc, decode_id<contracts::TaskId>(a.task, "task"), a.segment, trust_of(session, *a.trusting));
     const json result = replay(session, a, records);
     session.print(result, result_text(result, records));
     return result.at("holds") == true ? kExitOk : kExitRefuted;
@@ -199,7 +197,7 @@ void add_verify_command(CLI::App& app, Session& session) {
     command->add_option("--worker", a->worker, "The assay-worker to use; default: beside assay, or on the PATH");
     command->add_option("--device", a->device, "torch device, e.g. cpu or cuda:0")->capture_default_str();
     command->add_option("--threads", a->threads, "Threads of the engine")->check(CLI::Range(1, 1024))->capture_default_str();
-    command->add_option("--proposer", a->proposer, "Whose signature of the block counts; default: the node's word");
+    a->trusting = add_trust_options(*command);
     command->callback([&session, a] { session.command = [&session, a] { return run_segment(session, *a); }; });
 }
 

@@ -14,10 +14,10 @@ namespace {
 using cli_test::ForgedNode;
 using nlohmann::json;
 
-AuditResult audit(ForgedNode& node, const std::optional<AccountId>& proposer = std::nullopt) {
+AuditResult audit(ForgedNode& node, const Trust& trust = {}) {
     node.serve();
     net::RpcClient rpc(node.url());
-    return audit_task(rpc, node.task.id, proposer);
+    return audit_task(rpc, node.task.id, trust);
 }
 
 void check_problem(const AuditResult& result, const std::string& part) {
@@ -153,8 +153,8 @@ TEST_CASE("an audit with a given proposer does not take the node's word") {
     ForgedNode node(5);
     node.serve();
     net::RpcClient rpc(node.url());
-    CHECK(audit_task(rpc, node.task.id, node.proposer.account()).verified);
-    check_problem(audit_task(rpc, node.task.id, cli_test::make_key(2).account()), "not by the chain's proposer");
+    CHECK(audit_task(rpc, node.task.id, {.proposer = node.proposer.account(), .block = {}}).verified);
+    check_problem(audit_task(rpc, node.task.id, {.proposer = cli_test::make_key(2).account(), .block = {}}), "not by the chain's proposer");
 }
 
 TEST_CASE("an audit refuses a block that carries another app hash") {

@@ -31,9 +31,9 @@ Environment from(std::map<std::string, std::string> variables) {
 
 TEST_CASE("the default file names every setting and changes none") {
     Config config;
-    apply_toml(config, default_config_toml(), "config.toml");
+    apply_toml(config, to_config_toml(), "config.toml");
     CHECK(config.rpc_port == Config{}.rpc_port);
-    std::string uncommented = default_config_toml();
+    std::string uncommented = to_config_toml();
     for (std::size_t at = 0; (at = uncommented.find("\n# ", at)) != std::string::npos;) {
         const std::size_t end = uncommented.find('\n', at + 1);
         if (uncommented.substr(at, end - at).find(" = ") != std::string::npos) {

@@ -34,6 +34,9 @@ class FakeNode final : public node::NodeApi {
     /// Makes a block of what waits when there is anything and `makes_blocks`.
     Height wait_for_block(Height after, std::chrono::milliseconds timeout) override;
     std::optional<node::StoredBlock> block(Height height) const override;
+    std::optional<Bytes> light_block(Height height) const override {
+        return height.value == 0 || height.value > height_ ? std::nullopt : std::optional(Bytes{7});
+    }
     std::optional<node::StoredTx> tx(const Hash256& hash) const override;
     bool in_mempool(const Hash256& tx) const override;
     std::optional<Bytes> state(const Bytes& key) const override;

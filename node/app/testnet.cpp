@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <node/app/commands.hpp>
+
+#include <algorithm>
+#include <iostream>
+#include <vector>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+#include <consensus/cometbft/supervisor.hpp>
+#include <core/crypto/address.hpp>
+#include <node/app/config.hpp>
+#include <node/app/genesis_file.hpp>
+
+namespace assay::node {
+namespace {
+
+constexpr std::uint32_t kValidatorsMax = 64;
+constexpr std::uint16_t kPortsPerNode = 10;
+constexpr Amount kBalance{1'000'000'000'000'000};
+
+struct Ports {
+    std::uint16_t rpc = 0;
+    std::uint16_t engine_rpc = 0;
+    std::uint16_t p2p = 0;
+};
+
+/// Ports that nobody listens on, all different; held until they have all been found.
+std::vector<std::uint16_t> find_free_ports(std::size_t count) {
+    std::vector<int> sockets;
+    std::vector<std::uint16_t> ports;
+    for (std::size_t i = 0; i < count; ++i) {
+        const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        socklen_t size = sizeof address;
+        auto* any = static_cast<sockaddr*>(static_cast<void*>(&address));
+        if (fd < 0 || ::bind(fd, any, size) != 0 || ::getsockname(fd, any, &size) != 0) {
+            throw std::runtime_error("no free port on the loopback");
+        }
+        sockets.push_back(fd);
+        ports.push_back(ntohs(address.sin_port));
+    }
+    for (const int fd : sockets) {
+        ::close(fd);
+    }
+    return ports;
+}
+
+std::vector<Ports> choose_ports(const TestnetOptions& options) {
+    std::vector<Ports> out(options.validators);
+    if (options.base_port == 0) {
+        const auto free = find_free_ports(std::size_t{3} * options.validators);
+        for (std::size_t i = 0; i < out.size(); ++i) {
+            out[i] = {.rpc = free[3 * i], .engine_rpc = free[3 * i + 1], .p2p = free[3 * i + 2]};
+        }
+        return out;
+    }
+    const std::uint32_t last = options.base_port + std::uint32_t{kPortsPerNode} * options.validators;
+    if (last > 65'535) {
+        throw ConfigError("--base-port " + std::to_string(options.base_port) + " leaves no ports for so many validators");
+    }
+    for (std::size_t i = 0; i < out.size(); ++i) {
+        const auto base = static_cast<std::uint16_t>(options.base_port + kPortsPerNode * i);
+        out[i] = {.rpc = base, .engine_rpc = static_cast<std::uint16_t>(base + 1),
+                  .p2p = static_cast<std::uint16_t>(base + 2)};
+    }
+    return out;
+}
+
+contracts::Genesis make_genesis(const TestnetOptions& options, const std::vector<crypto::SecretKey>& keys) {
+    if (options.genesis) {
+        return read_genesis(*options.genesis);
+    }
+    contracts::Genesis genesis{.chain_id = options.chain_id, .params = {}, .balances = {}};
+    for (const crypto::SecretKey& key : keys) {
+        genesis.balances[key.account()] = kBalance;
+    }
+    return decode_genesis_json(to_genesis_json(genesis));  // with the checks of a file
+}
+
+void report(const TestnetOptions& options, const contracts::Genesis& genesis, const std::vector<Home>& homes,
+            const std::vector<Ports>& ports, const std::vector<crypto::SecretKey>& keys) {
+    auto nodes = nlohmann::ordered_json::array();
+    for (std::size_t i = 0; i < homes.size(); ++i) {
+        nodes.push_back({{"home", homes[i].root.string()},
+                         {"account", crypto::to_address(keys[i].account())},
+                         {"rpc", "http://127.0.0.1:" + std::to_string(ports[i].rpc)},
+                         {"cometbft_rpc", "http://127.0.0.1:" + std::to_string(ports[i].engine_rpc)}});
+    }
+    if (options.json) {
+        std::cout << nlohmann::ordered_json{{"chain_id", genesis.chain_id}, {"nodes", nodes}}.dump() << "\n";
+        return;
+    }
+    std::cout << "wrote " << homes.size() << " homes of chain " << genesis.chain_id << "\n";
+    for (const auto& node : nodes) {
+        std::cout << "  " << node.at("home").get<std::string>() << "  " << node.at("rpc").get<std::string>() << "  "
+                  << node.at("account").get<std::string>() << "\n";
+    }
+    std::cout << "next: assay testnet up --testnet " << options.directory.string() << "\n";
+}
+
+}  // namespace
+
+int run_testnet(const TestnetOptions& options) {
+    if (options.validators == 0 || options.validators > kValidatorsMax) {
+        throw ConfigError("--validators is 1 to " + std::to_string(kValidatorsMax));
+    }
+    const auto engine = cometbft::find_engine(options.cometbft_program);
+    const auto ports = choose_ports(options);
+    std::vector<Home> homes;
+    std::vector<crypto::SecretKey> keys;
+    std::vector<cometbft::Validator> validators;
+    std::vector<std::string> peers;
+    for (std::uint32_t i = 0; i < options.validators; ++i) {
+        const Home& home = homes.emplace_back(Home{options.directory / ("node" + std::to_string(i))});
+        if (std::filesystem::exists(home.config())) {
+            throw HomeError(home.config().string() + " exists already: this testnet is written");
+        }
+        std::filesystem::create_directories(home.data());
+        keys.push_back(crypto::SecretKey::generate());
+        validators.push_back(cometbft::make_home(engine, home.cometbft()));
+        validators.back().name = "node" + std::to_string(i);
+        peers.push_back(cometbft::node_id(engine, home.cometbft()) + "@127.0.0.1:" + std::to_string(ports[i].p2p));
+    }
+    const auto genesis = make_genesis(options, keys);
+    const std::string time = utc_now();
+    for (std::uint32_t i = 0; i < options.validators; ++i) {
+        Config config;
+        config.engine = EngineKind::kCometBft;
+        config.rpc_port = ports[i].rpc;
+        config.block_interval_ms = options.block_interval_ms;
+        config.cometbft_program = engine.string();
+        config.cometbft_rpc_port = ports[i].engine_rpc;
+        config.cometbft_p2p_port = ports[i].p2p;
+        for (std::uint32_t k = 0; k < options.validators; ++k) {
+            if (k != i) {
+                config.cometbft_peers += (config.cometbft_peers.empty() ? "" : ",") + peers[k];
+            }
+        }
+        write_text(homes[i].config(), to_config_toml(config));
+        write_genesis(homes[i].genesis(), genesis);
+        write_node_key(homes[i].node_key(), keys[i]);
+        cometbft::write_genesis(homes[i].cometbft(), genesis.chain_id, time, validators, genesis.params.block_size_max);
+    }
+    report(options, genesis, homes, ports, keys);
+    return kExitOk;
+}
+
+}  // namespace assay::node
