@@ -11,6 +11,8 @@ namespace assay::node {
 namespace {
 
 constexpr std::chrono::milliseconds kWatchInterval{100};
+/// The engine replays on its way up what the state is behind it.
+constexpr std::chrono::minutes kStartPatience{10};
 
 Unexpected<SubmitError> refuse(SubmitError error) { return Unexpected{error}; }
 
@@ -43,7 +45,26 @@ void CometDriver::start() {
     auto settings = *options_.engine;
     settings.application = server_.address();
     supervisor_ = std::make_unique<cometbft::Supervisor>(settings, options_.engine_log);
+    await_engine();
     watcher_ = std::thread([this] { watch(); });
+}
+
+void CometDriver::await_engine() {
+    const auto give_up_at = std::chrono::steady_clock::now() + kStartPatience;
+    while (std::chrono::steady_clock::now() < give_up_at) {
+        if (const auto status = supervisor_->exit_status()) {
+            throw cometbft::EngineError("cometbft ended with " + std::to_string(*status) + " at its start; its last words in " +
+                                        options_.engine_log.string() + ":\n" + supervisor_->last_words());
+        }
+        try {
+            rpc_.call("health");
+            return;
+        } catch (const net::NetError&) {
+            std::this_thread::sleep_for(kWatchInterval);
+        }
+    }
+    throw cometbft::EngineError("cometbft does not answer at " + options_.engine_rpc + "; its log is " +
+                                options_.engine_log.string());
 }
 
 void CometDriver::watch() {

@@ -39,7 +39,7 @@ class CometDriver final : public Driver {
     ~CometDriver() override;
 
     const char* name() const override { return "cometbft"; }
-    /// Throws cometbft::EngineError when the engine cannot be started.
+    /// Returns when the engine answers. Throws cometbft::EngineError when it does not.
     void start() override;
     void stop() override;
     std::vector<std::string> start_notes() const override;
@@ -59,6 +59,7 @@ class CometDriver final : public Driver {
   private:
     void note_commit(const consensus::FinalizeRequest& block, const consensus::FinalizeResult& result);
     void fail(const std::string& why);
+    void await_engine();
     void watch();
 
     Application& application_;

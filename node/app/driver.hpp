@@ -21,6 +21,7 @@ class Driver {
     virtual ~Driver() = default;
 
     virtual const char* name() const = 0;
+    /// Returns when transactions can be submitted.
     virtual void start() = 0;
     /// No more blocks, waiters wake, submissions are refused. Idempotent.
     virtual void stop() = 0;

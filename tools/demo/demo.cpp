@@ -145,8 +145,11 @@ void Demo::start() {
     for (const char* name : {"solver-1", "solver-2", "verifier-1", "verifier-2", "whistleblower"}) {
         network_.add_actor(name, Amount{200 * kAsy});
     }
-    network_.start_node(demo_params(), kBlockIntervalMs);
-    narrator_.plain("  assayd runs at " + network_.rpc_url() + "; homes and logs are in " + home_.string());
+    network_.start_nodes(demo_params(), kBlockIntervalMs, options_.validators);
+    for (std::size_t i = 0; i < network_.node_count(); ++i) {
+        narrator_.plain("  assayd runs at " + network_.node_url(i) + (options_.validators == 0 ? "" : ", a validator"));
+    }
+    narrator_.plain("  homes and logs are in " + home_.string());
     artifact_server_ = std::make_unique<artifacts::ArtifactServer>(net::HttpServerOptions{}, store_);
     before_ = count_supply(network_, acts_);
 }

@@ -32,6 +32,7 @@ struct DemoOptions {
     std::optional<Fraud> fraud;  ///< nullopt: one honest task and one tile fraud side by side
     std::optional<std::filesystem::path> report;
     std::uint64_t seed = 1;
+    std::uint32_t validators = 0;  ///< 0: one node with the embedded engine; else so many under CometBFT
     bool keep_running = false;
     bool json = false;  ///< print the report on stdout instead of the narration
     std::filesystem::path text = "/usr/share/common-licenses/GPL-3";

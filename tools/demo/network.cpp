@@ -61,47 +61,86 @@ void Network::add_actor(const std::string& name, Amount balance) {
     names_[key(name).account()] = name;
 }
 
-void Network::start_node(const contracts::Params& params, std::uint32_t block_interval_ms) {
+void Network::run_to_end(const std::vector<std::string>& command) {
+    const auto log = home_ / "logs" / "assayd.log";
+    system::Process process(command.at(1), command, log, [](const std::string&) {});
+    while (!process.exit_status()) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    if (*process.exit_status() != 0) {
+        fail_with_log("assayd " + command.at(1) + " failed", log);
+    }
+}
+
+void Network::start_nodes(const contracts::Params& params, std::uint32_t block_interval_ms, std::uint32_t validators) {
     contracts::Genesis genesis{.chain_id = kChainId, .params = params, .balances = {}};
     for (const auto& [name, balance] : balances_) {
         genesis.balances[key(name).account()] = balance;
     }
-    const auto genesis_file = home_ / "genesis.json";
+    const auto genesis_file = (home_ / "genesis.json").string();
     node::write_genesis(genesis_file, genesis);
-
     const std::string assayd = (bin_ / "assayd").string();
-    const auto node_home = home_ / "node";
-    const auto log = home_ / "logs" / "assayd.log";
-    system::Process init(
-        "assayd init", {assayd, "init", "--home", node_home.string(), "--genesis", genesis_file.string()}, log,
-        [](const std::string&) {}
-    );
-    while (!init.exit_status()) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    const std::string interval = std::to_string(block_interval_ms);
+    if (validators == 0) {
+        const auto node_home = home_ / "node";
+        run_to_end({assayd, "init", "--home", node_home.string(), "--genesis", genesis_file});
+        nodes_.push_back(
+            {.name = "assayd", .home = node_home, .url = {}, .options = {"--rpc-port", "0", "--block-interval-ms", interval},
+             .process = nullptr});
+    } else {
+        const auto testnet = home_ / "testnet";
+        run_to_end({assayd, "testnet", "--home", testnet.string(), "--genesis", genesis_file, "--validators",
+                    std::to_string(validators), "--base-port", "0", "--block-interval-ms", interval});
+        for (std::uint32_t i = 0; i < validators; ++i) {
+            const std::string name = "node" + std::to_string(i);
+            nodes_.push_back({.name = name, .home = testnet / name, .url = {}, .options = {}, .process = nullptr});
+        }
     }
-    if (*init.exit_status() != 0) {
-        fail_with_log("assayd init failed", log);
+    for (Node& node : nodes_) {
+        launch(node);
     }
-    node_ = std::make_unique<system::Process>(
-        "assayd",
-        std::vector<std::string>{assayd, "start", "--home", node_home.string(), "--rpc-port", "0",
-                                 "--block-interval-ms", std::to_string(block_interval_ms)},
-        log, [this](const std::string& line) { on_line("assayd", line); }
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+        await_node(i);
+    }
+    rpc_ = std::make_unique<net::RpcClient>(rpc_url());
+}
+
+void Network::launch(Node& node) {
+    {
+        const std::lock_guard lock(mutex_);
+        node.url.clear();
+    }
+    std::vector<std::string> command{(bin_ / "assayd").string(), "start", "--home", node.home.string()};
+    command.insert(command.end(), node.options.begin(), node.options.end());
+    node.process = std::make_unique<system::Process>(
+        node.name, command, home_ / "logs" / (node.name + ".log"),
+        [this, name = node.name](const std::string& line) { on_line(name, line); }
     );
-    const auto give_up_at = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+}
+
+void Network::await_node(std::size_t index) {
+    const auto give_up_at = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    Node& node = nodes_.at(index);
     for (;;) {
         {
             const std::lock_guard lock(mutex_);
-            if (!rpc_url_.empty()) {
-                break;
+            if (!node.url.empty()) {
+                return;
             }
         }
-        if (node_->exit_status() || std::chrono::steady_clock::now() > give_up_at) {
-            fail_with_log("assayd did not become ready", log);
+        if (node.process->exit_status() || std::chrono::steady_clock::now() > give_up_at) {
+            fail_with_log(node.name + " did not become ready", node.process->log());
         }
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
-    rpc_ = std::make_unique<net::RpcClient>(rpc_url_);
+}
+
+void Network::kill_node(std::size_t index) { nodes_.at(index).process->kill(); }
+
+void Network::restart_node(std::size_t index) {
+    nodes_.at(index).process.reset();
+    launch(nodes_.at(index));
+    await_node(index);
 }
 
 void Network::start_worker(const std::string& name, const std::vector<std::string>& arguments) {
@@ -111,7 +150,7 @@ void Network::start_worker(const std::string& name, const std::vector<std::strin
     std::vector<std::string> command{(bin_ / "assay-worker").string()};
     command.insert(command.end(), arguments.begin(), arguments.end());
     for (const std::string& option :
-         {std::string("--node"), rpc_url_, std::string("--home"), worker_home.string(), std::string("--key-hex-file"),
+         {std::string("--node"), nodes_.at(commands_.size() % nodes_.size()).url, std::string("--home"), worker_home.string(), std::string("--key-hex-file"),
           (worker_home / "key.hex").string(), std::string("--listen"), std::string("127.0.0.1:0"),
           std::string("--progress"), std::string("json")}) {
         command.push_back(option);
@@ -147,10 +186,11 @@ void Network::restart_worker(const std::string& name) { launch(name); }
 void Network::on_line(const std::string& worker, const std::string& line) {
     const std::lock_guard lock(mutex_);
     static const std::string kRpc = "rpc ";
-    if (worker == "assayd") {
+    const auto node = std::find_if(nodes_.begin(), nodes_.end(), [&](const Node& n) { return n.name == worker; });
+    if (node != nodes_.end()) {
         const std::size_t at = line.find(kRpc + "http://");
         if (line.starts_with("assayd ready") && at != std::string::npos) {
-            rpc_url_ = line.substr(at + kRpc.size());
+            node->url = line.substr(at + kRpc.size());
         }
         return;
     }
@@ -188,8 +228,12 @@ void Network::await_workers(std::chrono::seconds timeout) {
 }
 
 void Network::check_alive() {
-    if (node_ && node_->exit_status()) {
-        fail_with_log("assayd ended with status " + std::to_string(*node_->exit_status()), node_->log());
+    for (const Node& node : nodes_) {
+        if (node.process && node.process->exit_status()) {
+            fail_with_log(
+                node.name + " ended with status " + std::to_string(*node.process->exit_status()), node.process->log()
+            );
+        }
     }
     for (const auto& worker : workers_) {
         if (worker->exit_status()) {
@@ -227,7 +271,16 @@ void Network::stop() {
         stopper.join();
     }
     workers_.clear();
-    node_.reset();
+    stoppers.clear();
+    for (Node& node : nodes_) {
+        if (node.process) {
+            stoppers.emplace_back([&node] { node.process->stop(std::chrono::seconds(20)); });
+        }
+    }
+    for (std::thread& stopper : stoppers) {
+        stopper.join();
+    }
+    nodes_.clear();
 }
 
 }  // namespace assay::demo

@@ -27,7 +27,7 @@ struct WorkerEvent {
     nlohmann::json event;
 };
 
-/// A chain on this machine: one assayd and its workers, each a process with a home of its own, all on loopback with
+/// A chain on this machine: assayd, one or as many as there are validators, and its workers, each a process with a home of its own, all on loopback with
 /// ports that the system chose. Everything stops when it is destroyed.
 class Network {
   public:
@@ -43,10 +43,13 @@ class Network {
     void add_actor(const std::string& name, Amount balance);
     const std::map<std::string, Amount>& actors() const { return balances_; }
 
-    /// Writes the genesis for the actors added so far and starts assayd. Throws std::runtime_error with the tail of
-    /// its log when it does not become ready.
-    void start_node(const contracts::Params& params, std::uint32_t block_interval_ms);
-    /// Starts an assay-worker for an actor: `arguments` begin with the role's subcommand.
+    /// Writes the genesis for the actors added so far and starts assayd: one with the embedded engine, or so many
+    /// validators under CometBFT. Throws std::runtime_error with the tail of a log when one does not become ready.
+    void start_nodes(const contracts::Params& params, std::uint32_t block_interval_ms, std::uint32_t validators = 0);
+    /// kill -9 of a validator's assayd, which takes its engine with it.
+    void kill_node(std::size_t index);
+    void restart_node(std::size_t index);
+    /// Starts an assay-worker for an actor, each at the next node: `arguments` begin with the role's subcommand.
     void start_worker(const std::string& name, const std::vector<std::string>& arguments);
     /// kill -9, as a crash would end it; start it again with restart_worker.
     void kill_worker(const std::string& name);
@@ -56,12 +59,25 @@ class Network {
     /// Throws std::runtime_error naming the first process that ended, with the tail of its log.
     void check_alive();
 
+    /// Of the first node.
     net::RpcClient& rpc();
-    const std::string& rpc_url() const { return rpc_url_; }
+    const std::string& rpc_url() const { return nodes_.front().url; }
+    std::size_t node_count() const { return nodes_.size(); }
+    const std::string& node_url(std::size_t index) const { return nodes_.at(index).url; }
     std::vector<WorkerEvent> take_events();
     void stop();
 
   private:
+    struct Node {
+        std::string name;
+        std::filesystem::path home;
+        std::string url;
+        std::vector<std::string> options;
+        std::unique_ptr<system::Process> process;
+    };
+    void run_to_end(const std::vector<std::string>& command);
+    void launch(Node& node);
+    void await_node(std::size_t index);
     void launch(const std::string& name);
     void on_line(const std::string& worker, const std::string& line);
     [[noreturn]] void fail_with_log(const std::string& what, const std::filesystem::path& log);
@@ -71,12 +87,11 @@ class Network {
     std::uint64_t seed_;
     std::map<std::string, Amount> balances_;
     std::map<AccountId, std::string> names_;
-    std::string rpc_url_;
     std::unique_ptr<net::RpcClient> rpc_;
     std::mutex mutex_;
     std::deque<WorkerEvent> events_;
     std::map<std::string, bool> ready_;
-    std::unique_ptr<system::Process> node_;
+    std::vector<Node> nodes_;
     std::map<std::string, std::vector<std::string>> commands_;
     std::vector<std::unique_ptr<system::Process>> workers_;
 };

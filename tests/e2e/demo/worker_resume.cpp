@@ -49,7 +49,7 @@ Run run(const std::filesystem::path& bin, const std::filesystem::path& home, int
     for (const char* name : {"submitter", "solver", "verifier"}) {
         network.add_actor(name, Amount{1'000 * kAsy});
     }
-    network.start_node(params, 50);
+    network.start_nodes(params, 50);
     artifacts::ContentStore store(home / "store");
     artifacts::ArtifactServer server({}, store);
     network.rpc().send(network.key("solver"), contracts::Bond{.role = Role::kSolver, .amount = Amount{50 * kAsy}});

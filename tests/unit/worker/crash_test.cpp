@@ -55,7 +55,7 @@ class CrashNetwork {
         params.commit_blocks = 400;
         params.reveal_blocks = 400;
         params.challenge_blocks = 10;
-        network_.start_node(params, 50);
+        network_.start_nodes(params, 50);
         hire("verifier", Role::kVerifier, "verify");
         hire("solver", Role::kSolver, "solve");
     }
