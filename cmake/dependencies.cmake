@@ -12,7 +12,13 @@ pkg_check_modules(tomlplusplus REQUIRED IMPORTED_TARGET tomlplusplus)
 find_package(RocksDB REQUIRED)
 find_path(BOOST_BEAST_INCLUDE boost/beast.hpp REQUIRED)
 if(ASSAY_WITH_TORCH)
-  find_package(Torch REQUIRED)
+  if(ASSAY_TORCH_ROOT)
+    # The package of a libtorch for CUDA insists on a whole CUDA toolkit, of which the engine needs the compiler at most.
+    set(TORCH_INCLUDE_DIRS ${ASSAY_TORCH_ROOT}/include ${ASSAY_TORCH_ROOT}/include/torch/csrc/api/include)
+    find_library(TORCH_LIBRARY torch PATHS ${ASSAY_TORCH_ROOT}/lib NO_DEFAULT_PATH REQUIRED)
+  else()
+    find_package(Torch REQUIRED)
+  endif()
   # Torch's own targets drag in gflags and protobuf targets that have no location on Debian; the engine needs three
   # libraries. libtorch.so itself is empty, but names those that register a device's kernels.
   get_filename_component(torch_lib_dir ${TORCH_LIBRARY} DIRECTORY)

@@ -30,12 +30,20 @@ enum class ProductChoice : std::uint8_t {
     kResidues,   ///< int8 with sums of int32, modulo as many numbers as are needed
 };
 
+/// What computes the parts that libtorch has no single operation for. Every way leaves the same bits.
+enum class KernelChoice : std::uint8_t {
+    kAutomatic,  ///< our own kernels where they were compiled for the device, else kLibrary
+    kLibrary,    ///< several of libtorch's operations one after another
+    kOwn,        ///< our own kernels; on a CPU their text as loops (for tests)
+};
+
 struct EngineOptions {
     std::string device = "cpu";  ///< a torch device string
     int threads = 1;
     /// On the CPU, compute with libtorch's operations only, as on an accelerator: slower, the same bits (for tests).
     bool portable = false;
     ProductChoice products = ProductChoice::kAutomatic;  ///< of the portable engine
+    KernelChoice kernels = KernelChoice::kAutomatic;     ///< of the portable engine
 };
 
 /// Where the time of steps went, in seconds of all threads together.

@@ -22,8 +22,8 @@ enum class ProductKind : std::uint8_t {
     kWords,       ///< integers modulo 2^64, for operands that nothing bounds
 };
 
-/// The first is the one to use without a measurement; never empty. kWords is there where nothing but kResidues is exact,
-/// and alone for operands that nothing bounds.
+/// The first is the one to use without a measurement; never empty. kWords is there where nothing but kResidues is
+/// exact, and alone for operands that nothing bounds.
 std::vector<ProductKind> exact_products(const canonical::Node& contract, bool is_bounded);
 
 /// Those of exact_products that `choice` leaves; one of them unless they are to be measured.

@@ -12,7 +12,8 @@
 /// to 63 bits exactly (NUM-16). Everything here is exact, on the host and on a device.
 namespace assay::engine {
 
-/// Odd and without common divisors, so a residue is -(m-1)/2 to (m-1)/2: within +-127, and -x has the residue of x negated.
+/// Odd and without common divisors, so a residue is -(m-1)/2 to (m-1)/2: within +-127, and -x has the residue of x
+/// negated.
 inline constexpr std::array<std::int32_t, 8> kModuli{255, 253, 251, 247, 241, 239, 233, 229};
 constexpr std::size_t kMaxModuli = kModuli.size();
 
@@ -54,8 +55,8 @@ static_assert(modulus_of(kMaxModuli) / 2 >= std::uint64_t{1} << 62U, "a contract
 /// 1 where the operands are bytes themselves and their sum an int32, so that nothing need be reduced; else how many
 /// moduli tell the sums of `depth` products of magnitudes up to `limit` apart.
 constexpr std::size_t residue_count(std::int64_t limit, std::int64_t depth) {
-    const std::uint64_t most = static_cast<std::uint64_t>(limit) * static_cast<std::uint64_t>(limit) *
-                               static_cast<std::uint64_t>(depth);
+    const std::uint64_t most =
+        static_cast<std::uint64_t>(limit) * static_cast<std::uint64_t>(limit) * static_cast<std::uint64_t>(depth);
     if (limit <= 127 && depth <= kResidueColumns) {
         return 1;
     }
@@ -100,8 +101,8 @@ ASSAY_HOST_DEVICE constexpr std::int32_t centred_residue(std::int32_t x, std::in
     return r > half ? r - modulus : (r < -half ? r + modulus : r);
 }
 
-/// The number nearest to zero that is congruent to sums[i] modulo kModuli[i], i below kCount (Garner). The sums need not
-/// be reduced: magnitudes up to 2^31 - 2^19 do.
+/// The number nearest to zero that is congruent to sums[i] modulo kModuli[i], i below kCount (Garner). The sums need
+/// not be reduced: magnitudes up to 2^31 - 2^19 do.
 template <std::size_t kCount>
 ASSAY_HOST_DEVICE constexpr std::int64_t from_residues(const std::array<std::int32_t, kCount>& sums) {
     constexpr auto kM = kModuli;

@@ -4,12 +4,20 @@
 #include <array>
 
 #include <verifier/engine/product_choice.hpp>
+#include <verifier/engine/torch_kernels.hpp>
 #include <verifier/engine/torch_math.hpp>
 
 /// Inside engine only: kContract over libtorch, on any device (NUM-16, NUM-17).
 namespace assay::engine {
 
-/// qa, ea, qb, eb as the node has them. `kind` is one of the node's exact_products.
+struct ContractOperands {
+    Quantised left;  ///< without kernels of our own always as words
+    at::Tensor e_left;
+    Quantised right;
+    at::Tensor e_right;
+};
+
+/// qa, ea, qb, eb as the node has them, with libtorch's operations; `kind` is one of the node's exact_products.
 at::Tensor contract(
     const DeviceMath& math, const canonical::Node& node, ProductKind kind, const std::array<at::Tensor, 4>& operands
 );
@@ -17,19 +25,21 @@ at::Tensor contract(
 /// Contracts in the way that was chosen for the node's sizes. Not thread-safe.
 class Contractor {
   public:
-    /// `math` outlives it.
-    Contractor(const DeviceMath& math, ProductChoice choice) : math_(math), choice_(choice) {}
+    /// `math` and `kernels` outlive it; without kernels libtorch's operations do everything.
+    Contractor(const DeviceMath& math, DeviceKernels* kernels, ProductChoice choice)
+        : math_(math), kernels_(kernels), choice_(choice) {}
 
     /// Throws std::runtime_error where two exact ways disagree when they are measured: then the device does not compute
     /// what it should, and neither is used.
-    at::Tensor contract(const canonical::Node& node, bool is_bounded, const std::array<at::Tensor, 4>& operands);
+    at::Tensor contract(const canonical::Node& node, bool is_bounded, const ContractOperands& operands);
 
   private:
     ProductKind measured(
-        const canonical::Node& node, const std::vector<ProductKind>& kinds, const std::array<at::Tensor, 4>& operands
+        const canonical::Node& node, const std::vector<ProductKind>& kinds, const ContractOperands& operands
     );
 
     const DeviceMath& math_;
+    DeviceKernels* kernels_;
     ProductChoice choice_;
     ProductChooser chooser_;
 };

@@ -118,9 +118,7 @@ at::Tensor from_residues(const at::Tensor& sums, std::int64_t rows, std::int64_t
         for (std::size_t j = 0; j < i; ++j) {
             rest = rest - digits[j] * std::int64_t{kResidueTables.place[j][i]};
         }
-        digits.push_back(
-            centred(centred(rest, kModuli[i]) * std::int64_t{kResidueTables.inverse[i]}, kModuli[i])
-        );
+        digits.push_back(centred(centred(rest, kModuli[i]) * std::int64_t{kResidueTables.inverse[i]}, kModuli[i]));
     }
     at::Tensor out = digits.back().to(at::kLong);
     for (std::size_t i = count - 1; i-- > 0;) {

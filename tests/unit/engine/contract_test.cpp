@@ -156,11 +156,17 @@ TEST_CASE("NUM-5: a choice that is measured is the definition") {
         const Case made = make_contraction(
             c, {operand({128, c.k}, Values::kHostile, random), operand({64, c.k}, Values::kWide, random)}
         );
-        const engine::EngineOptions options{
-            .device = test_device(), .portable = true, .products = engine::ProductChoice::kMeasured};
         const Outcome expected = by_definition(made);
-        CHECK(difference(made, expected, by_nodes(made, options)) == std::string{});
-        CHECK(difference(made, expected, by_step(made, options)) == std::string{});
+        const auto own = test_device() == "cpu" ? engine::KernelChoice::kOwn : engine::KernelChoice::kAutomatic;
+        for (const auto kernels : {engine::KernelChoice::kLibrary, own}) {
+            const engine::EngineOptions options{
+                .device = test_device(),
+                .portable = true,
+                .products = engine::ProductChoice::kMeasured,
+                .kernels = kernels};
+            CHECK(difference(made, expected, by_nodes(made, options)) == std::string{});
+            CHECK(difference(made, expected, by_step(made, options)) == std::string{});
+        }
     }
 }
 

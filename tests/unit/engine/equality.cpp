@@ -24,6 +24,7 @@ using canonical::Node;
 using canonical::Op;
 using canonical::Source;
 using canonical::Tensor;
+using engine::KernelChoice;
 using engine::ProductChoice;
 
 namespace {
@@ -113,9 +114,16 @@ const bool kHasDevice = [] {
 std::vector<engine::EngineOptions> all_engines() {
     if (test_device() != "cpu") {
         std::vector<engine::EngineOptions> out;
-        for (const auto choice :
-             {ProductChoice::kAutomatic, ProductChoice::kFloats, ProductChoice::kDoubles, ProductChoice::kResidues}) {
-            out.push_back({.device = test_device(), .threads = 1, .portable = true, .products = choice});
+        for (const auto kernels : {KernelChoice::kAutomatic, KernelChoice::kLibrary}) {
+            for (const auto choice :
+                 {ProductChoice::kAutomatic,
+                  ProductChoice::kFloats,
+                  ProductChoice::kDoubles,
+                  ProductChoice::kResidues}) {
+                out.push_back(
+                    {.device = test_device(), .threads = 1, .portable = true, .products = choice, .kernels = kernels}
+                );
+            }
         }
         return out;
     }
@@ -124,7 +132,12 @@ std::vector<engine::EngineOptions> all_engines() {
         {.device = "cpu", .threads = 2, .portable = false},
         {.device = "cpu", .threads = 1, .portable = true},
         {.device = "cpu", .threads = 2, .portable = true},
-        {.device = "cpu", .threads = 1, .portable = true, .products = ProductChoice::kResidues}};
+        {.device = "cpu", .threads = 1, .portable = true, .products = ProductChoice::kResidues},
+        {.device = "cpu",
+         .threads = 1,
+         .portable = true,
+         .products = ProductChoice::kResidues,
+         .kernels = KernelChoice::kOwn}};
 }
 
 std::string name_of(const engine::EngineOptions& options) {
@@ -136,7 +149,10 @@ std::string name_of(const engine::EngineOptions& options) {
         {ProductChoice::kResidues, "residues"}};
     const std::string& choice = kNames.at(options.products);
     return options.device + (options.portable ? " portable, " : " host, ") + std::to_string(options.threads) +
-           " threads" + (choice.empty() ? "" : ", " + choice);
+           " threads" + (choice.empty() ? "" : ", " + choice) +
+           (options.kernels == KernelChoice::kOwn       ? ", own kernels"
+            : options.kernels == KernelChoice::kLibrary ? ", no kernels"
+                                                        : "");
 }
 
 Outcome by_definition(const Case& c) {

@@ -34,13 +34,13 @@ Node contraction(std::uint32_t precision, std::uint32_t chunk, std::uint32_t dep
 
 TEST_CASE("NUM-16: only ways that are exact are offered") {
     CHECK(exact_products(contraction(21, 2048, 4096), true) == Kinds{ProductKind::kDoubles, ProductKind::kResidues});
-    CHECK(exact_products(contraction(24, 16384, 16384), true) == Kinds{ProductKind::kTwoDoubles, ProductKind::kResidues});
+    CHECK(
+        exact_products(contraction(24, 16384, 16384), true) == Kinds{ProductKind::kTwoDoubles, ProductKind::kResidues}
+    );
     // 24 + 24 + 5 bits
     CHECK(exact_products(contraction(24, 16384, 32), true) == Kinds{ProductKind::kDoubles, ProductKind::kResidues});
     for (const auto& node : {contraction(8, 256, 300), contraction(7, 65536, 70000), contraction(2, 32, 40)}) {
-        CHECK(
-            exact_products(node, true) == Kinds{ProductKind::kFloats, ProductKind::kDoubles, ProductKind::kResidues}
-        );
+        CHECK(exact_products(node, true) == Kinds{ProductKind::kFloats, ProductKind::kDoubles, ProductKind::kResidues});
     }
     CHECK(exact_products(contraction(21, 2048, 4096), false) == Kinds{ProductKind::kWords});
 }
@@ -100,9 +100,8 @@ TEST_CASE("a measurement that fails chooses nothing") {
 
 TEST_CASE("NUM-5: ways that disagree when they are measured are not used") {
     const Node node = contraction(7, 65536, 64);
-    const auto backend = make_torch_backend(
-        5, {.device = "cpu", .portable = true, .products = ProductChoice::kMeasured}
-    );
+    const auto backend =
+        make_torch_backend(5, {.device = "cpu", .portable = true, .products = ProductChoice::kMeasured});
     // Claimed to be within +-127, which 200 is not: as a byte it is another number.
     for (Slot i = 0; i < 4; ++i) {
         canonical::Tensor x = canonical::make_tensor(DType::kI32, node.inputs[i].shape);
@@ -130,7 +129,8 @@ TEST_CASE("NUM-16: as few moduli as tell the sums of a chunk apart") {
             const std::int64_t limit = bits == 7 ? 127 : std::int64_t{1} << bits;
             const std::size_t count = residue_count(limit, std::int64_t{1} << log_depth);
             REQUIRE(count <= kMaxModuli);
-            const bool is_exact = count == 1 || (modulus_of(count) / 2) >> log_depth >= static_cast<std::uint64_t>(limit * limit);
+            const bool is_exact =
+                count == 1 || (modulus_of(count) / 2) >> log_depth >= static_cast<std::uint64_t>(limit * limit);
             CHECK(is_exact);
         }
     }
