@@ -33,6 +33,7 @@ int run_init(const InitOptions& options);
 struct TestnetOptions {
     std::filesystem::path directory;  ///< gets node0, node1, ...
     std::uint32_t validators = 4;
+    std::uint32_t full_nodes = 0;  ///< further homes that follow the chain and do not vote
     std::string chain_id = "assay-testnet";
     std::optional<std::filesystem::path> genesis;  ///< default: every node's account has money
     std::uint16_t base_port = 26'600;  ///< node i has the ports from base + 10 i on; 0: free ones

@@ -77,6 +77,7 @@ int run(int argc, char** argv) {
     testnet_command->add_option("--home", testnet_directory, "The directory that gets node0, node1, ...")->required();
     testnet_command->add_option("-o,--output", output, "text or json")->check(CLI::IsMember({"text", "json"}));
     testnet_command->add_option("--validators", testnet.validators, "How many")->capture_default_str();
+    testnet_command->add_option("--full-nodes", testnet.full_nodes, "And how many that only follow")->capture_default_str();
     testnet_command->add_option("--chain-id", testnet.chain_id, "Name of the chain")->capture_default_str();
     testnet_command->add_option("--genesis", testnet.genesis, "A genesis file to start from")->excludes("--chain-id");
     testnet_command->add_option("--base-port", testnet.base_port, "Node i has the ports from this plus 10 i on; 0: free ones")

@@ -20,7 +20,7 @@
 namespace assay::node {
 namespace {
 
-constexpr std::uint32_t kValidatorsMax = 64;
+constexpr std::uint32_t kNodesMax = 64;
 constexpr std::uint16_t kPortsPerNode = 10;
 constexpr Amount kBalance{1'000'000'000'000'000};
 
@@ -53,16 +53,18 @@ std::vector<std::uint16_t> find_free_ports(std::size_t count) {
     return ports;
 }
 
+std::uint32_t homes_of(const TestnetOptions& options) { return options.validators + options.full_nodes; }
+
 std::vector<Ports> choose_ports(const TestnetOptions& options) {
-    std::vector<Ports> out(options.validators);
+    std::vector<Ports> out(homes_of(options));
     if (options.base_port == 0) {
-        const auto free = find_free_ports(std::size_t{3} * options.validators);
+        const auto free = find_free_ports(3 * out.size());
         for (std::size_t i = 0; i < out.size(); ++i) {
             out[i] = {.rpc = free[3 * i], .engine_rpc = free[3 * i + 1], .p2p = free[3 * i + 2]};
         }
         return out;
     }
-    const std::uint32_t last = options.base_port + std::uint32_t{kPortsPerNode} * options.validators;
+    const std::uint32_t last = options.base_port + std::uint32_t{kPortsPerNode} * homes_of(options);
     if (last > 65'535) {
         throw ConfigError("--base-port " + std::to_string(options.base_port) + " leaves no ports for so many validators");
     }
@@ -90,6 +92,7 @@ void report(const TestnetOptions& options, const contracts::Genesis& genesis, co
     auto nodes = nlohmann::ordered_json::array();
     for (std::size_t i = 0; i < homes.size(); ++i) {
         nodes.push_back({{"home", homes[i].root.string()},
+                         {"validator", i < options.validators},
                          {"account", crypto::to_address(keys[i].account())},
                          {"rpc", "http://127.0.0.1:" + std::to_string(ports[i].rpc)},
                          {"cometbft_rpc", "http://127.0.0.1:" + std::to_string(ports[i].engine_rpc)}});
@@ -109,8 +112,8 @@ void report(const TestnetOptions& options, const contracts::Genesis& genesis, co
 }  // namespace
 
 int run_testnet(const TestnetOptions& options) {
-    if (options.validators == 0 || options.validators > kValidatorsMax) {
-        throw ConfigError("--validators is 1 to " + std::to_string(kValidatorsMax));
+    if (options.validators == 0 || homes_of(options) > kNodesMax) {
+        throw ConfigError("--validators and --full-nodes are 1 to " + std::to_string(kNodesMax) + " together");
     }
     const auto engine = cometbft::find_engine(options.cometbft_program);
     const auto ports = choose_ports(options);
@@ -118,7 +121,7 @@ int run_testnet(const TestnetOptions& options) {
     std::vector<crypto::SecretKey> keys;
     std::vector<cometbft::Validator> validators;
     std::vector<std::string> peers;
-    for (std::uint32_t i = 0; i < options.validators; ++i) {
+    for (std::uint32_t i = 0; i < homes_of(options); ++i) {
         const Home& home = homes.emplace_back(Home{options.directory / ("node" + std::to_string(i))});
         if (std::filesystem::exists(home.config())) {
             throw HomeError(home.config().string() + " exists already: this testnet is written");
@@ -129,9 +132,10 @@ int run_testnet(const TestnetOptions& options) {
         validators.back().name = "node" + std::to_string(i);
         peers.push_back(cometbft::node_id(engine, home.cometbft()) + "@127.0.0.1:" + std::to_string(ports[i].p2p));
     }
+    validators.resize(options.validators);
     const auto genesis = make_genesis(options, keys);
     const std::string time = utc_now();
-    for (std::uint32_t i = 0; i < options.validators; ++i) {
+    for (std::uint32_t i = 0; i < homes_of(options); ++i) {
         Config config;
         config.engine = EngineKind::kCometBft;
         config.rpc_port = ports[i].rpc;
@@ -139,7 +143,7 @@ int run_testnet(const TestnetOptions& options) {
         config.cometbft_program = engine.string();
         config.cometbft_rpc_port = ports[i].engine_rpc;
         config.cometbft_p2p_port = ports[i].p2p;
-        for (std::uint32_t k = 0; k < options.validators; ++k) {
+        for (std::uint32_t k = 0; k < homes_of(options); ++k) {
             if (k != i) {
                 config.cometbft_peers += (config.cometbft_peers.empty() ? "" : ",") + peers[k];
             }

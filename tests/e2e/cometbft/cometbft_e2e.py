@@ -1,0 +1,289 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Many validators with the real CometBFT on this host.
+
+    cometbft_e2e.py BIN demo KIND        the demo of one fraud on four validators
+    cometbft_e2e.py BIN minority         one validator down: blocks go on; two: they stop, and go on when one is back
+    cometbft_e2e.py BIN kill TIMES SEED  kill -9 of nodes and engines at random, under load
+    cometbft_e2e.py BIN crash-points     the engine's own crash points, one after the other
+    cometbft_e2e.py BIN join             a full node joins by replaying the blocks
+
+Without CometBFT it says so in one line that begins with "skipped: ", and ends with 0.
+"""
+import concurrent.futures
+import json
+import os
+import pathlib
+import random
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.error
+import urllib.request
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "demo"))
+import demo_e2e  # noqa: E402
+
+check = demo_e2e.check
+INSTALL = "go install github.com/cometbft/cometbft/cmd/cometbft@v0.38.25"
+
+
+class Rpc:
+    """A node's JSON-RPC."""
+
+    def __init__(self, url):
+        self.url = url
+
+    def call(self, method, **params):
+        body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
+        request = urllib.request.Request(self.url, body, {"Content-Type": "application/json"})
+        with urllib.request.urlopen(request, timeout=15) as answer:
+            out = json.load(answer)
+        if "error" in out:
+            raise RuntimeError(f"{method}: {out['error']}")
+        return out["result"]
+
+    def height(self):
+        return self.call("node_status")["height"]
+
+
+class Node:
+    """An assayd of a testnet, started and killed as a test wants."""
+
+    def __init__(self, binaries, home, url):
+        self.binaries, self.home, self.rpc = binaries, home, Rpc(url)
+        self.process = None
+
+    def start(self, environment=None, wait=True):
+        log = open(self.home / "data" / "assayd.log", "a")
+        self.process = subprocess.Popen(
+            [str(self.binaries / "assayd"), "start", "--home", str(self.home)], stdout=subprocess.PIPE, stderr=log,
+            text=True, env={**os.environ, **(environment or {})})
+        log.close()
+        if wait:
+            self.await_ready()
+
+    def await_ready(self):
+        line = self.process.stdout.readline()
+        check(line.startswith("assayd ready"), f"{self.home} did not become ready: {self.log_tail()}")
+
+    def log_tail(self):
+        return (self.home / "data" / "assayd.log").read_text()[-2000:]
+
+    def engine_pid(self):
+        found = subprocess.run(["pgrep", "-f", f"start --home={self.home / 'cometbft'} "], capture_output=True, text=True)
+        return [int(pid) for pid in found.stdout.split()]
+
+    def kill(self, of="node"):
+        """kill -9 of the node or of its engine; the other ends by itself."""
+        engines = self.engine_pid()
+        if of == "engine" and engines:
+            os.kill(engines[0], signal.SIGKILL)
+            self.process.wait(timeout=30)
+        else:
+            self.process.kill()
+            self.process.wait()
+        end = time.monotonic() + 20
+        while self.engine_pid() and time.monotonic() < end:
+            time.sleep(0.05)
+        check(not self.engine_pid(), f"the engine of {self.home} outlived its node")
+
+    def stop(self):
+        if self.process and self.process.poll() is None:
+            self.process.terminate()
+            self.process.wait(timeout=60)
+
+
+class Testnet:
+    def __init__(self, binaries, folder, validators=4, full_nodes=0, interval_ms=200):
+        self.binaries, self.folder = binaries, folder / "net"
+        out = self.assayd("testnet", "--home", str(self.folder), "--validators", str(validators), "--full-nodes",
+                          str(full_nodes), "--base-port", "0", "--block-interval-ms", str(interval_ms), "-o", "json")
+        self.nodes = [Node(binaries, pathlib.Path(n["home"]), n["rpc"]) for n in out["nodes"]]
+
+    def assayd(self, *arguments):
+        result = subprocess.run([str(self.binaries / "assayd"), *arguments], capture_output=True, text=True, timeout=120)
+        check(result.returncode == 0, f"assayd {arguments[0]}: {result.stderr}")
+        return json.loads(result.stdout)
+
+    def start(self, which=None):
+        chosen = [n for i, n in enumerate(self.nodes) if which is None or i in which]
+        for node in chosen:
+            node.start(wait=False)
+        for node in chosen:
+            node.await_ready()
+
+    def stop(self):
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            list(pool.map(Node.stop, self.nodes))
+
+    def await_height(self, height, which, timeout=90):
+        end = time.monotonic() + timeout
+        for node in (self.nodes[i] for i in which):
+            while node.rpc.height() < height:
+                check(time.monotonic() < end, f"{node.home} did not reach height {height}: {node.log_tail()}")
+                time.sleep(0.1)
+
+    def check_agreement(self, which):
+        """Every one of these nodes has the same block and the same state at every height."""
+        heights = [self.nodes[i].rpc.height() for i in which]
+        for height in range(1, min(heights) + 1):
+            found = {(b["hash"], b["app_hash"]) for b in (self.nodes[i].rpc.call("chain_block", height=height) for i in which)}
+            check(len(found) == 1, f"nodes disagree at height {height}: {found}")
+        return min(heights)
+
+
+class Load:
+    """Transfers of one grain from node0's account, each to whatever node is up, until stopped."""
+
+    def __init__(self, net):
+        self.net, self.executed, self.stopped = net, [], threading.Event()
+        self.home = net.folder / "client"
+        self.home.mkdir()
+        (self.home / "password").write_text("pw\n")
+        self.run("keys", "import", "rich", str(net.nodes[0].home / "node_key"))
+        self.account = self.run("keys", "show", "rich")["account"]
+        self.thread = threading.Thread(target=self.loop)
+
+    def run(self, *arguments):
+        command = [str(self.net.binaries / "assay"), "--home", str(self.home), "-o", "json", *arguments]
+        environment = {**os.environ, "ASSAY_PASSWORD": "pw"}
+        result = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment)
+        check(result.returncode == 0, f"{arguments}: {result.stdout}")
+        return json.loads(result.stdout)
+
+    def loop(self):
+        chooser = random.Random(5)
+        while not self.stopped.is_set():
+            node = chooser.choice(self.net.nodes)
+            command = [str(self.net.binaries / "assay"), "--home", str(self.home), "-o", "json", "--node", node.rpc.url,
+                       "account", "send", self.account, "1 grains"]
+            result = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "ASSAY_PASSWORD": "pw"})
+            if result.returncode == 0:
+                self.executed.append(json.loads(result.stdout))
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.stopped.set()
+        self.thread.join()
+
+
+def run_demo(binaries, folder, kind):
+    report, _ = demo_e2e.run_demo(binaries, folder / "home", "--fraud", kind, "--seed", "7", "--validators", "4")
+    demo_e2e.check_shape(report)
+    demo_e2e.check_fraud(report, kind)
+
+
+def run_minority(binaries, folder):
+    net = Testnet(binaries, folder)
+    try:
+        net.start()
+        net.await_height(3, range(4))
+        net.nodes[3].kill()
+        net.await_height(net.nodes[0].rpc.height() + 5, range(3))
+        net.nodes[2].kill()
+        time.sleep(3)
+        stuck = net.nodes[0].rpc.height()
+        time.sleep(5)
+        check(net.nodes[0].rpc.height() <= stuck + 1, "two of four validators made blocks")
+        net.nodes[2].start()
+        net.await_height(stuck + 5, range(3))
+        net.nodes[3].start()
+        net.await_height(net.nodes[0].rpc.height(), range(4))
+        print("agreed on", net.check_agreement(range(4)), "blocks")
+    finally:
+        net.stop()
+
+
+def run_kill(binaries, folder, times, seed):
+    net = Testnet(binaries, folder)
+    chooser = random.Random(seed)
+    print(f"seed {seed}")
+    try:
+        net.start()
+        with Load(net) as load:
+            for _ in range(times):
+                time.sleep(chooser.uniform(0.1, 1.5))
+                node = chooser.choice(net.nodes)
+                node.kill(chooser.choice(["node", "engine"]))
+                node.start()
+            net.await_height(max(n.rpc.height() for n in net.nodes) + 2, range(4))
+        executed = load.executed
+        check(executed, "no transfer was executed under load")
+        net.await_height(max(n.rpc.height() for n in net.nodes), range(4))
+        heights = net.check_agreement(range(4))
+        for transfer in executed:
+            for node in net.nodes:
+                check(node.rpc.call("tx_get", hash=transfer["hash"])["status"] == "executed", f"a transfer is lost: {transfer}")
+        print(f"{times} kills, {len(executed)} transfers, none lost; agreed on {heights} blocks")
+    finally:
+        net.stop()
+
+
+def run_crash_points(binaries, folder):
+    net = Testnet(binaries, folder, validators=1)
+    node = net.nodes[0]
+    node.start()
+    net.await_height(2, [0])
+    node.stop()
+    passed = 0
+    for index in range(12):
+        node.start(environment={"FAIL_TEST_INDEX": str(index)}, wait=False)
+        try:
+            node.process.wait(timeout=20)
+        except subprocess.TimeoutExpired:
+            node.stop()
+            break  # no such crash point
+        check(node.process.returncode != 0, "the node did not say that its engine ended")
+        passed += 1
+        before = Rpc(node.rpc.url)
+        node.start()
+        reached = before.height()
+        net.await_height(reached + 2, [0])
+        node.stop()
+    check(passed >= 8, f"only {passed} crash points were met")
+    node.start()
+    print(f"{passed} crash points, all recovered; {net.check_agreement([0])} blocks")
+    node.stop()
+
+
+def run_join(binaries, folder):
+    net = Testnet(binaries, folder, full_nodes=1)
+    try:
+        net.start(range(4))
+        net.await_height(15, range(4))
+        net.nodes[4].start()
+        net.await_height(net.nodes[0].rpc.height() + 3, range(5))
+        print("agreed on", net.check_agreement(range(5)), "blocks")
+    finally:
+        net.stop()
+
+
+def main():
+    binaries, mode, rest = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3:]
+    with tempfile.TemporaryDirectory(prefix="assay-cometbft-") as folder:
+        folder = pathlib.Path(folder)
+        probe = subprocess.run([str(binaries / "assayd"), "init", "--home", str(folder / "probe"), "--engine", "cometbft"],
+                               capture_output=True, text=True)
+        if probe.returncode != 0 and "cometbft" in probe.stderr:
+            print(f"skipped: {probe.stderr.strip()}; with Go 1.22 or newer: {INSTALL}")
+            return
+        check(probe.returncode == 0, probe.stderr)
+        modes = {"demo": lambda: run_demo(binaries, folder, rest[0]), "minority": lambda: run_minority(binaries, folder),
+                 "kill": lambda: run_kill(binaries, folder, int(rest[0]), int(rest[1])),
+                 "crash-points": lambda: run_crash_points(binaries, folder), "join": lambda: run_join(binaries, folder)}
+        if mode not in modes:
+            sys.exit(__doc__)
+        modes[mode]()
+    print("ok")
+
+
+if __name__ == "__main__":
+    main()
