@@ -280,7 +280,7 @@ void Handler::process_proposal(const abci::Request& request, abci::Response& res
 }
 
 void Handler::finalize_block(const abci::Request& request, abci::Response& response) {
-    // CMT-3
+    // CMT-3, CMT-10
     consensus::FinalizeRequest block = to_block(request.finalize_block());
     const Height last = state_.info().height;
     if (block.height.value != last.value + 1) {

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <random>
+
+#include <consensus/cometbft/handler.hpp>
+#include <consensus/solo/engine.hpp>
+#include <core/codec/borsh.hpp>
+#include <core/merkle/jmt.hpp>
+#include <contracts/chain/slots.hpp>
+#include <node/app/application.hpp>
+#include <tests/unit/consensus/fake_engine.hpp>
+#include <tests/unit/consensus/toy_machine.hpp>
+#include <tests/unit/node/chain.hpp>
+
+using namespace assay;
+using namespace assay::node;
+using namespace assay::node::test;
+
+namespace {
+
+storage::StoreOptions in_memory() { return {.in_memory = true, .write_ahead_log = true, .fault = {}}; }
+
+/// The application behind ABCI.
+struct Abci {
+    storage::Store store{"/memory", in_memory()};
+    Application app{store, [] { return std::uint64_t{0}; }, true};
+    cometbft::Handler handler{app, {.genesis = make_genesis(), .software_version = "1", .on_commit = {}}};
+
+    Abci() { handler.handle(cometbft::test::init_request(kChainId)); }
+
+    /// Has the engine decide what another engine decided.
+    std::string decide(const consensus::FinalizeRequest& block) {
+        abci::Request request = cometbft::test::finalize_request(static_cast<std::int64_t>(block.height.value), block.txs);
+        auto& message = *request.mutable_finalize_block();
+        message.set_hash(std::string(block.block_hash.data.begin(), block.block_hash.data.end()));
+        message.mutable_time()->set_seconds(static_cast<std::int64_t>(block.time_ms / 1'000));
+        message.mutable_time()->set_nanos(static_cast<std::int32_t>(block.time_ms % 1'000 * 1'000'000));
+        const auto response = handler.handle(request);
+        handler.handle(cometbft::test::commit_request());
+        return response.finalize_block().app_hash();
+    }
+};
+
+std::string to_string(const Hash256& hash) { return {hash.data.begin(), hash.data.end()}; }
+
+/// Random blocks: transfers and bonds, some of them wrong, and bytes that are no transactions.
+std::vector<Bytes> random_txs(std::mt19937_64& random, std::array<std::uint64_t, 4>& nonces) {
+    std::vector<Bytes> out;
+    const auto count = random() % 6;
+    for (std::uint64_t i = 0; i < count; ++i) {
+        const auto sender = static_cast<std::uint8_t>(random() % 4 + 1);
+        std::uint64_t& nonce = nonces[sender - 1U];
+        switch (random() % 5) {
+            case 0: out.push_back(Bytes(random() % 40, static_cast<std::uint8_t>(random()))); break;
+            case 1: out.push_back(transfer(key(sender), nonce + 3, key(5).account(), 1)); break;
+            case 2: out.push_back(transfer(key(sender), nonce++, key(5).account(), kRich * 2)); break;
+            case 3:
+                out.push_back(make_tx(key(sender), nonce++, contracts::Bond{contracts::Role::kVerifier, {random() % 1'000'000 + 1}}));
+                break;
+            default: out.push_back(transfer(key(sender), nonce++, key(6).account(), random() % 1'000)); break;
+        }
+    }
+    return out;
+}
+
+}  // namespace
+
+TEST_CASE("CMT-10: the embedded engine's blocks give the same app hash at every height through ABCI") {
+    const solo::test::TemporaryDirectory directory;
+    storage::Store store("/memory", in_memory());
+    Application app(store, [] { return std::uint64_t{0}; });
+    app.init(make_genesis());
+    solo::BlockLog log(directory.path() / "blocks.log");
+    std::uint64_t now = 1'700'000'000'000;
+    solo::EngineOptions options{
+        .chain_id = kChainId,
+        .proposer = key(9),
+        .mempool = {},
+        .now_ms = [&now] { return now += 777; },
+        .signing_randomness = [] { return std::array<std::uint8_t, 32>{}; },
+        .after_stage = {},
+        .on_failure = {}};
+    solo::SoloEngine engine(app, log, std::move(options));
+    std::mt19937_64 random(11);
+    std::array<std::uint64_t, 4> nonces{};
+    Abci abci;
+    std::uint64_t failed = 0;
+    for (std::uint64_t height = 1; height <= 60; ++height) {
+        for (Bytes& tx : random_txs(random, nonces)) {
+            failed += engine.submit(std::move(tx)) ? 0U : 1U;
+        }
+        engine.make_block();
+        const auto record = log.read({height});
+        REQUIRE(record.has_value());
+        CHECK(abci.decide(solo::to_request(record->block)) == to_string(app.info().app_hash));
+    }
+    CHECK(failed > 0);
+    CHECK(abci.app.info().height == app.info().height);
+}
+
+TEST_CASE("CMT-10: what a proposer puts into a block although no mempool would take it executes alike") {
+    Abci abci;
+    storage::Store store("/memory", in_memory());
+    Application direct(store, [] { return std::uint64_t{0}; });
+    direct.init(make_genesis());
+    std::mt19937_64 random(12);
+    std::array<std::uint64_t, 4> nonces{};
+    for (std::uint64_t height = 1; height <= 40; ++height) {
+        const auto block = make_block(height, random_txs(random, nonces));
+        const auto result = direct.finalize(block);
+        direct.commit();
+        CHECK(abci.decide(block) == to_string(result.app_hash));
+    }
+}
+
+TEST_CASE("a kept block is the one that was executed") {
+    Abci abci;
+    const auto block = make_block(1, {transfer(key(1), 0, key(5).account(), 7), Bytes{1, 2, 3}});
+    abci.decide(block);
+    const auto kept = abci.app.kept_block({1});
+    CHECK(kept.hash == block.block_hash);
+    CHECK(kept.time_ms == block.time_ms);
+    CHECK(kept.txs == block.txs);
+    CHECK_THROWS_AS(abci.app.kept_block({2}), storage::StorageError);
+    CHECK(abci.app.app_hash_at({1}) == abci.app.info().app_hash);
+    CHECK_THROWS_AS(abci.app.app_hash_at({2}), std::out_of_range);
+}
+
+TEST_CASE("a query through ABCI gives a slot with a proof that leads to the app hash") {
+    Abci abci;
+    abci.decide(make_block(1, {transfer(key(1), 0, key(5).account(), 7)}));
+    const Bytes slot = contracts::keys::account(key(5).account());
+    abci::Request request;
+    request.mutable_query()->set_path("/store");
+    request.mutable_query()->set_data(std::string(slot.begin(), slot.end()));
+    request.mutable_query()->set_prove(true);
+    const auto answer = abci.handler.handle(request).query();
+    CHECK(answer.code() == 0);
+    CHECK(answer.height() == 1);
+    const std::string& data = answer.proof_ops().ops(0).data();
+    const auto proof = codec::decode<merkle::JmtProof>(Bytes(data.begin(), data.end())).value();
+    CHECK(merkle::verify_proof(abci.app.info().app_hash, slot, Bytes(answer.value().begin(), answer.value().end()), proof));
+    request.mutable_query()->set_height(9);
+    CHECK(abci.handler.handle(request).query().code() != 0);
+}
