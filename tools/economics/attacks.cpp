@@ -32,7 +32,9 @@ struct Attack {
     bool empty_task = false;  ///< a task without work, whose alternative is to submit none
 };
 
-std::uint32_t next_id(const Ledger& ledger) { return static_cast<std::uint32_t>(ledger.agents.size()); }
+std::uint32_t next_id(const Ledger& ledger) {
+    return static_cast<std::uint32_t>(ledger.agents.size());
+}
 
 class Attacks {
   public:
@@ -79,12 +81,13 @@ class Attacks {
     /// A solver that does `work` where an honest one trains.
     void solver_attack(const std::string& name, const std::string& what, SolverPlan plan, const std::string& rate) {
         plan.detection = detection_of(costs_, rate);
-        SolverWork work{.wrong = std::min(plan.wrong, s_.segments),
-                        .wrong_initialisation = plan.wrong > s_.segments,
-                        .cost = std::llround(plan.cost * 1e9),
-                        .detection = plan.detection,
-                        .withheld = plan.withheld,
-                        .grinding = plan.grinding};
+        SolverWork work{
+            .wrong = std::min(plan.wrong, s_.segments),
+            .wrong_initialisation = plan.wrong > s_.segments,
+            .cost = std::llround(plan.cost * 1e9),
+            .detection = plan.detection,
+            .withheld = plan.withheld,
+            .grinding = plan.grinding};
         Attack attack{.result = {.name = name, .role = "solver", .what = what}};
         const Expectation expected = model_.solver(plan);
         attack.result.model_gain = expected.gain;
@@ -111,31 +114,68 @@ class Attacks {
 
     void on_training() {
         const std::uint32_t all = s_.segments;
-        solver_attack("infinitesimal_update", "interpolates from the start to stolen weights in steps too small to see",
-                      {.wrong = all, .cost = 0.005 * training(), .self_challenge = true}, "interpolation");
+        solver_attack(
+            "infinitesimal_update",
+            "interpolates from the start to stolen weights in steps too small to see",
+            {.wrong = all, .cost = 0.005 * training(), .self_challenge = true},
+            "interpolation"
+        );
         const std::uint32_t faked = std::max(1U, all - std::max(1U, all / 5));
-        solver_attack("blindfold_top_q", "trains the fifth with the largest updates, interpolates the rest",
-                      {.wrong = faked, .cost = to_asy(s_.segment_cost) * (all - faked) + 0.005 * training(),
-                       .self_challenge = true}, "interpolation");
-        solver_attack("synthetic_data", "makes up data that lead to stolen weights",
-                      {.wrong = all, .cost = 0.1 * training(), .self_challenge = true}, "synthetic_data");
-        solver_attack("seed_and_order_grinding", "trains with two seeds and orders, hands in the better",
-                      {.wrong = all + 1, .cost = 2.0 * training(), .self_challenge = true}, "seed_grinding");
-        solver_attack("drift_below_threshold", "trains at half the price in less precision, just below what tells",
-                      {.wrong = all, .cost = 0.5 * training(), .self_challenge = true}, "drift");
+        solver_attack(
+            "blindfold_top_q",
+            "trains the fifth with the largest updates, interpolates the rest",
+            {.wrong = faked,
+             .cost = to_asy(s_.segment_cost) * (all - faked) + 0.005 * training(),
+             .self_challenge = true},
+            "interpolation"
+        );
+        solver_attack(
+            "synthetic_data",
+            "makes up data that lead to stolen weights",
+            {.wrong = all, .cost = 0.1 * training(), .self_challenge = true},
+            "synthetic_data"
+        );
+        solver_attack(
+            "seed_and_order_grinding",
+            "trains with two seeds and orders, hands in the better",
+            {.wrong = all + 1, .cost = 2.0 * training(), .self_challenge = true},
+            "seed_grinding"
+        );
+        solver_attack(
+            "drift_below_threshold",
+            "trains at half the price in less precision, just below what tells",
+            {.wrong = all, .cost = 0.5 * training(), .self_challenge = true},
+            "drift"
+        );
         const SolverPlan skip{.detection = detection_of(costs_, "skipped_segments"), .self_challenge = true};
-        solver_attack("skipped_segments", "does not train the number of segments that pays best", model_.worst_skip(skip),
-                      "skipped_segments");
-        solver_attack("stolen_checkpoints", "hands in somebody's checkpoints",
-                      {.wrong = all + 1, .cost = 0.01 * training(), .self_challenge = true}, "stolen_checkpoints");
+        solver_attack(
+            "skipped_segments",
+            "does not train the number of segments that pays best",
+            model_.worst_skip(skip),
+            "skipped_segments"
+        );
+        solver_attack(
+            "stolen_checkpoints",
+            "hands in somebody's checkpoints",
+            {.wrong = all + 1, .cost = 0.01 * training(), .self_challenge = true},
+            "stolen_checkpoints"
+        );
         SolverPlan withheld = skip;
         withheld.withheld = true;
-        solver_attack("withheld_artifacts", "skips, and lets nobody fetch the checkpoints that would tell",
-                      model_.worst_skip(withheld), "skipped_segments");
+        solver_attack(
+            "withheld_artifacts",
+            "skips, and lets nobody fetch the checkpoints that would tell",
+            model_.worst_skip(withheld),
+            "skipped_segments"
+        );
         SolverPlan grinding = skip;
         grinding.grinding = true;
-        solver_attack("draw_grinding", "skips, and proposes some of the blocks that draw what is checked",
-                      model_.worst_skip(grinding), "skipped_segments");
+        solver_attack(
+            "draw_grinding",
+            "skips, and proposes some of the blocks that draw what is checked",
+            model_.worst_skip(grinding),
+            "skipped_segments"
+        );
     }
 
     /// An account in the first assignment's seat that plays `strategy` where an honest verifier would sit.
@@ -177,21 +217,46 @@ class Attacks {
     void on_checking() {
         const Found slashed = [](const Outcome& outcome) { return outcome.seat_slashed; };
         const Found lost = [](const Outcome& outcome) { return outcome.disputes_lost > 0; };
-        verifier_attack("lazy_verifier", "accepts without a replay and invents the probe root", Strategy::kLazy,
-                        model_.lazy(true), slashed);
-        verifier_attack("copied_verdict", "publishes another's roots, which it did not commit to", Strategy::kCopying,
-                        model_.copied(true), slashed);
-        verifier_attack("false_rejection", "disputes honest work in the hope that its solver is offline",
-                        Strategy::kRejecting, model_.false_rejection(), lost);
-        watcher_attack("blind_challenge", "challenges every verdict it watches without a replay", Strategy::kBlind,
-                       model_.blind_challenge(), lost);
-        watcher_attack("forced_error_free_riding", "does not replay, challenges when another watcher does",
-                       Strategy::kFollowing, model_.follower(), [](const Outcome& outcome) -> std::optional<bool> {
-                           if (!outcome.seat_forced) {
-                               return std::nullopt;
-                           }
-                           return !outcome.seat_won;
-                       });
+        verifier_attack(
+            "lazy_verifier",
+            "accepts without a replay and invents the probe root",
+            Strategy::kLazy,
+            model_.lazy(true),
+            slashed
+        );
+        verifier_attack(
+            "copied_verdict",
+            "publishes another's roots, which it did not commit to",
+            Strategy::kCopying,
+            model_.copied(true),
+            slashed
+        );
+        verifier_attack(
+            "false_rejection",
+            "disputes honest work in the hope that its solver is offline",
+            Strategy::kRejecting,
+            model_.false_rejection(),
+            lost
+        );
+        watcher_attack(
+            "blind_challenge",
+            "challenges every verdict it watches without a replay",
+            Strategy::kBlind,
+            model_.blind_challenge(),
+            lost
+        );
+        watcher_attack(
+            "forced_error_free_riding",
+            "does not replay, challenges when another watcher does",
+            Strategy::kFollowing,
+            model_.follower(),
+            [](const Outcome& outcome) -> std::optional<bool> {
+                if (!outcome.seat_forced) {
+                    return std::nullopt;
+                }
+                return !outcome.seat_won;
+            }
+        );
     }
 
     /// A coalition with its verifier in the first seat.
@@ -214,13 +279,18 @@ class Attacks {
 
     void on_jackpots() {
         Attack dealing{
-            .result = {.name = "jackpot_self_dealing", .role = "verifier",
-                       .what = "tells its own watchers and ten Sybils when its verdict is forced"},
+            .result =
+                {.name = "jackpot_self_dealing",
+                 .role = "verifier",
+                 .what = "tells its own watchers and ten Sybils when its verdict is forced"},
             .set_up = coalition([](Round& round) { round.tipped_sybils = kSybils; })};
         dealing.result.model_gain = model_.self_dealing(kSybils).gain;
         add(std::move(dealing));
-        Attack empty{.result = {.name = "submitter_solver_verifier_collusion", .role = "submitter",
-                                .what = "submits and solves its own task without any work, for its watchers' jackpots"}};
+        Attack empty{
+            .result = {
+                .name = "submitter_solver_verifier_collusion",
+                .role = "submitter",
+                .what = "submits and solves its own task without any work, for its watchers' jackpots"}};
         empty.empty_task = true;
         empty.result.model_gain = Model(empty_, costs_).empty_task().gain;
         empty.set_up = [this](bool) {
@@ -240,9 +310,12 @@ class Attacks {
             return out;
         };
         add(std::move(empty));
-        Attack grinding{.result = {.name = "jackpot_grinding", .role = "verifier",
-                                   .what = "proposes some of the blocks that decide which verdicts are forced"},
-                        .set_up = coalition([](Round& round) { round.jackpot_grinding = true; })};
+        Attack grinding{
+            .result =
+                {.name = "jackpot_grinding",
+                 .role = "verifier",
+                 .what = "proposes some of the blocks that decide which verdicts are forced"},
+            .set_up = coalition([](Round& round) { round.jackpot_grinding = true; })};
         grinding.result.model_gain = model_.jackpot_grinding().gain;
         grinding.result.by_parameters = false;
         add(std::move(grinding));
@@ -254,15 +327,22 @@ class Attacks {
         Setting stalled = s_;
         stalled.dispute_failure = missed_clock(costs_, s_.extension_blocks);
         const Expectation expected = Model(stalled, costs_).solver(late);
-        Attack last{.result = {.name = "last_second_moves", .role = "solver",
-                               .what = "skips, and answers disputes in the last block of every move"},
-                    .set_up = {}};
+        Attack last{
+            .result =
+                {.name = "last_second_moves",
+                 .role = "solver",
+                 .what = "skips, and answers disputes in the last block of every move"},
+            .set_up = {}};
         last.result.model_gain = expected.gain;
         last.result.model_detection = expected.detection;
-        finish_solver_attack(std::move(last), {.wrong = late.wrong, .cost = std::llround(late.cost * 1e9),
-                                               .detection = late.detection, .stalling = true}, true);
-        Attack flood{.result = {.name = "dispute_flooding", .role = "sybil",
-                                .what = "ten Sybils dispute ten honest segments at once"}};
+        finish_solver_attack(
+            std::move(last),
+            {.wrong = late.wrong, .cost = std::llround(late.cost * 1e9), .detection = late.detection, .stalling = true},
+            true
+        );
+        Attack flood{
+            .result = {
+                .name = "dispute_flooding", .role = "sybil", .what = "ten Sybils dispute ten honest segments at once"}};
         const Expectation flooded = model_.flooding(kSybils);
         flood.result.model_gain = flooded.gain;
         flood.result.model_detection = flooded.detection;
@@ -276,9 +356,12 @@ class Attacks {
             return out;
         };
         add(std::move(flood));
-        Attack self{.result = {.name = "self_slashing", .role = "solver",
-                               .what = "hands in nothing and disputes itself for the winner's share"},
-                    .set_up = {}};
+        Attack self{
+            .result =
+                {.name = "self_slashing",
+                 .role = "solver",
+                 .what = "hands in nothing and disputes itself for the winner's share"},
+            .set_up = {}};
         const Expectation slashed = model_.self_slashing();
         self.result.model_gain = slashed.gain;
         self.result.model_detection = slashed.detection;

@@ -16,9 +16,9 @@ struct Constraint {
     std::string task = {};
     double have = 0.0;
     double need = 0.0;
-    std::string unit = {};       ///< "ASY", "bps", "blocks", or empty
+    std::string unit = {};  ///< "ASY", "bps", "blocks", or empty
     std::string meaning = {};
-    std::string help = {};       ///< what would satisfy it
+    std::string help = {};  ///< what would satisfy it
 
     bool holds() const { return have >= need; }
     /// How far from failing: 1 is on the edge.

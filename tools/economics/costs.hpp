@@ -12,7 +12,9 @@ namespace assay::economics {
 /// Money in grains. Signed, because gains and losses are.
 using Grains = std::int64_t;
 inline constexpr Grains kGrainsPerAsy = 1'000'000'000;
-inline constexpr double to_asy(Grains grains) { return static_cast<double>(grains) / 1e9; }
+inline constexpr double to_asy(Grains grains) {
+    return static_cast<double>(grains) / 1e9;
+}
 
 /// The chain's parameters that decide what cheating costs; names and units are the chain's (contracts/params).
 struct Parameters {
@@ -64,32 +66,32 @@ enum class Mode : std::uint8_t { kExact = 1, kTolerance = 2 };
 
 struct Costs {
     // Prices.
-    double compute_price = 1e9;         ///< grains for an hour of the hardware
-    double replay_ratio = 1.01;         ///< a verifier's replay of a segment over its training (docs/benchmarks)
-    double fetch_share = 0.01;          ///< fetching a checkpoint, of the cost of training a segment
-    Grains transaction_fee = 5'000;     ///< of a transaction of 400 bytes
-    Grains dispute_fees = 663'360;      ///< 8 moves and 64 KiB on the chain
-    double dispute_replays = 2.0;       ///< of the segment, for one party to a dispute
-    Grains chunk_fees = 656'360;        ///< a tile posted against an availability challenge
-    double capital_price = 0.001;       ///< of a bond, for locking it during one task
+    double compute_price = 1e9;      ///< grains for an hour of the hardware
+    double replay_ratio = 1.01;      ///< a verifier's replay of a segment over its training (docs/benchmarks)
+    double fetch_share = 0.01;       ///< fetching a checkpoint, of the cost of training a segment
+    Grains transaction_fee = 5'000;  ///< of a transaction of 400 bytes
+    Grains dispute_fees = 663'360;   ///< 8 moves and 64 KiB on the chain
+    double dispute_replays = 2.0;    ///< of the segment, for one party to a dispute
+    Grains chunk_fees = 656'360;     ///< a tile posted against an availability challenge
+    double capital_price = 0.001;    ///< of a bond, for locking it during one task
 
     // The world.
-    double responder_failure = 0.01;    ///< an honest party loses a dispute by its own outage
-    double inclusion_failure = 0.2;     ///< a block leaves an honest move out
-    std::uint32_t response_blocks = 10; ///< an honest party computes its move in
-    std::uint32_t dispute_moves = 9;    ///< of one party: 8 rounds and a proof
+    double responder_failure = 0.01;     ///< an honest party loses a dispute by its own outage
+    double inclusion_failure = 0.2;      ///< a block leaves an honest move out
+    std::uint32_t response_blocks = 10;  ///< an honest party computes its move in
+    std::uint32_t dispute_moves = 9;     ///< of one party: 8 rounds and a proof
 
     // The arithmetic. Exact replays always tell; in tolerance mode the rates were measured.
     Mode mode = Mode::kExact;
-    double false_rejection = 0.0;               ///< of an honest checked segment
-    std::map<std::string, double> detection;    ///< attack -> how often a replay of a wrong segment tells
+    double false_rejection = 0.0;             ///< of an honest checked segment
+    std::map<std::string, double> detection;  ///< attack -> how often a replay of a wrong segment tells
 
     // What is asked for.
     double safety = 1.5;           ///< penalties over gains
     double margin = 0.1;           ///< of rewards and fees over costs
     double least_detection = 0.1;  ///< of a solver that skips 5 % of the work
 
-    double most_forced = 0.1;      ///< of the verdicts: each delays its task by a second challenge window
+    double most_forced = 0.1;  ///< of the verdicts: each delays its task by a second challenge window
 
     Adversary adversary;
     std::vector<TaskCosts> tasks;

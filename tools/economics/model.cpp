@@ -9,7 +9,9 @@
 namespace assay::economics {
 namespace {
 
-double asy(Grains grains) { return to_asy(grains); }
+double asy(Grains grains) {
+    return to_asy(grains);
+}
 
 /// Watchers that do their work when the coalition's own verdict is at stake.
 std::uint32_t independent_watchers(const Adversary& a) {
@@ -60,8 +62,8 @@ double Model::conviction(const SolverPlan& plan) const {
 
 double Model::honest_solver() const {
     const double lost = 1.0 - std::pow(1.0 - costs_.false_rejection * looked_at(), setting_.checked);
-    return (1.0 - lost) * asy(setting_.net_reward()) - lost * asy(setting_.solver_bond) - asy(setting_.training_cost()) -
-           asy(setting_.transaction_fee) * setting_.solver_transactions;
+    return (1.0 - lost) * asy(setting_.net_reward()) - lost * asy(setting_.solver_bond) -
+           asy(setting_.training_cost()) - asy(setting_.transaction_fee) * setting_.solver_transactions;
 }
 
 Expectation Model::solver(const SolverPlan& plan) const {
@@ -73,16 +75,17 @@ Expectation Model::solver(const SolverPlan& plan) const {
     const double failure = dispute_failure(plan);
     // Disputes that honest verifiers lose pay the solver; who accepted a refuted segment pays its self-challenger.
     const double won = drawn * plan.detection * looked_at() * failure * winner() * asy(setting_.challenger_bond);
-    const double blind = setting_.per_segment * (1.0 - static_cast<double>(honest_verifiers(a)) / a.verifiers -
-                                                 (1.0 - looked_at()));
-    const double acceptors = plan.withheld ? 0.0
-                                           : drawn * plan.detection * (1.0 - failure) * blind * recovered *
-                                                 asy(setting_.verifier_bond);
+    const double blind =
+        setting_.per_segment * (1.0 - static_cast<double>(honest_verifiers(a)) / a.verifiers - (1.0 - looked_at()));
+    const double acceptors =
+        plan.withheld ? 0.0
+                      : drawn * plan.detection * (1.0 - failure) * blind * recovered * asy(setting_.verifier_bond);
     Expectation out;
     out.detection = convicted;
-    out.payoff = (1.0 - convicted) * asy(setting_.net_reward()) - plan.cost -
-                 asy(setting_.transaction_fee) * (setting_.solver_transactions + (plan.self_challenge ? convicted : 0.0)) -
-                 convicted * (1.0 - recovered) * asy(setting_.solver_bond) + won + acceptors;
+    out.payoff =
+        (1.0 - convicted) * asy(setting_.net_reward()) - plan.cost -
+        asy(setting_.transaction_fee) * (setting_.solver_transactions + (plan.self_challenge ? convicted : 0.0)) -
+        convicted * (1.0 - recovered) * asy(setting_.solver_bond) + won + acceptors;
     out.gain = out.payoff - honest_solver();
     return out;
 }
@@ -130,10 +133,11 @@ Expectation Model::copied(bool self_challenge) const {
 
 Expectation Model::false_rejection() const {
     const double success = setting_.dispute_failure;
+    const double disputed = 1.0 - costs_.false_rejection;  // otherwise an honest verifier rejects too
     Expectation out;
-    out.detection = 1.0 - success;
-    out.gain = success * winner() * asy(setting_.solver_bond) - (1.0 - success) * asy(setting_.fee_share) -
-               (1.0 - success) * asy(setting_.challenger_bond) - asy(setting_.dispute_cost);
+    out.detection = disputed * (1.0 - success);
+    out.gain = disputed * (success * winner() * asy(setting_.solver_bond) - (1.0 - success) * asy(setting_.fee_share) -
+                           (1.0 - success) * asy(setting_.challenger_bond) - asy(setting_.dispute_cost));
     out.payoff = honest_verifier() + out.gain;
     return out;
 }
@@ -165,8 +169,8 @@ Expectation Model::blind_challenge() const {
 Expectation Model::follower() const {
     Expectation out;
     out.detection = nobody_else(costs_, setting_.watchers);
-    out.gain = setting_.mean_watch_cost() -
-               setting_.forced_rate * nobody_else(costs_, setting_.watchers) * (asy(setting_.jackpot) - asy(setting_.transaction_fee));
+    out.gain = setting_.mean_watch_cost() - setting_.forced_rate * nobody_else(costs_, setting_.watchers) *
+                                                (asy(setting_.jackpot) - asy(setting_.transaction_fee));
     out.payoff = honest_watcher() + out.gain;
     return out;
 }
@@ -194,10 +198,13 @@ Expectation Model::empty_task() const {
     const double transactions =
         1.0 + setting_.solver_transactions + fee_kept * 3.0 * setting_.assignments + forced * tips;
     Expectation out;
-    out.payoff = -asy(setting_.value()) + asy(setting_.net_reward()) +
-                 fee_kept * asy(setting_.fee_share) * setting_.assignments +
-                 forced * asy(setting_.jackpot) * expected_jackpot_share(draw) -
-                 transactions * asy(setting_.transaction_fee);
+    const double looked =
+        1.0 - probability_of_none({a.verifiers, a.verifiers - a.coalition_verifiers, setting_.per_segment});
+    const double lost = 1.0 - std::pow(1.0 - costs_.false_rejection * looked, setting_.checked);
+    out.payoff =
+        -asy(setting_.value()) + asy(setting_.net_reward()) + lost * asy(setting_.reward_tax - setting_.solver_bond) +
+        fee_kept * asy(setting_.fee_share) * setting_.assignments +
+        forced * asy(setting_.jackpot) * expected_jackpot_share(draw) - transactions * asy(setting_.transaction_fee);
     out.gain = out.payoff;
     return out;
 }
@@ -206,9 +213,9 @@ Expectation Model::flooding(std::uint32_t disputes) const {
     const double failure = setting_.dispute_failure;
     Expectation out;
     out.detection = 1.0 - failure;
-    out.gain = -std::expm1(disputes * std::log1p(-std::min(failure, 1.0 - 1e-15))) * winner() *
-                   asy(setting_.solver_bond) -
-               disputes * ((1.0 - failure) * asy(setting_.challenger_bond) + asy(setting_.transaction_fee));
+    out.gain =
+        -std::expm1(disputes * std::log1p(-std::min(failure, 1.0 - 1e-15))) * winner() * asy(setting_.solver_bond) -
+        disputes * ((1.0 - failure) * asy(setting_.challenger_bond) + asy(setting_.transaction_fee));
     out.payoff = out.gain;
     return out;
 }
@@ -229,9 +236,10 @@ Expectation Model::jackpot_grinding() const {
     const double success = setting_.forced_rate * drawn;
     const double found = -std::expm1(a.grinding_tries * std::log1p(-std::min(success, 1.0 - 1e-15)));
     const double tips = setting_.watchers * static_cast<double>(a.coalition_watchers) / a.watchers;
-    const double won = drawn > 0.0 ? (asy(setting_.jackpot) * expected_jackpot_share(draw) -
-                                      tips * asy(setting_.transaction_fee)) / drawn
-                                   : 0.0;
+    const double won =
+        drawn > 0.0
+            ? (asy(setting_.jackpot) * expected_jackpot_share(draw) - tips * asy(setting_.transaction_fee)) / drawn
+            : 0.0;
     Expectation out;
     out.gain = a.proposer_share * (found - success) * won;
     out.payoff = honest_verifier() + out.gain + success * won;

@@ -5,8 +5,8 @@
 
 #include <tools/economics/setting.hpp>
 
-/// What each deviation brings on average, in closed form. All amounts are in ASY; a gain is over honest play of the same
-/// seat. docs/operations/economics.md has the argument behind each formula.
+/// What each deviation brings on average, in closed form. All amounts are in ASY; a gain is over honest play of the
+/// same seat. docs/operations/economics.md has the argument behind each formula.
 namespace assay::economics {
 
 /// What a solver does instead of training everything.
@@ -55,7 +55,8 @@ class Model {
 
     // Coalitions.
     Expectation self_dealing(std::uint32_t sybils) const;
-    /// A task without any work, submitted and solved by the coalition, whose verifiers and watchers are drawn by chance.
+    /// A task without any work, submitted and solved by the coalition, whose verifiers and watchers are drawn by
+    /// chance.
     Expectation empty_task() const;
     Expectation flooding(std::uint32_t disputes) const;
     Expectation self_slashing() const;

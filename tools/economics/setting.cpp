@@ -10,7 +10,7 @@
 namespace assay::economics {
 namespace {
 
-constexpr int kRounds = 8;         // for amounts and counts that follow from each other
+constexpr int kRounds = 8;        // for amounts and counts that follow from each other
 constexpr double kMostWin = 1e6;  // ASY: where no fee would do, constraints say so
 
 Grains share_of(Grains amount, std::uint32_t bps) {
@@ -18,7 +18,9 @@ Grains share_of(Grains amount, std::uint32_t bps) {
     return static_cast<Grains>(static_cast<Wide>(amount) * bps / 10'000);
 }
 
-Grains times(Grains amount, double factor) { return std::llround(static_cast<double>(amount) * factor); }
+Grains times(Grains amount, double factor) {
+    return std::llround(static_cast<double>(amount) * factor);
+}
 
 std::uint32_t grown(std::uint32_t least, Grains value, Grains per, std::uint32_t most) {
     const Grains more = per == 0 ? 0 : value / per;
@@ -32,9 +34,8 @@ Grains gross(Grains net, std::uint32_t tax_bps) {
 }
 
 void count(Setting& out, const Parameters& p) {
-    out.checked = std::min(
-        grown(p.segments_checked, out.value(), p.value_per_check, p.segments_checked_max), out.segments + 1
-    );
+    out.checked =
+        std::min(grown(p.segments_checked, out.value(), p.value_per_check, p.segments_checked_max), out.segments + 1);
     out.per_segment = grown(p.verifiers_per_segment, out.value(), p.value_per_verifier, p.verifiers_per_segment_max);
     out.assignments = out.checked * out.per_segment;
 }
@@ -72,7 +73,9 @@ double nobody_else(const Costs& costs, std::uint32_t watchers) {
     if (watchers <= 1 || a.watchers <= 1) {
         return 1.0;
     }
-    return probability_of_none({a.watchers - 1, a.watchers - 1 - std::min(a.idle_watchers, a.watchers - 1), watchers - 1});
+    return probability_of_none(
+        {a.watchers - 1, a.watchers - 1 - std::min(a.idle_watchers, a.watchers - 1), watchers - 1}
+    );
 }
 
 double needed_win(const Setting& setting, const Costs& costs) {

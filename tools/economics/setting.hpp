@@ -29,7 +29,7 @@ struct Setting {
 
     // What work costs.
     Grains segment_cost = 0;
-    Grains verify_cost = 0;   ///< fetch and replay one segment
+    Grains verify_cost = 0;  ///< fetch and replay one segment
     Grains fetch_cost = 0;
     Grains dispute_cost = 0;  ///< fees and replays of one party
     Grains transaction_fee = 0;

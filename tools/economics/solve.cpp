@@ -151,7 +151,9 @@ std::size_t failures(const std::vector<Constraint>& constraints) {
 }
 
 /// A bond is a parameter of two numbers, growth with the value and counts have maxima; the product must stay in bounds.
-bool within_limits(const Parameters& p) { return p.segments_checked_max * p.verifiers_per_segment_max <= 256; }
+bool within_limits(const Parameters& p) {
+    return p.segments_checked_max * p.verifiers_per_segment_max <= 256;
+}
 
 }  // namespace
 
@@ -167,6 +169,22 @@ double overhead(const Parameters& p, const Costs& costs) {
         out += (to_asy(s.fee + s.reward_tax) + costs.capital_price * bonds + delay) / to_asy(s.training_cost());
     }
     return costs.tasks.empty() ? 0.0 : out / static_cast<double>(costs.tasks.size());
+}
+
+std::uint32_t least_segments(const Parameters& parameters, const Costs& costs, TaskCosts task) {
+    const double seconds = task.segment_seconds * task.segments;
+    std::uint32_t least = 0;
+    for (std::uint32_t segments = task.segments; segments > 0; --segments) {
+        task.segments = segments;
+        task.segment_seconds = seconds / segments;
+        const std::vector<Constraint> found =
+            check(make_setting(parameters, costs, task), parameters, costs, task.name);
+        if (!std::all_of(found.begin(), found.end(), [](const Constraint& c) { return c.holds(); })) {
+            break;
+        }
+        least = segments;
+    }
+    return least;
 }
 
 std::vector<Binding> binding_of(const std::vector<Constraint>& constraints) {

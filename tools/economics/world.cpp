@@ -191,7 +191,7 @@ class Play {
                     a.accepts = false;
                     break;
                 case Strategy::kCoalition:
-                    if (partners && wrong_[a.segment]) {
+                    if (partners) {  // only the probe root cannot be had from the solver
                         spend(a.verifier, trained ? s_.watch_cost(random_.unit()) : 0);
                         break;
                     }
@@ -215,8 +215,12 @@ class Play {
         for (std::uint32_t i = 0; i < tries; ++i) {
             forced = random_.chance(s_.forced_rate);
             const bool bound = seated && round_.watcher != kAnybody && s_.watchers > 0;
-            watchers = pick(Role::kWatcher, s_.challenger_bond + s_.verify_cost, s_.watchers - (bound ? 1 : 0),
-                            bound ? round_.watcher : kAnybody);
+            watchers = pick(
+                Role::kWatcher,
+                s_.challenger_bond + s_.verify_cost,
+                s_.watchers - (bound ? 1 : 0),
+                bound ? round_.watcher : kAnybody
+            );
             if (bound) {
                 watchers.push_back(round_.watcher);
             }
@@ -303,8 +307,7 @@ class Play {
         out_.forced += forced ? 1 : 0;
         if (index == 0) {
             out_.seat_forced = forced;
-            out_.seat_challenged =
-                std::find(made.all.begin(), made.all.end(), round_.watcher) != made.all.end();
+            out_.seat_challenged = std::find(made.all.begin(), made.all.end(), round_.watcher) != made.all.end();
             out_.seat_won = forced && out_.seat_challenged;
         }
         if (forced) {
@@ -346,7 +349,7 @@ class Play {
         return false;
     }
 
-    void convict(std::uint32_t winner) {
+    void convict(std::optional<std::uint32_t> winner) {
         if (!out_.convicted) {
             out_.convicted = true;
             winner_ = winner;
@@ -381,7 +384,8 @@ class Play {
             }
         }
         refuted_[a.segment] = !work_.withheld;  // of missing data no verifier is blamed
-        convict(a.verifier);
+        // What the measured distance refutes falsely was nobody's discovery.
+        convict(wrong_[a.segment] ? std::optional(a.verifier) : std::nullopt);
     }
 
     void flood(std::uint32_t sybil) {
@@ -419,7 +423,7 @@ class Play {
     }
 
     void settle_conviction() {
-        std::uint32_t winner = winner_;
+        std::optional<std::uint32_t> winner = winner_;
         if (round_.self_challenge && out_.solver_was_wrong && round_.work.has_value()) {
             pay_transactions(solver_, 1);
             winner = solver_;
@@ -477,7 +481,7 @@ class Play {
     Random& random_;
     std::uint32_t submitter_ = 0;
     std::uint32_t solver_ = 0;
-    std::uint32_t winner_ = 0;
+    std::optional<std::uint32_t> winner_;
     SolverWork work_;
     std::vector<bool> wrong_;
     std::vector<bool> told_;
@@ -485,7 +489,6 @@ class Play {
     std::vector<bool> disputed_;
     std::vector<Assignment> drawn_;
     Outcome out_;
-
 };
 
 }  // namespace
@@ -496,8 +499,18 @@ const char* to_string(Role role) noexcept {
 }
 
 const char* to_string(Strategy strategy) noexcept {
-    constexpr const char* kNames[] = {"honest", "skipping", "faking", "lazy", "copying", "rejecting",
-                                      "idle", "blind", "following", "coalition", "flooding"};
+    constexpr const char* kNames[] = {
+        "honest",
+        "skipping",
+        "faking",
+        "lazy",
+        "copying",
+        "rejecting",
+        "idle",
+        "blind",
+        "following",
+        "coalition",
+        "flooding"};
     return kNames[static_cast<std::size_t>(strategy) - 1];
 }
 

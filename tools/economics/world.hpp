@@ -15,16 +15,16 @@ enum class Role : std::uint8_t { kSubmitter = 1, kSolver = 2, kVerifier = 3, kWa
 
 enum class Strategy : std::uint8_t {
     kHonest = 1,
-    kSkipping = 2,   ///< solver: skips a fifth of the segments
-    kFaking = 3,     ///< solver: trains nothing
-    kLazy = 4,       ///< verifier: accepts and invents a probe root
-    kCopying = 5,    ///< verifier: publishes what it did not commit to
-    kRejecting = 6,  ///< verifier: rejects everything
-    kIdle = 7,       ///< watcher: does not look
-    kBlind = 8,      ///< watcher: challenges without looking
-    kFollowing = 9,  ///< watcher: challenges when another does
-    kCoalition = 10, ///< of one owner: its solver skips, its verifiers accept that, its watchers know what is forced
-    kFlooding = 11,  ///< Sybil: disputes honest work
+    kSkipping = 2,    ///< solver: skips a fifth of the segments
+    kFaking = 3,      ///< solver: trains nothing
+    kLazy = 4,        ///< verifier: accepts and invents a probe root
+    kCopying = 5,     ///< verifier: publishes what it did not commit to
+    kRejecting = 6,   ///< verifier: rejects everything
+    kIdle = 7,        ///< watcher: does not look
+    kBlind = 8,       ///< watcher: challenges without looking
+    kFollowing = 9,   ///< watcher: challenges when another does
+    kCoalition = 10,  ///< of one owner: its solver skips, its verifiers accept that, its watchers know what is forced
+    kFlooding = 11,   ///< Sybil: disputes honest work
 };
 const char* to_string(Role role) noexcept;
 const char* to_string(Strategy strategy) noexcept;
@@ -70,13 +70,13 @@ struct SolverWork {
 struct Round {
     std::uint32_t submitter = kAnybody;
     std::uint32_t solver = kAnybody;
-    std::uint32_t verifier = kAnybody;  ///< of the first assignment, whose segment then is no initialisation
-    std::uint32_t watcher = kAnybody;   ///< one of those of the first assignment
+    std::uint32_t verifier = kAnybody;    ///< of the first assignment, whose segment then is no initialisation
+    std::uint32_t watcher = kAnybody;     ///< one of those of the first assignment
     std::optional<SolverWork> work = {};  ///< instead of what the solver's strategy says
-    bool self_challenge = false;        ///< the solver's and the seat's owner is first to dispute what is found
-    std::uint32_t tipped_sybils = 0;    ///< accounts of the seat's verifier that challenge when it is forced
-    bool jackpot_grinding = false;      ///< the seat's verifier may propose the block that draws
-    std::uint32_t floods = 0;           ///< disputes of honest segments by the last Sybil
+    bool self_challenge = false;          ///< the solver's and the seat's owner is first to dispute what is found
+    std::uint32_t tipped_sybils = 0;      ///< accounts of the seat's verifier that challenge when it is forced
+    bool jackpot_grinding = false;        ///< the seat's verifier may propose the block that draws
+    std::uint32_t floods = 0;             ///< disputes of honest segments by the last Sybil
 };
 
 struct Outcome {
