@@ -22,6 +22,7 @@ void add_query_commands(CLI::App& app, Session& session);
 void add_proof_command(CLI::App& group, Session& session);  ///< of `query`
 void add_audit_command(CLI::App& app, Session& session);
 void add_demo_command(CLI::App& app, Session& session);
+void add_economics_command(CLI::App& app, Session& session);
 void add_version_command(CLI::App& app, Session& session);
 
 }  // namespace assay::cli
