@@ -25,6 +25,7 @@ void add_penalty_command(CLI::App& app, Session& session);
 void add_audit_command(CLI::App& app, Session& session);
 void add_testnet_command(CLI::App& app, Session& session);
 void add_demo_command(CLI::App& app, Session& session);
+void add_economics_command(CLI::App& app, Session& session);
 void add_version_command(CLI::App& app, Session& session);
 
 }  // namespace assay::cli

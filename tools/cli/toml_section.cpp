@@ -207,6 +207,18 @@ void TomlSection::read(const std::string& key, const Range& range, float& out) c
     out = static_cast<float>(*value);
 }
 
+void TomlSection::read(const std::string& key, const Range& range, double& out) const {
+    if (!has(key)) {
+        return;
+    }
+    const auto value = table_.get(key)->value<double>();
+    if (!value || !is_within(*value, range)) {
+        fail(key, range_text(range));
+        return;
+    }
+    out = *value;
+}
+
 TomlSection TomlSection::section(const std::string& key) const {
     static const toml::table kEmpty;
     const std::string name = "[" + key + "] ";

@@ -62,6 +62,7 @@ class TomlSection {
     };
     /// Leaves `out` alone when the key is absent.
     void read(const std::string& key, const Range& range, float& out) const;
+    void read(const std::string& key, const Range& range, double& out) const;
 
     /// The section [key]; an empty one when it is absent, or not a section.
     TomlSection section(const std::string& key) const;

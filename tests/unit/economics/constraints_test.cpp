@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tools/economics/constraints.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include <contracts/params/params.hpp>
+#include <tools/economics/model.hpp>
+
+namespace assay::economics {
+namespace {
+
+const TaskCosts kTask{.name = "usual", .segments = 100, .segment_seconds = 360.0};
+
+Constraint named(const std::vector<Constraint>& all, const std::string& name) {
+    const auto at = std::find_if(all.begin(), all.end(), [&](const Constraint& c) { return c.name == name; });
+    REQUIRE(at != all.end());
+    return *at;
+}
+
+Constraint one(const std::string& name, const Parameters& p, const Costs& costs) {
+    return named(check(make_setting(p, costs, kTask), p, costs, kTask.name), name);
+}
+
+TEST_CASE("economics: parameters start from what the chain starts with") {
+    const contracts::Params chain;
+    const Parameters p = chain_defaults();
+    CHECK(p.solver_bond == static_cast<Grains>(chain.solver_bond.grains));
+    CHECK(p.verifier_bond == static_cast<Grains>(chain.verifier_bond.grains));
+    CHECK(p.challenger_bond == static_cast<Grains>(chain.challenger_bond.grains));
+    CHECK(p.segments_checked == chain.segments_checked);
+    CHECK(p.verifiers_per_segment == chain.verifiers_per_segment);
+    CHECK(p.slash_to_winner_bps == chain.slash_to_winner_bps);
+    CHECK(p.dispute_extension_blocks == chain.dispute_extension_blocks);
+}
+
+TEST_CASE("economics: bonds and checks follow the value up to their maxima") {
+    Parameters p = chain_defaults();
+    const Costs costs = default_costs();
+    TaskCosts task = kTask;
+    task.reward = 2'500 * kGrainsPerAsy;
+    task.fee = 500 * kGrainsPerAsy;
+    const Setting s = make_setting(p, costs, task);
+    CHECK(s.solver_bond == 3'000 * kGrainsPerAsy);
+    CHECK(s.verifier_bond == 300 * kGrainsPerAsy);
+    CHECK(s.checked == 6);
+    CHECK(s.per_segment == 1);
+    task.reward = 1'000'000 * kGrainsPerAsy;
+    CHECK(make_setting(p, costs, task).checked == 64);
+    CHECK(make_setting(p, costs, task).per_segment == 4);
+    task.segments = 10;
+    CHECK(make_setting(p, costs, task).checked == 11);
+    task.reward = task.fee = 1;
+    CHECK(make_setting(p, costs, task).solver_bond == p.solver_bond);
+}
+
+TEST_CASE("economics: an open reward and fee pay for honest work with the margin") {
+    const Costs costs = default_costs();
+    for (const std::uint32_t tax : {0U, 300U, 5'000U}) {
+        Parameters p = chain_defaults();
+        p.tax_bps = tax;
+        const Setting s = make_setting(p, costs, kTask);
+        const Model model(s, costs);
+        CHECK(model.honest_solver() == doctest::Approx(costs.margin * to_asy(s.training_cost())).epsilon(0.02));
+        CHECK(model.honest_verifier() > 0.0);
+        CHECK(model.honest_watcher() > 0.0);
+        CHECK(s.net_reward() + s.reward_tax == s.reward);
+    }
+}
+
+TEST_CASE("economics: conviction grows with skipped segments, checks and verifiers, and falls with the coalition") {
+    Costs costs = default_costs();
+    Parameters p = chain_defaults();
+    const auto conviction = [&](std::uint32_t wrong) {
+        const Setting s = make_setting(p, costs, kTask);
+        return Model(s, costs).conviction({.wrong = wrong});
+    };
+    for (std::uint32_t wrong = 1; wrong <= 100; ++wrong) {
+        CHECK(conviction(wrong) >= conviction(wrong - 1));
+    }
+    const double base = conviction(10);
+    p.segments_checked = 4;
+    CHECK(conviction(10) > base);
+    p = chain_defaults();
+    p.verifiers_per_segment = 2;
+    CHECK(conviction(10) > base);
+    p = chain_defaults();
+    costs.adversary.coalition_verifiers += 10;
+    CHECK(conviction(10) < base);
+}
+
+TEST_CASE("economics: a solver's expected gain falls with its bond and rises with the winner's share") {
+    const Costs costs = default_costs();
+    Parameters p = chain_defaults();
+    const auto gain = [&] {
+        const Setting s = make_setting(p, costs, kTask);
+        const Model model(s, costs);
+        return model.solver(model.worst_skip({.self_challenge = true})).gain;
+    };
+    const double base = gain();
+    p.solver_bond_bps = 20'000;
+    CHECK(gain() < base);
+    p = chain_defaults();
+    p.slash_to_winner_bps = 9'000;
+    CHECK(gain() > base);
+}
+
+TEST_CASE("economics: a lazy verifier's gain falls with watchers and bond, and is all it saves when nobody watches") {
+    Costs costs = default_costs();
+    Parameters p = chain_defaults();
+    const auto gain = [&] {
+        const Setting s = make_setting(p, costs, kTask);
+        return Model(s, costs).lazy(true).gain;
+    };
+    const double base = gain();
+    CHECK(base < 0.0);
+    p.verifier_bond_bps = 2'000;
+    CHECK(gain() < base);
+    p = chain_defaults();
+    p.watchers_per_verdict = 2;
+    CHECK(gain() < base);
+    p.watchers_per_verdict = 0;
+    const Setting s = make_setting(p, costs, kTask);
+    CHECK(gain() == doctest::Approx(to_asy(s.verify_cost)));
+}
+
+TEST_CASE("economics: a second watcher lets watchers follow each other instead of replaying") {
+    const Costs costs = default_costs();
+    Parameters p = chain_defaults();
+    TaskCosts task = kTask;
+    task.fee = make_setting(p, costs, kTask).fee;  // what pays for one watcher
+    const auto active = [&] {
+        return named(check(make_setting(p, costs, task), p, costs, task.name), "watcher.active");
+    };
+    CHECK(active().holds());
+    p.watchers_per_verdict = 2;
+    CHECK_FALSE(active().holds());
+}
+
+TEST_CASE("economics: each constraint fails when what it stands on is taken away") {
+    const Costs costs = default_costs();
+    const auto fails = [&](const std::string& name, const auto& change) {
+        Parameters p = chain_defaults();
+        Costs changed = costs;
+        CHECK_MESSAGE(one(name, p, changed).holds(), name);
+        change(p, changed);
+        const Constraint after = one(name, p, changed);
+        CHECK_MESSAGE(!after.holds(), name);
+        CHECK(after.slack() < 1.0);
+        CHECK_FALSE(after.help.empty());
+    };
+    const auto bonds = [](Parameters& p, Costs&) {
+        p.solver_bond = p.verifier_bond = p.challenger_bond = 1;
+        p.solver_bond_bps = p.verifier_bond_bps = p.challenger_bond_bps = 0;
+    };
+    for (const char* const name :
+         {"solver.honest",
+          "solver.entry",
+          "verifier.lazy",
+          "verifier.copy",
+          "watcher.blind",
+          "dispute.pays",
+          "watcher.dispute_pays",
+          "defence.pays",
+          "availability.pays"}) {
+        fails(name, bonds);
+    }
+    fails("verifier.false_rejection", [&](Parameters& p, Costs&) { p.challenger_bond = 1, p.challenger_bond_bps = 0; });
+    fails("solver.detection", [](Parameters& p, Costs&) { p.segments_checked = 1; });
+    fails("watcher.active", [](Parameters& p, Costs&) { p.forced_error_bps = 0; });
+    fails("treasury.sustains", [](Parameters& p, Costs&) { p.tax_bps = 0; });
+    fails("slash.burns", [](Parameters& p, Costs&) { p.slash_to_winner_bps = 10'000; });
+    fails("clock.last_second", [](Parameters& p, Costs&) { p.dispute_extension_blocks = 12; });
+    fails("solver.participation", [](Parameters&, Costs& c) { c.false_rejection = 0.9; });
+    fails("collusion.empty_task", [](Parameters& p, Costs& c) {
+        p.tax_bps = 0;
+        c.adversary.coalition_verifiers = c.adversary.verifiers;
+        c.adversary.coalition_watchers = c.adversary.watchers;
+        c.adversary.careless_verifiers = c.adversary.idle_watchers = 0;
+    });
+}
+
+TEST_CASE("economics: a fee or reward below cost fails participation") {
+    const Costs costs = default_costs();
+    const Parameters p = chain_defaults();
+    TaskCosts task = kTask;
+    task.fee = task.reward = kGrainsPerAsy / 100;
+    const auto found = check(make_setting(p, costs, task), p, costs, task.name);
+    CHECK_FALSE(named(found, "solver.participation").holds());
+    CHECK_FALSE(named(found, "verifier.participation").holds());
+}
+
+}  // namespace
+}  // namespace assay::economics

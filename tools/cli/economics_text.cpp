@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tools/cli/economics_command.hpp>
+
+#include <cmath>
+
+#include <tools/cli/amount.hpp>
+#include <tools/cli/table.hpp>
+#include <tools/economics/number.hpp>
+
+namespace assay::cli {
+namespace {
+
+using economics::Constraint;
+using economics::fixed;
+using economics::Grains;
+using economics::Parameters;
+using economics::Report;
+using economics::significant;
+
+std::string asy(Grains amount) {
+    return to_text(Amount{static_cast<std::uint64_t>(amount)});
+}
+
+std::string quantity(double value, const std::string& unit) {
+    if (!std::isfinite(value)) {
+        return "out of reach";
+    }
+    return significant(value, 4) + (unit.empty() ? "" : " " + unit);
+}
+
+std::string percent(double share) {
+    return fixed(100.0 * share, 2) + " %";
+}
+
+std::string bond(Grains least, std::uint32_t bps) {
+    return percent(bps / 10'000.0) + " of the value (" + std::to_string(bps) + " bps), at least " + asy(least);
+}
+
+std::string parameters_text(const Parameters& p) {
+    Facts facts;
+    facts.add("solver_bond", bond(p.solver_bond, p.solver_bond_bps));
+    facts.add("verifier_bond", bond(p.verifier_bond, p.verifier_bond_bps));
+    facts.add("challenger_bond", bond(p.challenger_bond, p.challenger_bond_bps));
+    facts.add("segments_checked", std::to_string(p.segments_checked) + ", and one more per " + asy(p.value_per_check));
+    facts.add(
+        "verifiers_per_segment",
+        std::to_string(p.verifiers_per_segment) + ", and one more per " + asy(p.value_per_verifier)
+    );
+    facts.add("watchers_per_verdict", std::to_string(p.watchers_per_verdict));
+    facts.add("forced_error_bps", std::to_string(p.forced_error_bps));
+    facts.add("tax_bps", std::to_string(p.tax_bps));
+    facts.add("slash_to_winner_bps", std::to_string(p.slash_to_winner_bps));
+    facts.add("dispute_extension_blocks", std::to_string(p.dispute_extension_blocks));
+    return facts.text();
+}
+
+std::string binding_text(const Report& report) {
+    Table table({"parameter", "stands on", "for task", "has>", "needs>", "because"});
+    for (const economics::Binding& bound : report.binding) {
+        const Constraint& c = bound.constraint;
+        table.add({bound.parameter, c.name, c.task, quantity(c.have, c.unit), quantity(c.need, c.unit), c.meaning});
+    }
+    return table.text();
+}
+
+std::string failures_text(const std::vector<Constraint>& constraints) {
+    Table table({"fails", "for task", "has>", "needs>", "what would help"});
+    for (const Constraint& c : constraints) {
+        if (!c.holds()) {
+            table.add({c.name, c.task, quantity(c.have, c.unit), quantity(c.need, c.unit), c.help});
+        }
+    }
+    return table.empty() ? "" : table.text();
+}
+
+std::string work_text(const Report& report) {
+    Table table({"task", "segments>", "one verifier>", "all verifiers>", "watchers>"});
+    for (const economics::Work& work : report.work) {
+        table.add(
+            {work.task,
+             std::to_string(work.segments),
+             percent(work.verifier),
+             percent(work.verification),
+             percent(work.watching)}
+        );
+    }
+    return table.text();
+}
+
+std::string skipping_text(const Report& report) {
+    Table table({"segments skipped>", "of the work>", "found out>", "gain, ASY>"});
+    for (const economics::Skipping& skipping : report.skipping) {
+        table.add(
+            {std::to_string(skipping.skipped),
+             percent(skipping.share),
+             percent(skipping.detection),
+             fixed(skipping.gain, 4)}
+        );
+    }
+    const economics::Griefing& g = report.griefing;
+    return table.text() + "A needless dispute costs its challenger " + quantity(g.attacker_loss, "ASY") +
+           " and the solver " + quantity(g.defender_cost, "ASY") + " (a ratio of " +
+           significant(g.attacker_loss / g.defender_cost, 3) + "), for which the solver gets " +
+           quantity(g.defender_gain + g.defender_cost, "ASY") + ".\n";
+}
+
+std::string rate(const std::optional<double>& value) {
+    return value ? percent(*value) : "-";
+}
+
+std::string attacks_text(const Report& report) {
+    Table table({"attack", "by", "gain, ASY>", "error>", "formula>", "found out>", "formula>", ""});
+    for (const economics::AttackResult& a : report.attacks) {
+        const char* const verdict = a.deterred()      ? "does not pay"
+                                    : a.by_parameters ? "PAYS"
+                                                      : "PAYS, whatever the parameters";
+        table.add(
+            {a.name,
+             a.role,
+             fixed(a.gain, 4),
+             fixed(a.gain_error, 4),
+             fixed(a.model_gain, 4),
+             rate(a.detection),
+             rate(a.model_detection),
+             verdict}
+        );
+    }
+    return table.text();
+}
+
+std::string population_text(const economics::PopulationResult& population) {
+    std::string out = population.name + ": " + population.what + "\n";
+    out += "  " + std::to_string(population.tasks) + " tasks, " + std::to_string(population.wrong) +
+           " of them cheated, " + std::to_string(population.convicted) + " convicted (" +
+           std::to_string(population.convicted_honest) + " by their own outage); " +
+           std::to_string(population.jackpots) + " jackpots of " + fixed(population.paid_in_jackpots, 2) +
+           " ASY; treasury " + fixed(population.treasury.back(), 2) + " ASY, burned " + fixed(population.burned, 2) +
+           " ASY\n";
+    Table table({"role", "strategy", "accounts>", "ruined>", "ASY each>"});
+    for (const economics::Wealth& wealth : population.wealth) {
+        table.add(
+            {to_string(wealth.role),
+             to_string(wealth.strategy),
+             std::to_string(wealth.accounts),
+             std::to_string(wealth.ruined),
+             fixed(wealth.change.back(), 3)}
+        );
+    }
+    return out + table.text() + "\n";
+}
+
+}  // namespace
+
+std::string to_text(const Report& report) {
+    std::string out = report.solved ? "Cheapest parameters under which honesty is every role's best reply\n"
+                                    : "The parameters as given\n";
+    out += parameters_text(report.parameters);
+    if (report.solved) {
+        out += std::to_string(report.feasible) + " of " + std::to_string(report.candidates) +
+               " candidates satisfy all constraints. ";
+    }
+    out += "Tax, fees and capital come to " + percent(report.overhead) + " of the training.\n\nWhat they stand on\n" +
+           binding_text(report) + "\n";
+    if (const std::string failures = failures_text(report.constraints); !failures.empty()) {
+        out += "What does not hold\n" + failures + "\n";
+    }
+    if (report.solved) {
+        const std::string failures = failures_text(report.chain_failures);
+        out += failures.empty() ? "The chain's defaults satisfy all constraints too.\n\n"
+                                : "What the chain's defaults fail\n" + failures + "\n";
+    }
+    out += "Work over training\n" + work_text(report);
+    for (const economics::Work& work : report.work) {
+        if (work.segments == 100) {
+            out += "One verifier's work for 100 checkpoints is " +
+                   std::string(work.verifier < economics::kMostVerifierWork ? "below" : "NOT below") + " 1.1 %.\n";
+            break;
+        }
+    }
+    out += report.least_segments == 0
+               ? "Task \"" + report.task + "\" does not satisfy the constraints.\n"
+               : "Task \"" + report.task + "\" could be cut into " + std::to_string(report.least_segments) +
+                     " segments; with fewer, verification costs more than these parameters collect.\n";
+    out += "Its watchers are paid from the first block on if the treasury starts with " +
+           quantity(report.treasury_start, "ASY") + ".\n";
+    out += "\nA solver that skips segments of task \"" + report.task + "\"\n" + skipping_text(report);
+    if (!report.attacks.empty()) {
+        out += "\nAttacks on task \"" + report.task + "\", over honest play of the same seat, " +
+               std::to_string(report.attacks.front().runs) + " runs each\n" + attacks_text(report);
+    }
+    for (const economics::PopulationResult& population : report.populations) {
+        out += "\n" + population_text(population);
+    }
+    return out;
+}
+
+}  // namespace assay::cli

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tools/economics/constraints.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include <tools/economics/model.hpp>
+#include <tools/economics/odds.hpp>
+
+namespace assay::economics {
+namespace {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+constexpr double kMissedClock = 1e-6;     // of a dispute
+constexpr double kLeastBurned = 1'000.0;  // bps of a slash
+
+/// Numbers of skipped segments at which the solver's conditions are evaluated: all of few, some of many.
+std::set<std::uint32_t> skipped_counts(std::uint32_t segments) {
+    std::set<std::uint32_t> out{1, segments};
+    for (std::uint32_t i = 1; i <= 40; ++i) {
+        out.insert(std::max(1U, static_cast<std::uint32_t>(std::uint64_t{segments} * i / 40)));
+    }
+    return out;
+}
+
+double over(double amount, double by) {
+    return by > 0.0 ? amount / by : amount > 0.0 ? kNever : 0.0;
+}
+
+class Checker {
+  public:
+    Checker(const Setting& setting, const Parameters& parameters, const Costs& costs, const std::string& task)
+        : s_(setting), p_(parameters), costs_(costs), model_(setting, costs), task_(task) {
+        winner_ = static_cast<double>(p_.slash_to_winner_bps) / 10'000.0;
+        burned_ = 1.0 - winner_;
+    }
+
+    std::vector<Constraint> run() {
+        solver();
+        verifier();
+        watcher();
+        challenger();
+        money();
+        return std::move(out_);
+    }
+
+  private:
+    void add(Constraint constraint) {
+        constraint.task = task_;
+        out_.push_back(std::move(constraint));
+    }
+
+    double lock(Grains bond) const { return costs_.capital_price * to_asy(bond); }
+
+    /// The bond that makes a solver's skipping unprofitable, for the number of segments that needs most.
+    double honest_bond() const {
+        const double reward = to_asy(s_.net_reward());
+        const SolverPlan honest{.wrong = 0};
+        const double falsely = model_.conviction(honest);
+        double need = 0.0;
+        for (const std::uint32_t skipped : skipped_counts(s_.segments)) {
+            const double found =
+                model_.conviction({.wrong = skipped, .detection = detection_, .grinding = true}) - falsely;
+            const double saved = costs_.safety * to_asy(s_.segment_cost) * skipped;
+            need = std::max(need, std::max(0.0, over(over(saved, found) - reward, burned_)));
+        }
+        return need;
+    }
+
+    void solver() {
+        detection_ = detection_of(costs_, "skipped_segments");
+        const double reward = to_asy(s_.net_reward());
+        const double falsely = model_.conviction({.wrong = 0});
+        add(
+            {.name = "solver.participation",
+             .role = "solver",
+             .parameter = "reward",
+             .have = reward,
+             .need = to_asy(s_.training_cost()) + to_asy(s_.transaction_fee) * s_.solver_transactions +
+                     lock(s_.solver_bond) + falsely * (reward + to_asy(s_.solver_bond)),
+             .unit = "ASY",
+             .meaning = "the reward after tax pays for training, fees, locked capital and false rejections",
+             .help = "a higher reward, or fewer false rejections"}
+        );
+        add(
+            {.name = "solver.honest",
+             .role = "solver",
+             .parameter = "solver_bond",
+             .have = to_asy(s_.solver_bond),
+             .need = honest_bond(),
+             .unit = "ASY",
+             .meaning = "what skipping saves is less than conviction costs, for every number of skipped segments",
+             .help = "a higher solver bond, more segments checked, or a smaller coalition among verifiers"}
+        );
+        const double all = model_.conviction({.wrong = s_.segments, .detection = detection_, .grinding = true});
+        add(
+            {.name = "solver.entry",
+             .role = "solver",
+             .parameter = "solver_bond",
+             .have = to_asy(s_.solver_bond),
+             .need = over(costs_.safety * (1.0 - all) * reward, all * burned_),
+             .unit = "ASY",
+             .meaning = "accepting tasks without training any of them loses money",
+             .help = "a higher solver bond, more verifiers per segment, or a smaller coalition among verifiers"}
+        );
+        const auto five = std::max(1U, static_cast<std::uint32_t>(std::ceil(0.05 * s_.segments)));
+        add(
+            {.name = "solver.detection",
+             .role = "solver",
+             .parameter = "segments_checked",
+             .have = model_.conviction({.wrong = five, .detection = detection_}),
+             .need = costs_.least_detection,
+             .unit = "",
+             .meaning = "skipping 5 % of the segments is found at least this often",
+             .help = "more segments checked, or more verifiers per segment"}
+        );
+    }
+
+    void verifier() {
+        const double share = to_asy(s_.fee_share);
+        const double cost = to_asy(s_.verify_cost);
+        const double watched = model_.watched();
+        add(
+            {.name = "verifier.participation",
+             .role = "verifier",
+             .parameter = "fee",
+             .have = share,
+             .need = cost + 3.0 * to_asy(s_.transaction_fee) + lock(s_.verifier_bond),
+             .unit = "ASY",
+             .meaning = "a fee share pays for a replay, fees and locked capital",
+             .help = "a higher verification fee"}
+        );
+        add(
+            {.name = "verifier.lazy",
+             .role = "verifier",
+             .parameter = "verifier_bond",
+             .have = to_asy(s_.verifier_bond),
+             .need = std::max(0.0, over(over(costs_.safety * cost, watched) - share, burned_)),
+             .unit = "ASY",
+             .meaning = "what a replay costs is less than an invented probe root loses when a watcher looks",
+             .help = "a higher verifier bond, more watchers, or fewer idle ones"}
+        );
+        add(
+            {.name = "verifier.copy",
+             .role = "verifier",
+             .parameter = "verifier_bond",
+             .have = to_asy(s_.verifier_bond),
+             .need = std::max(0.0, 10.0 * (costs_.safety * cost - share)),
+             .unit = "ASY",
+             .meaning = "the fee share and the tenth for not disclosing are more than a replay costs",
+             .help = "a higher verifier bond or verification fee"}
+        );
+    }
+
+    void watcher() {
+        const double share = to_asy(s_.fee_share);
+        add(
+            {.name = "watcher.active",
+             .role = "whistleblower",
+             .parameter = "fee",
+             .have = p_.forced_error_bps == 0 || s_.watchers == 0 ? 0.0 : share,
+             .need = needed_win(s_, costs_),
+             .unit = "ASY",
+             .meaning = "replaying wins a watcher more than it costs, and more than following another's challenge",
+             .help = "a higher verification fee, fewer watchers per verdict, or a forced error rate above 0"}
+        );
+        add(treasury_constraint(s_, costs_));
+        const double found = s_.watchers == 0 ? 0.0 : share;
+        add(
+            {.name = "watcher.blind",
+             .role = "whistleblower",
+             .parameter = "challenger_bond",
+             .have = to_asy(s_.challenger_bond),
+             .need = over(costs_.safety * found, 1.0 - s_.forced_rate),
+             .unit = "ASY",
+             .meaning = "challenging without a replay loses more bonds than it wins jackpots",
+             .help = "a higher challenger bond, or fewer forced errors"}
+        );
+    }
+
+    void challenger() {
+        const double cost = to_asy(s_.dispute_cost);
+        const double failure = s_.dispute_failure;
+        add(
+            {.name = "dispute.pays",
+             .role = "verifier",
+             .parameter = "solver_bond",
+             .have = to_asy(s_.solver_bond),
+             .need = over(costs_.safety * cost, winner_),
+             .unit = "ASY",
+             .meaning = "the winner's share of a solver's bond pays for the dispute",
+             .help = "a higher solver bond, or a greater winner's share"}
+        );
+        add(
+            {.name = "watcher.dispute_pays",
+             .role = "whistleblower",
+             .parameter = "verifier_bond",
+             .have = to_asy(s_.verifier_bond),
+             .need = over(costs_.safety * cost, winner_),
+             .unit = "ASY",
+             .meaning = "the winner's share of a verifier's bond pays for the dispute",
+             .help = "a higher verifier bond, or a greater winner's share"}
+        );
+        add(
+            {.name = "verifier.false_rejection",
+             .role = "verifier",
+             .parameter = "challenger_bond",
+             .have = to_asy(s_.challenger_bond),
+             .need = over(costs_.safety * failure * winner_ * to_asy(s_.solver_bond), 1.0 - failure),
+             .unit = "ASY",
+             .meaning = "disputing honest work in the hope that its solver is offline loses money",
+             .help = "a higher challenger bond, or longer dispute clocks"}
+        );
+        const double delay = costs_.capital_price * (to_asy(s_.reward) + to_asy(s_.solver_bond));
+        add(
+            {.name = "defence.pays",
+             .role = "submitter",
+             .parameter = "challenger_bond",
+             .have = to_asy(s_.challenger_bond),
+             .need = over(costs_.safety * (cost + delay), winner_),
+             .unit = "ASY",
+             .meaning = "an honest solver earns by every dispute it is drawn into, however many there are",
+             .help = "a higher challenger bond, or a greater winner's share"}
+        );
+        add(
+            {.name = "availability.pays",
+             .role = "submitter",
+             .parameter = "challenger_bond",
+             .have = to_asy(s_.challenger_bond),
+             .need = over(10.0 * costs_.safety * to_asy(costs_.chunk_fees), winner_),
+             .unit = "ASY",
+             .meaning = "a needless availability challenge pays for its answer",
+             .help = "a higher challenger bond, or a greater winner's share"}
+        );
+    }
+
+    void money() {
+        const Adversary& a = costs_.adversary;
+        const double kept = static_cast<double>(a.coalition_verifiers) / a.verifiers;
+        const std::uint32_t others = a.watchers - std::min(a.watchers, a.coalition_watchers + a.idle_watchers);
+        const double won = expected_jackpot_share({a.watchers, a.coalition_watchers, others, s_.watchers});
+        add(
+            {.name = "collusion.empty_task",
+             .role = "submitter",
+             .parameter = "tax_bps",
+             .have = to_asy(s_.fee_tax) + (1.0 - kept) * to_asy(s_.fee - s_.fee_tax),
+             .need = costs_.safety * model_.probed_assignments() * s_.forced_rate * to_asy(s_.jackpot) * won,
+             .unit = "ASY",
+             .meaning = "a coalition's own task costs it more than its watchers win by it",
+             .help = "a higher tax, or a smaller coalition among verifiers and watchers"}
+        );
+        add(
+            {.name = "slash.burns",
+             .role = "solver",
+             .parameter = "slash_to_winner_bps",
+             .have = 10'000.0 * burned_,
+             .need = kLeastBurned,
+             .unit = "bps",
+             .meaning = "who slashes itself loses what is burned",
+             .help = "a smaller winner's share"}
+        );
+        const double move = kMissedClock / costs_.dispute_moves;
+        const double blocks =
+            costs_.inclusion_failure > 0.0 ? std::ceil(std::log(move) / std::log(costs_.inclusion_failure)) : 1.0;
+        add(
+            {.name = "clock.last_second",
+             .role = "solver",
+             .parameter = "dispute_extension_blocks",
+             .have = static_cast<double>(p_.dispute_extension_blocks),
+             .need = costs_.response_blocks + std::max(1.0, blocks),
+             .unit = "blocks",
+             .meaning = "a move in the last block leaves time for an answer",
+             .help = "a longer extension per move"}
+        );
+    }
+
+    const Setting& s_;
+    const Parameters& p_;
+    const Costs& costs_;
+    Model model_;
+    std::string task_;
+    double winner_ = 0.0;
+    double burned_ = 0.0;
+    double detection_ = 1.0;
+    std::vector<Constraint> out_;
+};
+
+}  // namespace
+
+double Constraint::slack() const {
+    return need > 0.0 ? have / need : kNever;
+}
+
+Constraint treasury_constraint(const Setting& setting, const Costs& costs) {
+    const Model model(setting, costs);
+    const Adversary& a = costs.adversary;
+    const double ground = a.proposer_share * static_cast<double>(a.coalition_verifiers) / a.verifiers;
+    // What keeps one watch worth its cost while all jackpots, ground ones included, come out of the income.
+    const double jackpot = over(needed_win(setting, costs), setting.forced_rate);
+    const double outlay = jackpot * (model.jackpots_per_task() + ground * model.probed_assignments());
+    return {
+        .name = "treasury.sustains",
+        .role = "whistleblower",
+        .parameter = "tax_bps",
+        .have = model.treasury_income(),
+        .need = setting.watchers == 0 ? 0.0 : outlay,
+        .unit = "ASY",
+        .meaning = "a task's tax and fees refill the jackpots that its verdicts cost",
+        .help = "a higher tax, or fewer segments checked for tasks of this value"};
+}
+
+std::vector<Constraint> check(
+    const Setting& setting, const Parameters& parameters, const Costs& costs, const std::string& task
+) {
+    return Checker(setting, parameters, costs, task).run();
+}
+
+std::vector<Constraint> check(const Parameters& parameters, const Costs& costs) {
+    std::vector<Constraint> out;
+    for (const TaskCosts& task : costs.tasks) {
+        for (Constraint& constraint : check(make_setting(parameters, costs, task), parameters, costs, task.name)) {
+            out.push_back(std::move(constraint));
+        }
+    }
+    return out;
+}
+
+}  // namespace assay::economics

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+/// What `assay economics` is told: prices, tasks, adversaries; and what it looks for: the chain's parameters.
+namespace assay::economics {
+
+/// Money in grains. Signed, because gains and losses are.
+using Grains = std::int64_t;
+inline constexpr Grains kGrainsPerAsy = 1'000'000'000;
+inline constexpr double to_asy(Grains grains) {
+    return static_cast<double>(grains) / 1e9;
+}
+
+/// The chain's parameters that decide what cheating costs; names and units are the chain's (contracts/params).
+struct Parameters {
+    Grains solver_bond = 0;
+    Grains verifier_bond = 0;
+    Grains challenger_bond = 0;
+    std::uint32_t solver_bond_bps = 10'000;
+    std::uint32_t verifier_bond_bps = 1'000;
+    std::uint32_t challenger_bond_bps = 1'000;
+    std::uint32_t segments_checked = 0;
+    std::uint32_t verifiers_per_segment = 0;
+    Grains value_per_check = 1'000 * kGrainsPerAsy;
+    Grains value_per_verifier = 10'000 * kGrainsPerAsy;
+    std::uint32_t segments_checked_max = 64;
+    std::uint32_t verifiers_per_segment_max = 4;
+    std::uint32_t watchers_per_verdict = 1;
+    std::uint32_t forced_error_bps = 1'000;
+    std::uint32_t tax_bps = 300;
+    std::uint32_t slash_to_winner_bps = 0;
+    std::uint32_t dispute_extension_blocks = 0;
+
+    bool operator==(const Parameters&) const = default;
+};
+/// What a chain starts with when its genesis says nothing else.
+Parameters chain_defaults();
+
+/// A kind of task that the parameters must be good for.
+struct TaskCosts {
+    std::string name;
+    std::uint32_t segments = 100;    ///< without the initialisation
+    double segment_seconds = 360.0;  ///< of training, for one segment
+    Grains reward = 0;               ///< 0: the least that pays an honest solver
+    Grains fee = 0;                  ///< verification fee; 0: the least that pays verifiers and watchers
+};
+
+/// Who may be against us. Draws are by stake; here every account of a role has the same.
+struct Adversary {
+    std::uint32_t verifiers = 50;
+    std::uint32_t coalition_verifiers = 5;  ///< accept what the coalition's solver did
+    std::uint32_t careless_verifiers = 5;   ///< accept without looking, at the design point
+    std::uint32_t watchers = 50;
+    std::uint32_t coalition_watchers = 5;  ///< overlook what the coalition's verifier did
+    std::uint32_t idle_watchers = 5;       ///< offline, or unwilling
+    double proposer_share = 0.05;          ///< of the decisive blocks, proposed by the coalition
+    std::uint32_t grinding_tries = 1'000;  ///< blocks that such a proposer can try in time
+};
+
+enum class Mode : std::uint8_t { kExact = 1, kTolerance = 2 };
+
+struct Costs {
+    // Prices.
+    double compute_price = 1e9;      ///< grains for an hour of the hardware
+    double replay_ratio = 1.01;      ///< a verifier's replay of a segment over its training (docs/benchmarks)
+    double fetch_share = 0.01;       ///< fetching a checkpoint, of the cost of training a segment
+    Grains transaction_fee = 5'000;  ///< of a transaction of 400 bytes
+    Grains dispute_fees = 663'360;   ///< 8 moves and 64 KiB on the chain
+    double dispute_replays = 2.0;    ///< of the segment, for one party to a dispute
+    Grains chunk_fees = 656'360;     ///< a tile posted against an availability challenge
+    double capital_price = 0.001;    ///< of a bond, for locking it during one task
+
+    // The world.
+    double responder_failure = 0.01;     ///< an honest party loses a dispute by its own outage
+    double inclusion_failure = 0.2;      ///< a block leaves an honest move out
+    std::uint32_t response_blocks = 10;  ///< an honest party computes its move in
+    std::uint32_t dispute_moves = 9;     ///< of one party: 8 rounds and a proof
+
+    // The arithmetic. Exact replays always tell; in tolerance mode the rates were measured.
+    Mode mode = Mode::kExact;
+    double false_rejection = 0.0;             ///< of an honest checked segment
+    std::map<std::string, double> detection;  ///< attack -> how often a replay of a wrong segment tells
+
+    // What is asked for.
+    double safety = 1.5;           ///< penalties over gains
+    double margin = 0.1;           ///< of rewards and fees over costs
+    double least_detection = 0.1;  ///< of a solver that skips 5 % of the work
+
+    double most_forced = 0.1;  ///< of the verdicts: each delays its task by a second challenge window
+
+    Adversary adversary;
+    std::vector<TaskCosts> tasks;
+};
+/// The default prices and four kinds of task: small, usual, large, and one of few segments.
+Costs default_costs();
+
+/// How often a replay of a wrong segment tells. In tolerance mode an attack without a measured rate throws
+/// std::out_of_range.
+double detection_of(const Costs& costs, const std::string& attack);
+
+}  // namespace assay::economics

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tools/economics/costs.hpp>
+
+namespace assay::economics {
+
+/// One task under given parameters, in whole grains: what the simulation plays with and the formulas speak about.
+struct Setting {
+    // Counts.
+    std::uint32_t segments = 0;     ///< trained; the initialisation comes on top
+    std::uint32_t checked = 0;      ///< k, of segments + 1
+    std::uint32_t per_segment = 0;  ///< V
+    std::uint32_t watchers = 0;     ///< W
+    std::uint32_t assignments = 0;  ///< k V
+
+    // What is paid.
+    Grains reward = 0;
+    Grains fee = 0;
+    Grains reward_tax = 0;
+    Grains fee_tax = 0;
+    Grains fee_share = 0;  ///< of one assignment, after tax
+    Grains jackpot = 0;    ///< with a full treasury
+
+    // What is at stake.
+    Grains solver_bond = 0;
+    Grains verifier_bond = 0;
+    Grains challenger_bond = 0;
+
+    // What work costs.
+    Grains segment_cost = 0;
+    Grains verify_cost = 0;  ///< fetch and replay one segment
+    Grains fetch_cost = 0;
+    Grains dispute_cost = 0;  ///< fees and replays of one party
+    Grains transaction_fee = 0;
+    std::uint32_t solver_transactions = 0;
+
+    double forced_rate = 0.0;
+    std::uint32_t winner_bps = 0;
+    std::uint32_t extension_blocks = 0;
+    double dispute_failure = 0.0;  ///< an honest party loses a dispute that it should win
+
+    Grains value() const { return reward + fee; }
+    Grains training_cost() const { return segment_cost * segments; }
+    Grains net_reward() const { return reward - reward_tax; }
+    Grains winners_share(Grains slashed) const { return slashed * winner_bps / 10'000; }
+    /// A watcher's fetch and its replay of `share` of the segment.
+    Grains watch_cost(double share) const {
+        return fetch_cost + static_cast<Grains>(static_cast<double>(verify_cost - fetch_cost) * share);
+    }
+    double mean_watch_cost() const { return to_asy(fetch_cost) + 0.5 * to_asy(verify_cost - fetch_cost); }
+};
+
+/// Bonds, checks and amounts of `task`; where it leaves reward or fee open, the least that pays for honest work.
+Setting make_setting(const Parameters& parameters, const Costs& costs, const TaskCosts& task);
+
+/// Probability that an honest party misses the clock once in a dispute although each move leaves it
+/// `extension_blocks`: blocks that leave it out follow each other.
+double missed_clock(const Costs& costs, std::uint32_t extension_blocks);
+
+/// Probability that a watch of `watchers` has no other active watcher: only then is it the watch that counts, since who
+/// sees another's challenge can follow it without a replay.
+double nobody_else(const Costs& costs, std::uint32_t watchers);
+
+/// The jackpot times the forced rate, in ASY, that makes replaying a watcher's best reply, with the safety factor.
+double needed_win(const Setting& setting, const Costs& costs);
+
+}  // namespace assay::economics
