@@ -127,7 +127,8 @@ json study(const DriftStudyOptions& options, const std::string& model) {
             const auto of_run = relative_drifts(run.at("honest"));
             drifts.insert(drifts.end(), of_run.begin(), of_run.end());
         }
-        for (const json& other : run.value("references", json::object())) {
+        const json references = run.value("references", json::object());
+        for (const json& other : references) {
             const auto distances = relative_drifts(other);
             reference = std::min(reference, *std::min_element(distances.begin(), distances.end()));
         }

@@ -159,7 +159,8 @@ json threshold_curves(const json& honest_runs, const json& cheat_runs, std::uint
             f32.insert(f32.end(), exact.begin(), exact.end());
             growths.push_back(run.at("honest").at("growth").back());
         }
-        for (const auto& [name, log] : run.value("references", json::object()).items()) {
+        const json of_run = run.value("references", json::object());
+        for (const auto& [name, log] : of_run.items()) {
             const auto exact = relative_drifts(log);
             reference = std::min(reference, *std::min_element(exact.begin(), exact.end()));
             references[name].add(log);
