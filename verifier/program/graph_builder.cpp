@@ -246,16 +246,20 @@ Value GraphBuilder::dequantise(const Value& q, const Value& exponent, std::uint3
     return emit(Op::kDequantise, DType::kF32, q.shape, {precision, 0}, {q, exponent});
 }
 
+Value GraphBuilder::contract(
+    const Value& qa, const Value& ea, const Value& qb, const Value& eb, const Profile& profile, std::uint32_t groups
+) {
+    ASSERT(groups > 0 && qb.shape.rows % groups == 0);
+    const Shape shape{qa.shape.rows, qb.shape.rows / groups};
+    return emit(Op::kContract, DType::kF32, shape, {profile.precision, profile.chunk}, {qa, ea, qb, eb});
+}
+
 Value GraphBuilder::matmul_nt(const Value& a, const Value& b, const Profile& profile, std::uint32_t groups) {
-    ASSERT(groups > 0 && b.shape.rows % groups == 0);
     const Value exponent_a = row_exponent(a, profile.chunk);
     const Value exponent_b = row_exponent(b, profile.chunk);
     const Value fixed_a = quantise(a, exponent_a, profile.precision, profile.chunk);
     const Value fixed_b = quantise(b, exponent_b, profile.precision, profile.chunk);
-    return emit(
-        Op::kContract, DType::kF32, Shape{a.shape.rows, b.shape.rows / groups}, {profile.precision, profile.chunk},
-        {fixed_a, exponent_a, fixed_b, exponent_b}
-    );
+    return contract(fixed_a, exponent_a, fixed_b, exponent_b, profile, groups);
 }
 
 Value GraphBuilder::row_sum(const Value& x) {

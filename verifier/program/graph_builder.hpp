@@ -91,6 +91,15 @@ class GraphBuilder {
     Value quantise(const Value& x, const Value& exponent, std::uint32_t precision, std::uint32_t chunk);
     Value dequantise(const Value& q, const Value& exponent, std::uint32_t precision);
 
+    /// The product of values that are already in fixed point: qa [G*M,K], ea, qb [G*N,K], eb -> [G*M,N].
+    Value contract(
+        const Value& qa,
+        const Value& ea,
+        const Value& qb,
+        const Value& eb,
+        const Profile& profile,
+        std::uint32_t groups = 1
+    );
     /// a [G*M,K] times the transpose of b [G*N,K], group by group: the exponents and fixed-point values of both, then
     /// kContract. With more than one group M and N are multiples of 32.
     Value matmul_nt(const Value& a, const Value& b, const Profile& profile = kXg21, std::uint32_t groups = 1);

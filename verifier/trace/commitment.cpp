@@ -43,6 +43,9 @@ merkle::Tree tile_tree(const Tensor& tensor) {
 }
 
 Hash256 commit_tensor(const Tensor& tensor) {
+    if (tensor.shape.element_count() == 0) {
+        return merkle::empty_root(0);
+    }
     return tensor_commitment({.dtype = tensor.dtype, .shape = tensor.shape}, tile_tree(tensor).root());
 }
 

@@ -20,6 +20,7 @@ namespace assay::trace {
 Hash256 tile_leaf(const canonical::Tile& tile) noexcept;
 /// TRC-2: "assay/tensor" over Borsh(TensorType) and the Merkle root of the tensor's tiles.
 Hash256 tensor_commitment(const canonical::TensorType& type, const Hash256& tile_root) noexcept;
+/// Of a tensor without elements: 32 zero bytes, for it stands for an empty place of a state (TRC-3).
 Hash256 commit_tensor(const canonical::Tensor& tensor);
 merkle::Tree tile_tree(const canonical::Tensor& tensor);
 /// TRC-3: "assay/state" over the number of tensors (u32) and the Merkle root of their commitments, in state order.

@@ -19,6 +19,9 @@ struct NativeOptions {
     /// Products of fewer bits, where the device has them: TensorFloat-32, or bfloat16 operands. bfloat16 wins.
     bool allow_tf32 = false;
     bool allow_bf16 = false;
+    /// Products in f64, rounded to f32 at their end: what a solver with better arithmetic than f32 would have. Beats
+    /// both of the above.
+    bool products_in_f64 = false;
 };
 
 /// Executes the same graphs with libtorch's ordinary fast operations in fp32: products are its matrix products, sums

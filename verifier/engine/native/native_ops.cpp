@@ -27,6 +27,13 @@ at::Tensor scatter_sum(const at::Tensor& x, const at::Tensor& index, canonical::
     return at::zeros(sizes_of(shape), x.options()).index_add_(0, row, terms);
 }
 
+at::ScalarType product_type(const NativeOptions& options) {
+    if (options.products_in_f64) {
+        return at::kDouble;
+    }
+    return options.allow_bf16 ? at::kBFloat16 : at::kFloat;
+}
+
 at::Tensor is_column(const at::Tensor& index, std::int64_t columns) {
     return index.ge(0).logical_and(index.lt(columns)).to(at::kFloat);
 }
@@ -34,26 +41,25 @@ at::Tensor is_column(const at::Tensor& index, std::int64_t columns) {
 }  // namespace
 
 Operations::Operations(const Graph& graph, const NativeOptions& options)
-    : graph_(graph), uses_bf16_(options.allow_bf16), math_(at::Device(options.device)) {}
+    : graph_(graph), product_type_(product_type(options)), math_(at::Device(options.device)) {}
 
-// bfloat16 operands, where they are allowed, and results of 32 bits.
+// Operands of the type that the options ask for, and results of 32 bits.
 at::Tensor Operations::product(const Node& contract, const at::Tensor& a, const at::Tensor& b) const {
     const std::int64_t groups = canonical::group_count(contract);
-    const auto type = uses_bf16_ ? at::kBFloat16 : at::kFloat;
     if (groups == 1) {
-        return at::mm(a.to(type), b.t().to(type)).to(at::kFloat);
+        return at::mm(a.to(product_type_), b.t().to(product_type_)).to(at::kFloat);
     }
     const auto grouped = [&](const at::Tensor& x) {
-        return x.to(type).reshape({groups, x.size(0) / groups, x.size(1)});
+        return x.to(product_type_).reshape({groups, x.size(0) / groups, x.size(1)});
     };
     return at::bmm(grouped(a), grouped(b).transpose(1, 2)).to(at::kFloat).reshape(sizes_of(contract.shape));
 }
 
 at::Tensor Operations::product_add(const Node& sum, std::span<const at::Tensor> in) const {
-    if (!uses_bf16_) {
+    if (product_type_ == at::kFloat) {
         return at::addmm(in[2], in[0], in[1].t());
     }
-    const at::Tensor product = at::mm(in[0].to(at::kBFloat16), in[1].t().to(at::kBFloat16)).to(at::kFloat);
+    const at::Tensor product = at::mm(in[0].to(product_type_), in[1].t().to(product_type_)).to(at::kFloat);
     return at::add(product, in[2]).expand(sizes_of(sum.shape));
 }
 

@@ -49,7 +49,7 @@ class Operations {
     const DeviceView& view_of(const canonical::Node& node, std::uint32_t id);
 
     const canonical::Graph& graph_;
-    bool uses_bf16_;
+    at::ScalarType product_type_;
     DeviceMath math_;
     std::map<std::uint32_t, DeviceView> views_;
     std::map<std::uint32_t, Statistics> statistics_;
