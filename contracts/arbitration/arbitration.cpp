@@ -6,6 +6,7 @@
 #include <core/codec/borsh.hpp>
 #include <core/crypto/hash.hpp>
 #include <contracts/chain/slots.hpp>
+#include <contracts/params/by_value.hpp>
 #include <contracts/settlement/settlement.hpp>
 #include <contracts/stake/staking.hpp>
 #include <contracts/tasks/lifecycle.hpp>
@@ -122,7 +123,7 @@ trace::Claim make_claim(const StateView& view, const Task& task, std::uint32_t s
 }
 
 void open_dispute(Context& context, Task& task, std::uint32_t segment, Role role) {
-    const Amount bond = context.params.challenger_bond;
+    const Amount bond = challenger_bond(context.params, task_value(task.spec));
     lock_stake(context, role, context.actor, bond);
     Dispute dispute;
     dispute.id = dispute_id(task.id, segment, context.actor);
@@ -172,7 +173,7 @@ Result<void, TxError> check_stateful(
     if (find_dispute(view, dispute_id(task.id, action.segment, sender))) {
         return Unexpected{TxError::kAlreadyDisputed};  // DSP-38
     }
-    return check_free_stake(view, action.role, sender, params.challenger_bond);
+    return check_free_stake(view, action.role, sender, challenger_bond(params, task_value(task.spec)));
 }
 
 Result<void, TxError> execute(Context& context, const OpenDispute& action) noexcept {

@@ -4,6 +4,7 @@
 #include <core/codec/borsh.hpp>
 #include <core/crypto/hash.hpp>
 #include <contracts/chain/slots.hpp>
+#include <contracts/params/by_value.hpp>
 #include <contracts/settlement/settlement.hpp>
 #include <contracts/stake/staking.hpp>
 #include <contracts/tasks/lifecycle.hpp>
@@ -74,7 +75,7 @@ Result<void, TxError> check_stateful(
     if (task.solver == sender) {
         return Unexpected{TxError::kNotParty};
     }
-    return check_free_stake(view, action.role, sender, params.challenger_bond);
+    return check_free_stake(view, action.role, sender, challenger_bond(params, task_value(task.spec)));
 }
 
 Result<void, TxError> execute(Context& context, const ChallengeAvailability& action) noexcept {
@@ -88,7 +89,7 @@ Result<void, TxError> execute(Context& context, const ChallengeAvailability& act
     challenge.tile = action.tile;
     challenge.challenger = context.actor;
     challenge.challenger_role = action.role;
-    challenge.bond = context.params.challenger_bond;
+    challenge.bond = challenger_bond(context.params, task_value(task.spec));
     challenge.opened_at = context.height();
     lock_stake(context, action.role, context.actor, challenge.bond);
     set_challenge_deadline(context, challenge, context.height_after(context.params.availability_blocks));

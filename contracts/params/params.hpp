@@ -17,14 +17,14 @@ struct Params {
     std::uint32_t block_size_max = 4'194'304;
 
     // Bonds.
-    Amount solver_bond{5'000'000'000};       ///< locked while a task is solved
-    Amount verifier_bond{1'000'000'000};     ///< locked per assignment
-    Amount challenger_bond{1'000'000'000};   ///< locked per dispute or availability challenge
+    Amount solver_bond{5'000'000'000};       ///< at least this is locked while a task is solved
+    Amount verifier_bond{1'000'000'000};     ///< at least, per assignment
+    Amount challenger_bond{1'000'000'000};   ///< at least, per dispute or availability challenge
     std::uint32_t unbonding_blocks = 1'000;
 
     // Drawing.
-    std::uint32_t verifiers_per_segment = 1;
-    std::uint32_t segments_checked = 3;      ///< drawn without replacement; all when the task has fewer
+    std::uint32_t verifiers_per_segment = 1;  ///< at least
+    std::uint32_t segments_checked = 3;      ///< at least; all when the task has fewer
 
     // Clocks.
     std::uint32_t accept_blocks = 50;        ///< TASK-6
@@ -38,6 +38,16 @@ struct Params {
     // Shares, in basis points of what is slashed; the rest is burned (SET rules).
     std::uint32_t slash_to_winner_bps = 5'000;
 
+    // By value (PAR-2, PAR-3): the bonds, segments_checked and verifiers_per_segment above are the least; these say how
+    // they grow with a task's value, its reward plus its verification fee.
+    std::uint32_t solver_bond_bps = 10'000;
+    std::uint32_t verifier_bond_bps = 1'000;
+    std::uint32_t challenger_bond_bps = 1'000;
+    Amount value_per_check{1'000'000'000'000};      ///< one more segment checked per so much; 0: never more
+    Amount value_per_verifier{10'000'000'000'000};  ///< one more verifier per segment per so much; 0: never more
+    std::uint32_t segments_checked_max = 64;
+    std::uint32_t verifiers_per_segment_max = 4;
+
     bool operator==(const Params&) const = default;
     static constexpr auto fields() {
         return std::tuple{&Params::fee_base, &Params::fee_per_byte, &Params::tx_size_max, &Params::block_size_max,
@@ -46,7 +56,10 @@ struct Params {
                           &Params::accept_blocks, &Params::commit_blocks, &Params::reveal_blocks,
                           &Params::challenge_blocks, &Params::dispute_clock_blocks,
                           &Params::dispute_extension_blocks, &Params::availability_blocks,
-                          &Params::slash_to_winner_bps};
+                          &Params::slash_to_winner_bps,
+                          &Params::solver_bond_bps, &Params::verifier_bond_bps, &Params::challenger_bond_bps,
+                          &Params::value_per_check, &Params::value_per_verifier, &Params::segments_checked_max,
+                          &Params::verifiers_per_segment_max};
     }
 };
 

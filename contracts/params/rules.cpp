@@ -5,6 +5,18 @@
 #include <array>
 
 namespace assay::contracts {
+namespace {
+
+/// What grows with the value stays within kMaxAssignments and kMaxBondBps.
+bool are_counts_valid(const Params& params) {
+    const std::uint64_t most = std::uint64_t{params.verifiers_per_segment_max} * params.segments_checked_max;
+    return params.segments_checked >= 1 && params.segments_checked_max >= params.segments_checked &&
+           params.verifiers_per_segment >= 1 && params.verifiers_per_segment_max >= params.verifiers_per_segment &&
+           most <= kMaxAssignments && params.solver_bond_bps <= kMaxBondBps &&
+           params.verifier_bond_bps <= kMaxBondBps && params.challenger_bond_bps <= kMaxBondBps;
+}
+
+}  // namespace
 
 bool are_valid(const Params& params) noexcept {
     // PAR-1
@@ -21,9 +33,7 @@ bool are_valid(const Params& params) noexcept {
     const bool bonds_ok = params.solver_bond.grains >= 1 && params.verifier_bond.grains >= 1 &&
                           params.challenger_bond.grains >= 1 &&
                           checked_add(params.verifier_bond, params.challenger_bond).has_value();
-    const std::uint64_t assignments = std::uint64_t{params.verifiers_per_segment} * params.segments_checked;
-    return spans_ok && sizes_ok && fees_ok && bonds_ok && assignments >= 1 && assignments <= kMaxAssignments &&
-           params.slash_to_winner_bps <= 10'000;
+    return spans_ok && sizes_ok && fees_ok && bonds_ok && are_counts_valid(params) && params.slash_to_winner_bps <= 10'000;
 }
 
 }  // namespace assay::contracts

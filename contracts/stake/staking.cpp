@@ -11,10 +11,10 @@ namespace {
 
 constexpr std::uint64_t kBasisPoints = 10'000;
 
-/// STK-5: the registry lists, sorted, whose free and locked stake covers one duty.
+/// STK-5: the registry lists, sorted, whose free and locked stake covers the least duty.
 void store_stake(Context& context, Role role, const AccountId& account, const Stake& stake) {
     set_stake(context.state, role, account, stake);
-    const bool belongs = add(stake.free, stake.locked) >= bond_of(context.params, role);
+    const bool belongs = add(stake.free, stake.locked) >= least_bond(context.params, role);
     auto stakers = get_stakers(context.state, role);
     const auto place = std::lower_bound(stakers.begin(), stakers.end(), account);
     const bool listed = place != stakers.end() && *place == account;
@@ -38,7 +38,7 @@ Result<void, TxError> check_amount(Amount amount) {
 
 }  // namespace
 
-Amount bond_of(const Params& params, Role role) noexcept {
+Amount least_bond(const Params& params, Role role) noexcept {
     switch (role) {
         case Role::kSolver: return params.solver_bond;
         case Role::kVerifier: return params.verifier_bond;

@@ -26,8 +26,8 @@ Result<void, TxError> execute(Context& context, const Unbond& action) noexcept;
 /// STK-4: pays back what of an account's unbonding stake is due at this height.
 void release_unbonded(Context& context, Role role, const AccountId& account);
 
-/// What one duty in `role` locks; below it, an account is not in the registry that draws use (STK-5).
-Amount bond_of(const Params& params, Role role) noexcept;
+/// The least that a duty in `role` locks; below it, an account is not in the registry that draws use (STK-5).
+Amount least_bond(const Params& params, Role role) noexcept;
 
 /// Whether the free stake covers `amount`: kInsufficientStake (STK-2).
 Result<void, TxError> check_free_stake(

@@ -6,21 +6,29 @@
 #include <core/codec/borsh.hpp>
 #include <core/crypto/hash.hpp>
 #include <contracts/chain/slots.hpp>
+#include <contracts/params/by_value.hpp>
 #include <contracts/tasks/lifecycle.hpp>
 #include <contracts/tasks/tasks.hpp>
 
 namespace assay::contracts {
 namespace {
 
-/// TASK-6: those who let this task lapse are drawn only when nobody else can be.
-std::vector<Candidate> candidates_for(const std::vector<Candidate>& pool, const std::vector<AccountId>& lapsed) {
+/// TASK-6: whose free stake covers the task's bond; those who let it lapse only when nobody else can be drawn.
+std::vector<Candidate> candidates_for(
+    const std::vector<Candidate>& pool, Amount bond, const std::vector<AccountId>& lapsed
+) {
+    std::vector<Candidate> able;
     std::vector<Candidate> fresh;
     for (const Candidate& candidate : pool) {
+        if (candidate.weight < bond.grains) {
+            continue;
+        }
+        able.push_back(candidate);
         if (std::find(lapsed.begin(), lapsed.end(), candidate.account) == lapsed.end()) {
             fresh.push_back(candidate);
         }
     }
-    return fresh.empty() ? pool : fresh;
+    return fresh.empty() ? able : fresh;
 }
 
 }  // namespace
@@ -71,14 +79,14 @@ void draw_solvers(Context& context) {
     if (waiting.empty()) {
         return;
     }
-    auto pool = read_pool(context.state, Role::kSolver);
-    std::erase_if(pool, [&](const Candidate& c) { return c.weight < context.params.solver_bond.grains; });
+    const auto pool = read_pool(context.state, Role::kSolver);
     for (const TaskId& id : waiting) {
         Task task = find_task(context.state, id).value();
         if (task.state != TaskState::kOpen) {
             continue;
         }
-        const auto candidates = candidates_for(pool, get_docket(context.state, id).lapsed);
+        const Amount bond = solver_bond(context.params, task_value(task.spec));
+        const auto candidates = candidates_for(pool, bond, get_docket(context.state, id).lapsed);
         const auto drawn =
             draw_weighted(candidates, draw_randomness(context.block.block_hash, {id, DrawKind::kSolver, 0, 0}));
         if (!drawn) {

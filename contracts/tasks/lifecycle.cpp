@@ -63,6 +63,10 @@ Amount earned_reward(const Task& task) noexcept {
     return Amount{static_cast<std::uint64_t>(Wide{task.spec.reward.grains} * executed / task.spec.steps)};
 }
 
+Amount task_value(const TaskSpec& spec) noexcept {
+    return Amount{spec.reward.grains + spec.verification_fee.grains};  // LED-3: checked on submission
+}
+
 Result<Task, TxError> require_task(const StateView& view, const TaskId& id) noexcept {
     auto task = find_task(view, id);
     if (!task) {

@@ -95,6 +95,8 @@ std::uint32_t step_count(const TaskSpec& spec, std::uint32_t segment) noexcept;
 /// SET-7: what the solver has earned of the reward once the task settles: all of it, or of a task that diverged the
 /// share of the steps that were executed.
 Amount earned_reward(const Task& task) noexcept;
+/// PAR-2: what bonds and checks follow: reward plus verification fee, which a task that was submitted can add.
+Amount task_value(const TaskSpec& spec) noexcept;
 
 // --- history -------------------------------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@
 
 #include <contracts/chain/slots.hpp>
 #include <contracts/ledger/ledger.hpp>
+#include <contracts/params/by_value.hpp>
 #include <contracts/settlement/settlement.hpp>
 #include <contracts/stake/staking.hpp>
 #include <contracts/tasks/lifecycle.hpp>
@@ -67,15 +68,15 @@ Result<void, TxError> check_stateless(const AcceptTask& /*action*/) noexcept { r
 Result<void, TxError> check_stateful(
     const StateView& view, const Params& params, const AccountId& sender, const AcceptTask& action
 ) noexcept {
-    TRY(require_own_task(view, action.task, TaskState::kDrawn, sender));
-    return check_free_stake(view, Role::kSolver, sender, params.solver_bond);
+    TRY_ASSIGN(const Task task, require_own_task(view, action.task, TaskState::kDrawn, sender));
+    return check_free_stake(view, Role::kSolver, sender, solver_bond(params, task_value(task.spec)));
 }
 
 Result<void, TxError> execute(Context& context, const AcceptTask& action) noexcept {
     // TASK-6
     Task task = checked_task(context, action.task);
-    lock_stake(context, Role::kSolver, context.actor, context.params.solver_bond);
-    task.solver_bond = context.params.solver_bond;
+    task.solver_bond = solver_bond(context.params, task_value(task.spec));
+    lock_stake(context, Role::kSolver, context.actor, task.solver_bond);
     record(context, task, history::Accepted{task.solver_bond});
     enter_state(context, task, TaskState::kTraining, context.height_after(task.spec.training_blocks));
     set_task(context.state, task);

@@ -6,6 +6,7 @@
 
 #include <contracts/chain/slots.hpp>
 #include <contracts/ledger/ledger.hpp>
+#include <contracts/params/by_value.hpp>
 #include <contracts/stake/staking.hpp>
 #include <contracts/tasks/draw.hpp>
 #include <contracts/tasks/lifecycle.hpp>
@@ -18,7 +19,8 @@ namespace {
 std::vector<std::uint32_t> draw_segments(const Context& context, const Task& task) {
     std::vector<std::uint32_t> segments(segment_count(task) + 1U);
     std::iota(segments.begin(), segments.end(), 0U);
-    const std::size_t wanted = std::min<std::size_t>(context.params.segments_checked, segments.size());
+    const auto count = static_cast<std::uint32_t>(segments.size());
+    const std::uint32_t wanted = segments_checked(context.params, task_value(task.spec), count);
     for (std::uint32_t i = 0; i < wanted; ++i) {
         const DrawName name{task.id, DrawKind::kSegment, 0, i};
         const std::uint64_t offset =
@@ -35,7 +37,8 @@ std::optional<AccountId> draw_verifier(
     const Context& context, const Task& task, const DrawName& name, const std::vector<Assignment>& drawn,
     std::vector<Candidate>& pool
 ) {
-    const std::uint64_t needed = add(context.params.verifier_bond, context.params.challenger_bond).grains;
+    const Amount value = task_value(task.spec);
+    const std::uint64_t needed = verifier_needs(context.params, value).grains;
     std::vector<Candidate> candidates = pool;
     for (Candidate& candidate : candidates) {
         const bool taken = std::any_of(drawn.begin(), drawn.end(), [&](const Assignment& assignment) {
@@ -50,7 +53,7 @@ std::optional<AccountId> draw_verifier(
     if (!index) {
         return std::nullopt;
     }
-    pool[*index].weight -= context.params.verifier_bond.grains;
+    pool[*index].weight -= verifier_bond(context.params, value).grains;
     return pool[*index].account;
 }
 
@@ -58,9 +61,10 @@ std::optional<AccountId> draw_verifier(
 std::optional<std::vector<Assignment>> draw_assignments(
     const Context& context, const Task& task, std::vector<Candidate>& pool
 ) {
+    const std::uint32_t verifiers = verifiers_per_segment(context.params, task_value(task.spec));
     std::vector<Assignment> drawn;
     for (const std::uint32_t segment : draw_segments(context, task)) {
-        for (std::uint32_t i = 0; i < context.params.verifiers_per_segment; ++i) {
+        for (std::uint32_t i = 0; i < verifiers; ++i) {
             const auto verifier = draw_verifier(context, task, {task.id, DrawKind::kVerifier, segment, i}, drawn, pool);
             if (!verifier && i == 0) {
                 return std::nullopt;
@@ -71,7 +75,7 @@ std::optional<std::vector<Assignment>> draw_assignments(
             Assignment assignment;
             assignment.segment = segment;
             assignment.verifier = *verifier;
-            assignment.bond = context.params.verifier_bond;
+            assignment.bond = verifier_bond(context.params, task_value(task.spec));
             drawn.push_back(assignment);
         }
     }

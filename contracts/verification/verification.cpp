@@ -5,6 +5,7 @@
 
 #include <contracts/arbitration/arbitration.hpp>
 #include <contracts/chain/slots.hpp>
+#include <contracts/params/by_value.hpp>
 #include <contracts/settlement/settlement.hpp>
 #include <contracts/stake/staking.hpp>
 #include <contracts/tasks/lifecycle.hpp>
@@ -133,7 +134,7 @@ Result<void, TxError> check_stateful(
     }
     const bool already_disputed = find_dispute(view, dispute_id(task.id, action.segment, sender)).has_value();
     if (is_rejection(view, action) && !already_disputed) {
-        TRY(check_free_stake(view, Role::kVerifier, sender, params.challenger_bond));
+        TRY(check_free_stake(view, Role::kVerifier, sender, challenger_bond(params, task_value(task.spec))));
     }
     return {};
 }

@@ -29,6 +29,8 @@ constexpr AmountParam kAmounts[] = {
     {"solver_bond", &Params::solver_bond},
     {"verifier_bond", &Params::verifier_bond},
     {"challenger_bond", &Params::challenger_bond},
+    {"value_per_check", &Params::value_per_check},
+    {"value_per_verifier", &Params::value_per_verifier},
 };
 
 struct NumberParam {
@@ -49,6 +51,11 @@ constexpr NumberParam kNumbers[] = {
     {"dispute_extension_blocks", &Params::dispute_extension_blocks},
     {"availability_blocks", &Params::availability_blocks},
     {"slash_to_winner_bps", &Params::slash_to_winner_bps},
+    {"solver_bond_bps", &Params::solver_bond_bps},
+    {"verifier_bond_bps", &Params::verifier_bond_bps},
+    {"challenger_bond_bps", &Params::challenger_bond_bps},
+    {"segments_checked_max", &Params::segments_checked_max},
+    {"verifiers_per_segment_max", &Params::verifiers_per_segment_max},
 };
 static_assert(std::tuple_size_v<decltype(Params::fields())> == std::size(kAmounts) + std::size(kNumbers));
 

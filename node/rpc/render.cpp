@@ -92,7 +92,14 @@ Json render(const contracts::Params& params) {
             {"dispute_clock_blocks", params.dispute_clock_blocks},
             {"dispute_extension_blocks", params.dispute_extension_blocks},
             {"availability_blocks", params.availability_blocks},
-            {"slash_to_winner_bps", params.slash_to_winner_bps}};
+            {"slash_to_winner_bps", params.slash_to_winner_bps},
+            {"solver_bond_bps", params.solver_bond_bps},
+            {"verifier_bond_bps", params.verifier_bond_bps},
+            {"challenger_bond_bps", params.challenger_bond_bps},
+            {"value_per_check", render(params.value_per_check)},
+            {"value_per_verifier", render(params.value_per_verifier)},
+            {"segments_checked_max", params.segments_checked_max},
+            {"verifiers_per_segment_max", params.verifiers_per_segment_max}};
 }
 
 Json render(const contracts::Stake& stake) {

@@ -5,6 +5,7 @@
 #include <variant>
 
 #include <core/crypto/random.hpp>
+#include <contracts/params/by_value.hpp>
 #include <verifier/roles/verifier.hpp>
 #include <verifier/roles/whistleblower.hpp>
 #include <verifier/worker/checker.hpp>
@@ -64,7 +65,7 @@ class Verifier final : public Role {
                 std::find(challenged.begin(), challenged.end(), *view.replays.missing_checkpoint) != challenged.end();
         }
         view.free_stake = at_.chain.free_stake(contracts::Role::kVerifier);
-        view.challenger_bond = at_.chain.params().challenger_bond;
+        view.challenger_bond = contracts::challenger_bond(at_.chain.params(), contracts::task_value(task.spec));
         view.is_breaker_open = at_.journal.breaker().has_value();
         return view;
     }
@@ -149,7 +150,7 @@ class Whistleblower final : public Role {
         view.has_disputed = at_.journal.has_disputed(task.id);
         view.seed = at_.options.seed;
         view.free_stake = at_.chain.free_stake(contracts::Role::kWhistleblower);
-        view.challenger_bond = at_.chain.params().challenger_bond;
+        view.challenger_bond = contracts::challenger_bond(at_.chain.params(), contracts::task_value(task.spec));
         view.is_breaker_open = at_.journal.breaker().has_value();
         return view;
     }

@@ -9,6 +9,7 @@
 #include <variant>
 
 #include <core/base/assert.hpp>
+#include <contracts/params/by_value.hpp>
 #include <verifier/artifacts/state_io.hpp>
 #include <verifier/roles/solver.hpp>
 #include <verifier/trace/commitment.hpp>
@@ -55,7 +56,7 @@ class Solver final : public Role {
         view.stored_checkpoints = static_cast<std::uint32_t>(at_.journal.checkpoints(task.id).size());
         if (task.state == contracts::TaskState::kDrawn) {
             view.free_stake = at_.chain.free_stake(contracts::Role::kSolver);
-            view.solver_bond = at_.chain.params().solver_bond;
+            view.solver_bond = contracts::solver_bond(at_.chain.params(), contracts::task_value(task.spec));
         }
         view.is_breaker_open = at_.journal.breaker().has_value();
         view.is_stopped = stopped_.contains(task.id);

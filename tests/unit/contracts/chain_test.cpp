@@ -37,6 +37,10 @@ TEST_CASE("PAR-1: parameters with which a chain could not run are refused") {
         [](Params& p) { p.segments_checked = 0; },
         [](Params& p) { p.verifiers_per_segment = 0; },
         [](Params& p) { p.verifiers_per_segment = 100; },
+        [](Params& p) { p.segments_checked_max = 65; },
+        [](Params& p) { p.segments_checked_max = p.segments_checked - 1; },
+        [](Params& p) { p.verifiers_per_segment_max = 0; },
+        [](Params& p) { p.challenger_bond_bps = kMaxBondBps + 1; },
         [](Params& p) { p.fee_per_byte = {~std::uint64_t{0}}; },
         [](Params& p) { p.block_size_max = p.tx_size_max - 1; },
         [](Params& p) { p.solver_bond = {0}; }};

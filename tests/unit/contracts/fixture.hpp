@@ -31,7 +31,7 @@ struct Actor {
 /// The actor whose secret key is `seed`.
 Actor make_actor(std::uint8_t seed);
 
-/// Short clocks, two segments checked, one verifier each.
+/// Short clocks, two segments checked, one verifier each, the same bonds whatever the value.
 Params quick_params();
 
 /// A task of 10 steps in segments of 4 (so 0..3), of a program that nobody executes.

@@ -168,6 +168,11 @@ TEST_CASE("LED-1: random actions by random actors never make, lose or strand mon
         CAPTURE(seed);
         Params params = quick_params();
         params.solver_bond = {5 * kCoin};
+        params.solver_bond_bps = 5'000;
+        params.verifier_bond_bps = 1'000;
+        params.challenger_bond_bps = 500;
+        params.value_per_check = {15 * kCoin};
+        params.value_per_verifier = {20 * kCoin};
         params.accept_blocks = 12;
         Chain chain(params);
         Crowd crowd(chain, run, seed);

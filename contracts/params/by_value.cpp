@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <contracts/params/by_value.hpp>
+
+#include <algorithm>
+#include <limits>
+
+namespace assay::contracts {
+namespace {
+
+constexpr std::uint64_t kBasisPoints = 10'000;
+constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+
+Amount bond_for(Amount minimum, std::uint32_t bps, Amount value) {
+    // PAR-2
+    const auto share = checked_mul_div(value.grains, bps, kBasisPoints);
+    return std::max(minimum, Amount{share ? *share : kMost});
+}
+
+/// PAR-3: one more than `least` per `step` grains, at most `most`.
+std::uint32_t count_for(std::uint32_t least, Amount step, std::uint32_t most, Amount value) {
+    const std::uint64_t more = step.grains == 0 ? 0 : value.grains / step.grains;
+    return least + static_cast<std::uint32_t>(std::min<std::uint64_t>(more, most - std::min(least, most)));
+}
+
+}  // namespace
+
+Amount solver_bond(const Params& params, Amount value) noexcept {
+    return bond_for(params.solver_bond, params.solver_bond_bps, value);
+}
+
+Amount verifier_bond(const Params& params, Amount value) noexcept {
+    return bond_for(params.verifier_bond, params.verifier_bond_bps, value);
+}
+
+Amount challenger_bond(const Params& params, Amount value) noexcept {
+    return bond_for(params.challenger_bond, params.challenger_bond_bps, value);
+}
+
+Amount verifier_needs(const Params& params, Amount value) noexcept {
+    const auto sum = checked_add(verifier_bond(params, value), challenger_bond(params, value));
+    return sum ? *sum : Amount{kMost};
+}
+
+std::uint32_t segments_checked(const Params& params, Amount value, std::uint32_t segments) noexcept {
+    const std::uint32_t wanted =
+        count_for(params.segments_checked, params.value_per_check, params.segments_checked_max, value);
+    return std::min(wanted, segments);
+}
+
+std::uint32_t verifiers_per_segment(const Params& params, Amount value) noexcept {
+    return count_for(
+        params.verifiers_per_segment, params.value_per_verifier, params.verifiers_per_segment_max, value);
+}
+
+}  // namespace assay::contracts

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include <contracts/params/params.hpp>
+
+/// What grows with the value of a task, its reward plus its verification fee (PAR-2, PAR-3). Each is monotone in the
+/// value and at least 1; none overflows.
+namespace assay::contracts {
+
+/// PAR-2: max(minimum, floor(value * bps / 10,000)), or 2^64 - 1 when that does not fit, which nobody can lock.
+Amount solver_bond(const Params& params, Amount value) noexcept;
+Amount verifier_bond(const Params& params, Amount value) noexcept;
+Amount challenger_bond(const Params& params, Amount value) noexcept;
+/// What a verifier's stake must cover before it is drawn: its bond, and the challenger's should it reject (VER-1).
+Amount verifier_needs(const Params& params, Amount value) noexcept;
+
+/// PAR-3: how many of `segments` segments are checked (all when there are fewer), and by how many verifiers each.
+std::uint32_t segments_checked(const Params& params, Amount value, std::uint32_t segments) noexcept;
+std::uint32_t verifiers_per_segment(const Params& params, Amount value) noexcept;
+
+}  // namespace assay::contracts
