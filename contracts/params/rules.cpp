@@ -9,9 +9,10 @@ namespace assay::contracts {
 bool are_valid(const Params& params) noexcept {
     // PAR-1
     const std::array spans{params.unbonding_blocks,     params.accept_blocks,
-                           params.commit_blocks,        params.reveal_blocks,
+                           params.commit_blocks,        params.publish_blocks,
                            params.challenge_blocks,     params.dispute_clock_blocks,
-                           params.dispute_extension_blocks, params.availability_blocks};
+                           params.dispute_extension_blocks, params.availability_blocks,
+                           params.disclose_blocks};
     const bool spans_ok =
         std::all_of(spans.begin(), spans.end(), [](std::uint32_t n) { return n >= 1 && n <= kMaxSpanBlocks; });
     const bool sizes_ok = params.tx_size_max >= 1 && params.tx_size_max <= kMaxTxSize &&
@@ -23,7 +24,8 @@ bool are_valid(const Params& params) noexcept {
                           checked_add(params.verifier_bond, params.challenger_bond).has_value();
     const std::uint64_t assignments = std::uint64_t{params.verifiers_per_segment} * params.segments_checked;
     return spans_ok && sizes_ok && fees_ok && bonds_ok && assignments >= 1 && assignments <= kMaxAssignments &&
-           params.slash_to_winner_bps <= 10'000;
+           params.slash_to_winner_bps <= 10'000 && params.forced_error_bps <= 10'000 && params.tax_bps <= 10'000 &&
+           params.watchers_per_verdict <= kMaxWatchers;
 }
 
 }  // namespace assay::contracts

@@ -12,5 +12,6 @@ bool are_valid(const Params& params) noexcept;
 inline constexpr std::uint32_t kMaxSpanBlocks = 1U << 30U;
 inline constexpr std::uint32_t kMaxTxSize = 1U << 24U;
 inline constexpr std::uint32_t kMaxAssignments = 256;
+inline constexpr std::uint32_t kMaxWatchers = 16;
 
 }  // namespace assay::contracts

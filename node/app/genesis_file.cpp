@@ -43,12 +43,16 @@ constexpr NumberParam kNumbers[] = {
     {"segments_checked", &Params::segments_checked},
     {"accept_blocks", &Params::accept_blocks},
     {"commit_blocks", &Params::commit_blocks},
-    {"reveal_blocks", &Params::reveal_blocks},
+    {"publish_blocks", &Params::publish_blocks},
     {"challenge_blocks", &Params::challenge_blocks},
     {"dispute_clock_blocks", &Params::dispute_clock_blocks},
     {"dispute_extension_blocks", &Params::dispute_extension_blocks},
     {"availability_blocks", &Params::availability_blocks},
     {"slash_to_winner_bps", &Params::slash_to_winner_bps},
+    {"forced_error_bps", &Params::forced_error_bps},
+    {"watchers_per_verdict", &Params::watchers_per_verdict},
+    {"tax_bps", &Params::tax_bps},
+    {"disclose_blocks", &Params::disclose_blocks},
 };
 static_assert(std::tuple_size_v<decltype(Params::fields())> == std::size(kAmounts) + std::size(kNumbers));
 
