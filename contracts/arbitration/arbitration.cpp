@@ -19,8 +19,9 @@ struct DisputeName {
     TaskId task;
     std::uint32_t segment = 0;
     AccountId challenger;
+    std::optional<DisputedVerdict> verdict;
     static constexpr auto fields() {
-        return std::tuple{&DisputeName::task, &DisputeName::segment, &DisputeName::challenger};
+        return std::tuple{&DisputeName::task, &DisputeName::segment, &DisputeName::challenger, &DisputeName::verdict};
     }
 };
 
@@ -33,6 +34,9 @@ Result<Dispute, TxError> require_dispute(
     auto dispute = find_dispute(view, id);
     if (!dispute) {
         return Unexpected{TxError::kDisputeUnknown};  // DSP-30
+    }
+    if (dispute->state == DisputeState::kAwaiting) {
+        return Unexpected{TxError::kPhase};  // DSP-42
     }
     if (dispute->state != DisputeState::kActive) {
         return Unexpected{TxError::kDisputeOver};  // DSP-30
@@ -92,9 +96,12 @@ void advance(Context& context, Dispute& dispute, const trace::Position& next, bo
 
 }  // namespace
 
-DisputeId dispute_id(const TaskId& task, std::uint32_t segment, const AccountId& challenger) noexcept {
+DisputeId dispute_id(
+    const TaskId& task, std::uint32_t segment, const AccountId& challenger,
+    const std::optional<DisputedVerdict>& verdict
+) noexcept {
     static const crypto::TaggedHash kTag("assay/dispute");
-    return retag<DisputeId>(kTag(codec::encode(DisputeName{task, segment, challenger})));
+    return retag<DisputeId>(kTag(codec::encode(DisputeName{task, segment, challenger, verdict})));
 }
 
 bool is_responders_turn(const Dispute& dispute) noexcept {
@@ -111,41 +118,41 @@ trace::Claim make_claim(const StateView& view, const Task& task, std::uint32_t s
     claim.before = task.spec.program.initial_root;
     claim.after = find_checkpoint(view, task.id, segment).value().state_root;
     claim.first_step = first_step(task.spec, segment);
-    claim.step_count = step_count(task.spec, segment);
+    claim.step_count = step_count(task, segment);
     if (segment != 0) {
         claim.before = find_checkpoint(view, task.id, segment - 1).value().state_root;
     }
-    if (task.diverged_at && segment == segment_count(task)) {
-        claim.step_count = static_cast<std::uint32_t>(*task.diverged_at - claim.first_step) + 1;
-        claim.diverges = true;
-    }
+    claim.diverges = task.diverged_at && segment == segment_count(task);
     return claim;
 }
 
-void open_dispute(Context& context, Task& task, std::uint32_t segment, Role role) {
-    const Amount bond = challenger_bond(context.params, task_value(task.spec));
-    lock_stake(context, role, context.actor, bond);
-    Dispute dispute;
-    dispute.id = dispute_id(task.id, segment, context.actor);
+void enter_dispute(Context& context, Task& task, Dispute dispute, Height deadline) {
     dispute.task = task.id;
-    dispute.segment = segment;
-    dispute.responder = task.solver.value();
     dispute.challenger = context.actor;
-    dispute.challenger_role = role;
-    dispute.challenger_bond = bond;
-    dispute.claim = make_claim(context.state, task, segment);
+    dispute.challenger_bond = challenger_bond(context.params, task_value(task.spec));
+    lock_stake(context, dispute.challenger_role, context.actor, dispute.challenger_bond);
     dispute.position = trace::start_position(dispute.claim);
     dispute.opened_at = context.height();
     dispute.last_move_at = context.height();
     dispute.responder_clock = context.params.dispute_clock_blocks;
     dispute.challenger_clock = context.params.dispute_clock_blocks;
     dispute.onchain_bytes = context.tx_size_bytes;
-    set_dispute_deadline(context, dispute, context.height_after(dispute.responder_clock));
+    set_dispute_deadline(context, dispute, deadline);
     set_dispute(context.state, dispute);
     ++task.open_disputes;
     Docket docket = get_docket(context.state, task.id);
     docket.disputes.push_back(dispute.id);
     set_docket(context.state, task.id, docket);
+}
+
+void open_dispute(Context& context, Task& task, std::uint32_t segment, Role role) {
+    Dispute dispute;
+    dispute.id = dispute_id(task.id, segment, context.actor);
+    dispute.segment = segment;
+    dispute.responder = task.solver.value();
+    dispute.challenger_role = role;
+    dispute.claim = make_claim(context.state, task, segment);
+    enter_dispute(context, task, dispute, context.height_after(context.params.dispute_clock_blocks));
     record(context, task, history::DisputeOpened{dispute.id, segment});
 }
 

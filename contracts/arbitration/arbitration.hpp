@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <vector>
 
 #include <core/base/result.hpp>
 #include <contracts/arbitration/dispute.hpp>
@@ -39,19 +41,34 @@ Result<void, TxError> execute(Context& context, const ProveMove& action) noexcep
 /// What the referee says of the proof: kProofInvalid when it cannot use it (DSP-36).
 Result<trace::Ruling, TxError> judge_proof(const StateView& view, const ProveMove& action) noexcept;
 
-/// DSP-30: "assay/dispute" over task, segment (u32) and challenger: one dispute per challenger and segment, ever.
-DisputeId dispute_id(const TaskId& task, std::uint32_t segment, const AccountId& challenger) noexcept;
+/// DSP-30: "assay/dispute" over task, segment (u32), challenger and subject: one dispute of a subject per challenger.
+DisputeId dispute_id(
+    const TaskId& task, std::uint32_t segment, const AccountId& challenger,
+    const std::optional<DisputedVerdict>& verdict = std::nullopt
+) noexcept;
 
 /// DSP-37: what the solver claims of `segment` of a completed task.
 trace::Claim make_claim(const StateView& view, const Task& task, std::uint32_t segment);
 
+/// DSP-41: what a verifier claims by its assignment's probe root.
+trace::Claim make_verdict_claim(const StateView& view, const Task& task, const Assignment& assignment);
+
 /// Opens a dispute by the context's actor, whose free stake covers the bond. The caller stores the task.
 void open_dispute(Context& context, Task& task, std::uint32_t segment, Role role);
+
+Result<void, TxError> check_stateless(const ChallengeVerdict& action) noexcept;
+Result<void, TxError> check_stateful(
+    const StateView& view, const Params& params, const AccountId& sender, const ChallengeVerdict& action
+) noexcept;
+Result<void, TxError> execute(Context& context, const ChallengeVerdict& action) noexcept;
+
+/// The open disputes over a verdict, in the order in which they were opened.
+std::vector<Dispute> disputes_of(const StateView& view, const TaskId& task, const Assignment& assignment);
 
 /// Whether the responder is to move; at kProof it is its clock that runs (DSP-32).
 bool is_responders_turn(const Dispute& dispute) noexcept;
 
-/// DSP-32: the clock of the party to move has run out. Stores dispute and task.
+/// DSP-32, DSP-42: the clock of the party to move has run out, or the disclosure's. Stores dispute and task.
 void lapse_dispute(Context& context, Dispute dispute);
 
 /// The task ended otherwise: the bond goes back (DSP-40).

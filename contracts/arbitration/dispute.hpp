@@ -15,14 +15,26 @@ namespace assay::contracts {
 
 enum class DisputeState : std::uint8_t {
     kActive = 1,
-    kRefuted = 2,  ///< the responder (solver) was wrong
+    kRefuted = 2,  ///< the responder was wrong
     kUpheld = 3,   ///< the challenger was wrong
-    kMoot = 4,     ///< the task ended otherwise; the challenger's bond is returned
+    kMoot = 4,     ///< the task or the verdict ended otherwise; the challenger's bond is returned
+    kAwaiting = 5, ///< the challenged verdict is to be disclosed first (DSP-42)
+    kForced = 6,   ///< it was forced to be wrong: the challenger was right, and nobody loses
 };
-constexpr bool is_valid(DisputeState s) { return s >= DisputeState::kActive && s <= DisputeState::kMoot; }
+constexpr bool is_valid(DisputeState s) { return s >= DisputeState::kActive && s <= DisputeState::kForced; }
+constexpr bool is_open(DisputeState s) { return s == DisputeState::kActive || s == DisputeState::kAwaiting; }
 const char* to_string(DisputeState state) noexcept;
 
-/// One dispute between the solver (responder) and a challenger over one segment (DSP rules).
+/// A verdict as the subject of a dispute.
+struct DisputedVerdict {
+    AccountId verifier;
+    bool is_second = false;  ///< its true result, which took a forced one's place (VER-15)
+    bool operator==(const DisputedVerdict&) const = default;
+    static constexpr auto fields() { return std::tuple{&DisputedVerdict::verifier, &DisputedVerdict::is_second}; }
+};
+
+/// One dispute between a responder and a challenger over one segment: over the solver's claim of it, or over a
+/// verifier's verdict on it (DSP rules).
 struct Dispute {
     DisputeId id;
     TaskId task;
@@ -45,13 +57,14 @@ struct Dispute {
     Amount slashed;  ///< what the loser lost, what of it the winner got, what was burned
     Amount paid;
     Amount burned;
+    std::optional<DisputedVerdict> verdict;  ///< what is disputed; nullopt: the solver's segment
     static constexpr auto fields() {
         return std::tuple{&Dispute::id, &Dispute::task, &Dispute::segment, &Dispute::responder, &Dispute::challenger,
                           &Dispute::challenger_role, &Dispute::challenger_bond, &Dispute::state, &Dispute::reason,
                           &Dispute::claim, &Dispute::position, &Dispute::opened_at, &Dispute::ended_at,
                           &Dispute::responder_clock, &Dispute::challenger_clock, &Dispute::last_move_at,
                           &Dispute::deadline, &Dispute::onchain_bytes, &Dispute::slashed, &Dispute::paid,
-                          &Dispute::burned};
+                          &Dispute::burned, &Dispute::verdict};
     }
 };
 

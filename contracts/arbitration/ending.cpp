@@ -6,6 +6,7 @@
 #include <contracts/settlement/settlement.hpp>
 #include <contracts/stake/staking.hpp>
 #include <contracts/tasks/lifecycle.hpp>
+#include <contracts/verification/verification.hpp>
 
 namespace assay::contracts {
 namespace {
@@ -35,6 +36,10 @@ void note_outcome(Dispute& dispute, const PenaltyOutcome& outcome) {
     dispute.burned = outcome.burned;
 }
 
+Assignment& disputed_assignment(Task& task, const Dispute& dispute) {
+    return task.assignments[find_assignment(task, dispute.segment, dispute.responder).value()];
+}
+
 }  // namespace
 
 void set_dispute_deadline(Context& context, Dispute& dispute, Height deadline) {
@@ -43,7 +48,60 @@ void set_dispute_deadline(Context& context, Dispute& dispute, Height deadline) {
     dispute.deadline = deadline;
 }
 
+void refute_verdict(Context& context, Task& task, Assignment& assignment, Refutation refutation) {
+    // DSP-43
+    auto& won = refutation.dispute;
+    Penalty penalty{
+        .role = Role::kVerifier,
+        .from = assignment.verifier,
+        .amount = assignment.bond,
+        .reason = refutation.reason,
+        .winner = std::nullopt};
+    if (won) {
+        close_dispute(context, *won, DisputeState::kRefuted, refutation.reason);
+        return_bond(context, *won);
+        forget_dispute(context, task, won->id);
+        record(context, task, history::DisputeEnded{won->id, true, refutation.reason});
+        penalty.winner = won->challenger;
+    }
+    assignment.bond = {};
+    assignment.status = refutation.status;
+    const PenaltyOutcome outcome = slash(context, task, penalty);
+    if (won) {
+        note_outcome(*won, outcome);
+        set_dispute(context.state, *won);
+    }
+    for (const Dispute& other : disputes_of(context.state, task.id, assignment)) {
+        end_dispute_as_moot(context, task, other.id);
+        forget_dispute(context, task, other.id);
+    }
+    resume_deadline(context, task, false);
+}
+
+void begin_game(Context& context, Dispute dispute) {
+    // DSP-42
+    dispute.state = DisputeState::kActive;
+    dispute.last_move_at = context.height();
+    set_dispute_deadline(context, dispute, context.height_after(dispute.responder_clock));
+    set_dispute(context.state, dispute);
+}
+
+void end_dispute_as_forced(Context& context, Task& task, Dispute dispute) {
+    // DSP-42
+    close_dispute(context, dispute, DisputeState::kForced, Reason::kForcedError);
+    return_bond(context, dispute);
+    set_dispute(context.state, dispute);
+    forget_dispute(context, task, dispute.id);
+    record(context, task, history::DisputeEnded{dispute.id, true, Reason::kForcedError});
+}
+
 void refute_claim(Context& context, Task& task, Dispute dispute, Reason reason) {
+    if (dispute.verdict) {
+        Assignment& assignment = disputed_assignment(task, dispute);
+        refute_verdict(context, task, assignment, {VerdictStatus::kRefuted, reason, std::move(dispute)});
+        set_task(context.state, task);
+        return;
+    }
     close_dispute(context, dispute, DisputeState::kRefuted, reason);
     return_bond(context, dispute);
     set_dispute(context.state, dispute);
@@ -74,7 +132,9 @@ void uphold_claim(Context& context, Task& task, Dispute dispute, Reason reason) 
 void lapse_dispute(Context& context, Dispute dispute) {
     // DSP-32
     Task task = find_task(context.state, dispute.task).value();
-    if (is_responders_turn(dispute)) {
+    if (dispute.state == DisputeState::kAwaiting) {
+        refute_claim(context, task, std::move(dispute), Reason::kUndisclosed);  // DSP-42
+    } else if (is_responders_turn(dispute)) {
         refute_claim(context, task, std::move(dispute), Reason::kDisputeTimeout);
     } else {
         uphold_claim(context, task, std::move(dispute), Reason::kDisputeTimeout);

@@ -1,18 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
+
 #include <contracts/arbitration/dispute.hpp>
 #include <contracts/chain/context.hpp>
 
-/// How disputes end, for the arbitration contract itself. Each function stores the dispute and the task.
+/// How disputes begin and end, for arbitration and verification. Each function that ends one stores it and the task.
 namespace assay::contracts {
 
 void set_dispute_deadline(Context& context, Dispute& dispute, Height deadline);
 
-/// The solver was wrong: the task is convicted (SET-2).
+/// Stores a dispute whose names, role and claim are set; locks the actor's bond. The caller stores the task.
+void enter_dispute(Context& context, Task& task, Dispute dispute, Height deadline);
+
+/// The responder was wrong: the task is convicted (SET-2), or the verdict refuted (DSP-43).
 void refute_claim(Context& context, Task& task, Dispute dispute, Reason reason);
 
-/// The challenger was wrong: its bond is slashed, the winner's share goes to the solver (SET-5).
+/// The challenger was wrong: its bond is slashed, the winner's share goes to the responder (SET-5).
 void uphold_claim(Context& context, Task& task, Dispute dispute, Reason reason);
+
+struct Refutation {
+    VerdictStatus status = VerdictStatus::kRefuted;
+    Reason reason = Reason::kLostDispute;
+    std::optional<Dispute> dispute;  ///< the one that was won by it
+};
+/// DSP-43: a verdict counts no more, and its bond is lost to the challenger of the dispute that was won, if any; other
+/// disputes over it are moot. The caller stores the task, whose `assignment` it is.
+void refute_verdict(Context& context, Task& task, Assignment& assignment, Refutation refutation);
+
+/// DSP-42: a challenged verdict was disclosed: what waited for it ends where it was forced to be wrong, else begins.
+void begin_game(Context& context, Dispute dispute);
+void end_dispute_as_forced(Context& context, Task& task, Dispute dispute);
 
 }  // namespace assay::contracts

@@ -3,7 +3,6 @@
 #include <contracts/availability/availability.hpp>
 #include <contracts/chain/router.hpp>
 #include <contracts/chain/slots.hpp>
-#include <contracts/settlement/settlement.hpp>
 #include <contracts/stake/staking.hpp>
 #include <contracts/tasks/lifecycle.hpp>
 #include <contracts/tasks/tasks.hpp>
@@ -30,7 +29,8 @@ void end_task_deadline(Context& context, const TaskId& id) {
     switch (task.state) {
         case TaskState::kCompleted: lapse_drawing(context, task); return;
         case TaskState::kVerifying: lapse_phase(context, task); return;
-        case TaskState::kChallenge: settle(context, task); return;
+        case TaskState::kChallenge: end_window(context, task); return;
+        case TaskState::kDisclosure: lapse_disclosure(context, task); return;
         default: return;
     }
 }
@@ -40,7 +40,7 @@ void end_deadline(Context& context, const Due& due) {
         case DueKind::kTask: end_task_deadline(context, retag<TaskId>(due.id)); return;
         case DueKind::kDispute: {
             auto dispute = find_dispute(context.state, retag<DisputeId>(due.id)).value();
-            if (dispute.state == DisputeState::kActive && dispute.deadline == context.height()) {
+            if (is_open(dispute.state) && dispute.deadline == context.height()) {
                 lapse_dispute(context, std::move(dispute));
             }
             return;

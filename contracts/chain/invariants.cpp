@@ -90,10 +90,19 @@ void add_locked(Totals& totals, const Bytes& key, const Change<Stake>& change) {
     locked -= change.before ? wide(change.before->locked) : 0;
 }
 
-Result<void, InvariantError> check_supply(const Change<Supply>& change) {
+Result<void, InvariantError> check_supply(const Change<Supply>& change, std::span<const HistoryRecord> history) {
     if (!change.before || !change.after || change.before->genesis != change.after->genesis ||
-        change.after->burned < change.before->burned || change.after->treasury < change.before->treasury) {
+        change.after->burned < change.before->burned) {
         return Unexpected{InvariantError::kFixed};  // INV-2
+    }
+    Wide jackpots = 0;
+    for (const HistoryRecord& entry : history) {
+        const auto* paid = std::get_if<history::Paid>(&entry.event);
+        jackpots += paid != nullptr && paid->reason == Reason::kJackpot ? wide(paid->amount) : 0;
+    }
+    const Wide before = wide(change.before->treasury);
+    if (wide(change.after->treasury) + jackpots < before || jackpots * 3 > before) {
+        return Unexpected{InvariantError::kTreasury};  // INV-8
     }
     return {};
 }
@@ -113,7 +122,7 @@ Payout payout_of(const TaskId& task, std::span<const HistoryRecord> history) {
             continue;
         }
         const bool from_escrow = paid->reason == Reason::kReward || paid->reason == Reason::kVerificationFee ||
-                                 paid->reason == Reason::kRefund;
+                                 paid->reason == Reason::kRefund || paid->reason == Reason::kTax;
         payout.total += from_escrow ? wide(paid->amount) : 0;
         payout.reward += paid->reason == Reason::kReward ? wide(paid->amount) : 0;
         payout.refund += paid->reason == Reason::kRefund ? wide(paid->amount) : 0;
@@ -166,7 +175,7 @@ Result<void, InvariantError> check_slot(
         case SlotKind::kSupply: {
             const auto change = change_of<Supply>(before, key, value);
             add_money(totals, change);
-            return check_supply(change);
+            return check_supply(change, history);
         }
         case SlotKind::kAccount: add_money(totals, change_of<Account>(before, key, value)); return {};
         case SlotKind::kStake: {

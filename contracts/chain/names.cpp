@@ -21,32 +21,35 @@ const char* name_of(const std::array<const char*, kCount>& names, E value) {
 
 constexpr std::array<const char*, 3> kRoles{"solver", "verifier", "whistleblower"};
 
-constexpr std::array<const char*, 10> kTaskStates{"open",      "drawn",   "training",  "completed", "verifying",
-                                                  "challenge", "settled", "convicted", "cancelled", "expired"};
+constexpr std::array<const char*, 11> kTaskStates{"open",      "drawn",   "training",  "completed", "verifying",
+                                                  "challenge", "disclosure", "settled", "convicted", "cancelled", "expired"};
 
-constexpr std::array<const char*, 5> kVerdicts{"due", "committed", "accepted", "rejected", "missed"};
+constexpr std::array<const char*, 7> kVerdicts{"due",    "committed", "accepted", "rejected",
+                                                "missed", "broken",    "refuted"};
 
-constexpr std::array<const char*, 13> kReasons{
+constexpr std::array<const char*, 18> kReasons{
     "reward",          "verification_fee", "refund",      "won_dispute",     "lost_dispute",
     "false_accusation", "dispute_timeout", "unavailable", "missed_deadline", "missed_verdict",
-    "wrong_verdict",   "needless_challenge", "moot"};
+    "wrong_verdict",   "needless_challenge", "moot",     "tax",             "jackpot",
+    "forced_error",    "broken_commitment", "undisclosed"};
 
-constexpr std::array<const char*, 4> kDisputeStates{"active", "refuted", "upheld", "moot"};
+constexpr std::array<const char*, 6> kDisputeStates{"active", "refuted", "upheld", "moot", "awaiting", "forced"};
 
 constexpr std::array<const char*, 4> kChallengeStates{"open", "served", "lapsed", "moot"};
 
 constexpr std::array<const char*, std::variant_size_v<Action>> kActions{
     "transfer",       "bond",          "unbond",          "submit_task",    "accept_task",   "post_checkpoint",
-    "complete_task",  "cancel_task",   "commit_verdict",  "reveal_verdict", "open_dispute",  "reveal_move",
+    "complete_task",  "cancel_task",   "commit_verdict",  "publish_verdict", "open_dispute",  "reveal_move",
     "select_move",    "prove_move",    "challenge_availability", "serve_chunk",
-    "declare_divergence"};
+    "declare_divergence", "disclose_verdict", "challenge_verdict"};
 
 constexpr std::array<const char*, std::variant_size_v<HistoryEvent>> kEvents{
     "submitted",         "solver_drawn",     "accepted",       "checkpoint_posted",
-    "completed",         "verifier_drawn",   "verdict_committed", "verdict_revealed",
+    "completed",         "verifier_drawn",   "verdict_committed", "verdict_published",
     "dispute_opened",    "dispute_moved",    "dispute_ended",  "availability_challenged",
     "availability_ended", "paid",            "slashed",        "state_changed",
-    "diverged"};
+    "diverged",          "lottery_drawn",    "watcher_drawn",  "verdict_disclosed",
+    "verdict_challenged"};
 
 }  // namespace
 
@@ -86,8 +89,10 @@ const char* to_string(TxError error) noexcept {
         case TxError::kNotAssigned: return "not_assigned";
         case TxError::kAlreadyCommitted: return "already_committed";
         case TxError::kNotCommitted: return "not_committed";
-        case TxError::kCommitmentMismatch: return "commitment_mismatch";
         case TxError::kPhase: return "phase";
+        case TxError::kProbeMismatch: return "probe_mismatch";
+        case TxError::kNotPublished: return "not_published";
+        case TxError::kAlreadyDisclosed: return "already_disclosed";
         case TxError::kDisputeUnknown: return "dispute_unknown";
         case TxError::kDisputeOver: return "dispute_over";
         case TxError::kNotParty: return "not_party";

@@ -18,11 +18,9 @@ struct VerdictName {
     TaskId task;
     std::uint32_t segment = 0;
     AccountId verifier;
-    Hash256 state_root;
-    Hash256 salt;
+    VerdictOpening opening;
     static constexpr auto fields() {
-        return std::tuple{&VerdictName::task, &VerdictName::segment, &VerdictName::verifier,
-                          &VerdictName::state_root, &VerdictName::salt};
+        return std::tuple{&VerdictName::task, &VerdictName::segment, &VerdictName::verifier, &VerdictName::opening};
     }
 };
 
@@ -48,10 +46,10 @@ TaskId task_id(const AccountId& sender, std::uint64_t nonce) noexcept {
 }
 
 Hash256 verdict_commitment(
-    const TaskId& task, std::uint32_t segment, const AccountId& verifier, const Hash256& state_root, const Hash256& salt
+    const TaskId& task, std::uint32_t segment, const AccountId& verifier, const VerdictOpening& opening
 ) noexcept {
     static const crypto::TaggedHash kTag("assay/verdict");  // VER-2
-    return kTag(codec::encode(VerdictName{task, segment, verifier, state_root, salt}));
+    return kTag(codec::encode(VerdictName{task, segment, verifier, opening}));
 }
 
 }  // namespace assay::contracts

@@ -115,14 +115,20 @@ struct CommitVerdict {  // verification
         return std::tuple{&CommitVerdict::task, &CommitVerdict::segment, &CommitVerdict::commitment};
     }
 };
-struct RevealVerdict {  // a root other than the solver's opens a dispute in the same transaction (VER-6)
+/// What a verifier says of a segment that it replayed.
+struct Verdict {
+    Hash256 end_root;  ///< the state root after the segment
+    /// After the assignment's probe (VER-9); none where there is no probe, and none of a segment that is rejected.
+    std::optional<Hash256> probe_root;
+    bool operator==(const Verdict&) const = default;
+    static constexpr auto fields() { return std::tuple{&Verdict::end_root, &Verdict::probe_root}; }
+};
+struct PublishVerdict {  // an end root other than the solver's opens a dispute in the same transaction (VER-6)
     TaskId task;
     std::uint32_t segment = 0;
-    Hash256 state_root;  ///< what the verifier's own replay of the segment gives
-    Hash256 salt;
+    Verdict verdict;  ///< the true one, or with the decoy root in the probe root's place when it is forced (VER-11)
     static constexpr auto fields() {
-        return std::tuple{&RevealVerdict::task, &RevealVerdict::segment, &RevealVerdict::state_root,
-                          &RevealVerdict::salt};
+        return std::tuple{&PublishVerdict::task, &PublishVerdict::segment, &PublishVerdict::verdict};
     }
 };
 struct OpenDispute {  // arbitration; anyone with free verifier or whistleblower stake
@@ -187,10 +193,39 @@ struct DeclareDivergence {  // tasks, by the solver: a step of the next segment 
     }
 };
 
+/// What a verdict's commitment commits to (VER-2).
+struct VerdictOpening {
+    Verdict verdict;     ///< the true one
+    Hash256 decoy_root;  ///< random; published in the probe root's place when the verdict is forced to be wrong
+    Hash256 salt;
+    bool operator==(const VerdictOpening&) const = default;
+    static constexpr auto fields() {
+        return std::tuple{&VerdictOpening::verdict, &VerdictOpening::decoy_root, &VerdictOpening::salt};
+    }
+};
+struct DiscloseVerdict {  // verification; after the challenge window, or when the verdict is challenged
+    TaskId task;
+    std::uint32_t segment = 0;
+    VerdictOpening opening;
+    static constexpr auto fields() {
+        return std::tuple{&DiscloseVerdict::task, &DiscloseVerdict::segment, &DiscloseVerdict::opening};
+    }
+};
+struct ChallengeVerdict {  // arbitration; "the probe root that `verifier` published is wrong"
+    TaskId task;
+    std::uint32_t segment = 0;
+    AccountId verifier;
+    Role role = Role::kWhistleblower;  ///< whose stake the challenger's bond is locked in
+    static constexpr auto fields() {
+        return std::tuple{&ChallengeVerdict::task, &ChallengeVerdict::segment, &ChallengeVerdict::verifier,
+                          &ChallengeVerdict::role};
+    }
+};
+
 using Action = std::variant<
     Transfer, Bond, Unbond, SubmitTask, AcceptTask, PostCheckpoint, CompleteTask, CancelTask, CommitVerdict,
-    RevealVerdict, OpenDispute, RevealMove, SelectMove, ProveMove, ChallengeAvailability, ServeChunk,
-    DeclareDivergence>;
+    PublishVerdict, OpenDispute, RevealMove, SelectMove, ProveMove, ChallengeAvailability, ServeChunk,
+    DeclareDivergence, DiscloseVerdict, ChallengeVerdict>;
 /// "transfer", "submit_task", ... : the name of the action in RPC and CLI.
 const char* action_name(const Action& action) noexcept;
 
@@ -218,9 +253,9 @@ Tx sign_tx(TxBody body, const crypto::SecretKey& key);
 
 /// TASK-2: "assay/task" over sender and nonce (u64).
 TaskId task_id(const AccountId& sender, std::uint64_t nonce) noexcept;
-/// VER-2: "assay/verdict" over task, segment, verifier, state root and salt.
+/// VER-2: "assay/verdict" over task, segment (u32), verifier and opening.
 Hash256 verdict_commitment(
-    const TaskId& task, std::uint32_t segment, const AccountId& verifier, const Hash256& state_root, const Hash256& salt
+    const TaskId& task, std::uint32_t segment, const AccountId& verifier, const VerdictOpening& opening
 ) noexcept;
 
 }  // namespace assay::contracts

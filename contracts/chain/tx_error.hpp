@@ -36,8 +36,10 @@ enum class [[nodiscard]] TxError : std::uint8_t {
     kNotAssigned = 60,         ///< VER-1
     kAlreadyCommitted = 61,    ///< VER-3
     kNotCommitted = 62,        ///< VER-4
-    kCommitmentMismatch = 63,  ///< VER-4
-    kPhase = 64,               ///< VER-3, VER-4: commits are over, or reveals have not begun
+    kPhase = 64,               ///< VER-3, VER-4, VER-13: too late, or too early
+    kProbeMismatch = 65,       ///< VER-9: a probe root where none belongs, or none where one does
+    kNotPublished = 66,        ///< VER-13, DSP-41: no verdict, or none with a probe root
+    kAlreadyDisclosed = 67,    ///< VER-13
     // Arbitration.
     kDisputeUnknown = 80,    ///< DSP-30
     kDisputeOver = 81,       ///< DSP-30

@@ -26,6 +26,12 @@ void pay_treasury(Overlay& state, Amount amount) {
     set_supply(state, supply);
 }
 
+void draw_on_treasury(Overlay& state, Amount amount) {
+    Supply supply = get_supply(state);
+    supply.treasury = subtract(supply.treasury, amount);
+    set_supply(state, supply);
+}
+
 void burn(Overlay& state, Amount amount) {
     Supply supply = get_supply(state);
     supply.burned = add(supply.burned, amount);

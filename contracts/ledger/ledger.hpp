@@ -26,6 +26,8 @@ void credit(Overlay& state, const AccountId& account, Amount amount);
 /// The caller has checked the balance.
 void debit(Overlay& state, const AccountId& account, Amount amount);
 void pay_treasury(Overlay& state, Amount amount);
+/// The caller has checked that it is there.
+void draw_on_treasury(Overlay& state, Amount amount);
 void burn(Overlay& state, Amount amount);
 
 }  // namespace assay::contracts

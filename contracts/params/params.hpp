@@ -29,7 +29,7 @@ struct Params {
     // Clocks.
     std::uint32_t accept_blocks = 50;        ///< TASK-6
     std::uint32_t commit_blocks = 200;       ///< VER-3
-    std::uint32_t reveal_blocks = 100;       ///< VER-4
+    std::uint32_t publish_blocks = 100;       ///< VER-4
     std::uint32_t challenge_blocks = 100;    ///< TASK-10: after the last verdict, before payment
     std::uint32_t dispute_clock_blocks = 400;     ///< DSP-32: each party's whole thinking time
     std::uint32_t dispute_extension_blocks = 50;  ///< DSP-33: what is left after a move is never less
@@ -48,18 +48,26 @@ struct Params {
     std::uint32_t segments_checked_max = 64;
     std::uint32_t verifiers_per_segment_max = 4;
 
+    // Forced errors.
+    std::uint32_t forced_error_bps = 500;    ///< VER-11: how many verdicts of 10,000 are forced to be wrong
+    std::uint32_t watchers_per_verdict = 1;  ///< VER-12
+    std::uint32_t tax_bps = 500;             ///< SET-8: of what settlement pays, to the treasury
+    std::uint32_t disclose_blocks = 100;     ///< VER-13, DSP-42
+
     bool operator==(const Params&) const = default;
     static constexpr auto fields() {
         return std::tuple{&Params::fee_base, &Params::fee_per_byte, &Params::tx_size_max, &Params::block_size_max,
                           &Params::solver_bond, &Params::verifier_bond, &Params::challenger_bond,
                           &Params::unbonding_blocks, &Params::verifiers_per_segment, &Params::segments_checked,
-                          &Params::accept_blocks, &Params::commit_blocks, &Params::reveal_blocks,
+                          &Params::accept_blocks, &Params::commit_blocks, &Params::publish_blocks,
                           &Params::challenge_blocks, &Params::dispute_clock_blocks,
                           &Params::dispute_extension_blocks, &Params::availability_blocks,
                           &Params::slash_to_winner_bps,
                           &Params::solver_bond_bps, &Params::verifier_bond_bps, &Params::challenger_bond_bps,
                           &Params::value_per_check, &Params::value_per_verifier, &Params::segments_checked_max,
-                          &Params::verifiers_per_segment_max};
+                          &Params::verifiers_per_segment_max,
+                          &Params::forced_error_bps, &Params::watchers_per_verdict, &Params::tax_bps,
+                          &Params::disclose_blocks};
     }
 };
 

@@ -21,9 +21,10 @@ bool are_counts_valid(const Params& params) {
 bool are_valid(const Params& params) noexcept {
     // PAR-1
     const std::array spans{params.unbonding_blocks,     params.accept_blocks,
-                           params.commit_blocks,        params.reveal_blocks,
+                           params.commit_blocks,        params.publish_blocks,
                            params.challenge_blocks,     params.dispute_clock_blocks,
-                           params.dispute_extension_blocks, params.availability_blocks};
+                           params.dispute_extension_blocks, params.availability_blocks,
+                           params.disclose_blocks};
     const bool spans_ok =
         std::all_of(spans.begin(), spans.end(), [](std::uint32_t n) { return n >= 1 && n <= kMaxSpanBlocks; });
     const bool sizes_ok = params.tx_size_max >= 1 && params.tx_size_max <= kMaxTxSize &&
@@ -33,7 +34,10 @@ bool are_valid(const Params& params) noexcept {
     const bool bonds_ok = params.solver_bond.grains >= 1 && params.verifier_bond.grains >= 1 &&
                           params.challenger_bond.grains >= 1 &&
                           checked_add(params.verifier_bond, params.challenger_bond).has_value();
-    return spans_ok && sizes_ok && fees_ok && bonds_ok && are_counts_valid(params) && params.slash_to_winner_bps <= 10'000;
+    const bool shares_ok =
+        params.slash_to_winner_bps <= 10'000 && params.forced_error_bps <= 10'000 && params.tax_bps <= 10'000;
+    return spans_ok && sizes_ok && fees_ok && bonds_ok && are_counts_valid(params) && shares_ok &&
+           params.watchers_per_verdict <= kMaxWatchers;
 }
 
 }  // namespace assay::contracts

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <contracts/settlement/settlement.hpp>
 
+#include <algorithm>
 #include <vector>
 
 #include <contracts/arbitration/arbitration.hpp>
@@ -11,6 +12,8 @@
 
 namespace assay::contracts {
 namespace {
+
+constexpr std::uint64_t kBasisPoints = 10'000;
 
 void pay(Context& context, Task& task, const AccountId& to, Amount amount, Reason reason) {
     if (amount.grains == 0) {
@@ -35,8 +38,21 @@ bool has_earned_fee(const Context& context, const Task& task, const Assignment& 
     return dispute && dispute->state != DisputeState::kUpheld;
 }
 
-/// Pays the verification fee in equal shares; returns how many shared it.
-std::size_t pay_verifiers(Context& context, Task& task, const std::optional<std::uint32_t>& refuted_segment) {
+/// SET-8: takes the treasury's part of a payment out of the escrow; what is left of it.
+Amount pay_tax(Context& context, Task& task, Amount amount) {
+    const Amount tax{checked_mul_div(amount.grains, context.params.tax_bps, kBasisPoints).value()};
+    if (tax.grains != 0) {
+        task.escrow = subtract(task.escrow, tax);
+        pay_treasury(context.state, tax);
+        record(context, task, history::Paid{AccountId{}, tax, Reason::kTax});
+    }
+    return subtract(amount, tax);
+}
+
+/// Pays the verification fee in equal shares, of a task that settles less the tax; returns how many shared it.
+std::size_t pay_verifiers(
+    Context& context, Task& task, const std::optional<std::uint32_t>& refuted_segment, bool is_taxed
+) {
     std::vector<AccountId> earners;
     for (const Assignment& assignment : task.assignments) {
         if (has_earned_fee(context, task, assignment, refuted_segment)) {
@@ -44,7 +60,8 @@ std::size_t pay_verifiers(Context& context, Task& task, const std::optional<std:
         }
     }
     if (!earners.empty()) {
-        const Amount share{task.spec.verification_fee.grains / earners.size()};
+        const Amount fee = task.spec.verification_fee;
+        const Amount share{(is_taxed ? pay_tax(context, task, fee) : fee).grains / earners.size()};
         for (const AccountId& verifier : earners) {
             pay(context, task, verifier, share, Reason::kVerificationFee);
         }
@@ -88,14 +105,35 @@ Amount tenth_of(Amount amount) noexcept { return Amount{amount.grains / 10}; }
 void settle(Context& context, Task& task) {
     // SET-1, SET-7
     const Amount earned = earned_reward(task);
-    pay(context, task, task.solver.value(), earned, Reason::kReward);
+    pay(context, task, task.solver.value(), pay_tax(context, task, earned), Reason::kReward);
     pay(context, task, task.submitter, subtract(task.spec.reward, earned), Reason::kRefund);
-    if (pay_verifiers(context, task, std::nullopt) == 0) {
+    if (pay_verifiers(context, task, std::nullopt, true) == 0) {
         pay(context, task, task.submitter, task.escrow, Reason::kRefund);
     }
     pay_treasury(context.state, task.escrow);
     task.escrow = {};
     finish(context, task, TaskState::kSettled);
+}
+
+void pay_jackpots(Context& context, Task& task, const std::vector<AccountId>& winners) {
+    // VER-16
+    if (winners.empty()) {
+        return;
+    }
+    const std::uint64_t share = task.spec.verification_fee.grains / task.assignments.size();
+    const auto fair = checked_mul_div(share, kBasisPoints, context.params.forced_error_bps);
+    const std::uint64_t third = get_supply(context.state).treasury.grains / 3;
+    const std::uint64_t whole = fair ? std::min(third, *fair) : third;
+    const std::size_t halvings = winners.size() - 1;
+    const Amount each{halvings < 64 ? whole >> halvings : 0};
+    if (each.grains == 0) {
+        return;
+    }
+    for (const AccountId& winner : winners) {
+        draw_on_treasury(context.state, each);
+        credit(context.state, winner, each);
+        record(context, task, history::Paid{winner, each, Reason::kJackpot});
+    }
 }
 
 void end_without_fraud(Context& context, Task& task, TaskState state) {
@@ -127,7 +165,7 @@ PenaltyOutcome convict(Context& context, Task& task, const Conviction& convictio
             slash(context, task, lost);
         }
     }
-    pay_verifiers(context, task, conviction.segment);
+    pay_verifiers(context, task, conviction.segment, false);
     pay(context, task, task.submitter, task.escrow, Reason::kRefund);
     finish(context, task, TaskState::kConvicted);
     return outcome;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include <contracts/chain/context.hpp>
 #include <contracts/stake/staking.hpp>
@@ -12,7 +13,7 @@
 /// what bonds are left, pays the escrow out once, and stores the task.
 namespace assay::contracts {
 
-/// SET-1: the challenge window has passed with nothing open.
+/// SET-1: every window has passed with nothing open, and every verdict is disclosed.
 void settle(Context& context, Task& task);
 
 /// SET-4: kCancelled or kExpired: everything goes back where it came from.
@@ -25,6 +26,9 @@ struct Conviction {
 };
 /// SET-2: the solver was refuted, or did not show what it must keep. Returns what became of the solver's bond.
 PenaltyOutcome convict(Context& context, Task& task, const Conviction& conviction);
+
+/// VER-16: pays each of those who won by a forced error of one verdict of this task, and records it.
+void pay_jackpots(Context& context, Task& task, const std::vector<AccountId>& winners);
 
 /// SET-3: a tenth of an amount, what a verifier loses who misses a phase and a challenger who asked needlessly.
 Amount tenth_of(Amount amount) noexcept;

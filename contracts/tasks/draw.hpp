@@ -13,8 +13,8 @@
 namespace assay::contracts {
 
 /// What a draw is for; two draws of one block never use the same randomness.
-enum class DrawKind : std::uint8_t { kSolver = 1, kSegment = 2, kVerifier = 3 };
-constexpr bool is_valid(DrawKind k) { return k >= DrawKind::kSolver && k <= DrawKind::kVerifier; }
+enum class DrawKind : std::uint8_t { kSolver = 1, kSegment = 2, kVerifier = 3, kProbe = 4, kWatcher = 5 };
+constexpr bool is_valid(DrawKind k) { return k >= DrawKind::kSolver && k <= DrawKind::kWatcher; }
 
 /// Names one draw within a block.
 struct DrawName {

@@ -54,6 +54,13 @@ std::uint32_t step_count(const TaskSpec& spec, std::uint32_t segment) noexcept {
     return segment == 0 ? 1 : static_cast<std::uint32_t>(std::min<std::uint64_t>(spec.checkpoint_interval, left));
 }
 
+std::uint32_t step_count(const Task& task, std::uint32_t segment) noexcept {
+    if (task.diverged_at && segment == segment_count(task)) {
+        return static_cast<std::uint32_t>(*task.diverged_at - first_step(task.spec, segment)) + 1;
+    }
+    return step_count(task.spec, segment);
+}
+
 Amount earned_reward(const Task& task) noexcept {
     if (!task.diverged_at) {
         return task.spec.reward;

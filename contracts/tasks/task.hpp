@@ -15,19 +15,21 @@
 namespace assay::contracts {
 
 /// The life of a task (TASK-1):
-///   kOpen -> kDrawn -> kTraining -> kCompleted -> kVerifying -> kChallenge -> kSettled
+///   kOpen -> kDrawn -> kTraining -> kCompleted -> kVerifying -> kChallenge -> kDisclosure -> kSettled
+/// with a second kChallenge before the end when a verdict was forced to be wrong (VER-15),
 /// with the exits kCancelled, kExpired (nobody's fraud) and kConvicted (the solver's).
 enum class TaskState : std::uint8_t {
     kOpen = 1,        ///< waiting for a solver to be drawn
     kDrawn = 2,       ///< a solver was drawn and has yet to accept
     kTraining = 3,
     kCompleted = 4,   ///< the verifiers are drawn at the end of the next block
-    kVerifying = 5,   ///< verdicts are committed and revealed
-    kChallenge = 6,   ///< anyone may still dispute; then payment
-    kSettled = 7,
-    kConvicted = 8,
-    kCancelled = 9,
-    kExpired = 10,
+    kVerifying = 5,   ///< verdicts are committed and published
+    kChallenge = 6,   ///< anyone may still dispute
+    kDisclosure = 7,  ///< verdicts are disclosed; then payment
+    kSettled = 8,
+    kConvicted = 9,
+    kCancelled = 10,
+    kExpired = 11,
 };
 constexpr bool is_valid(TaskState s) { return s >= TaskState::kOpen && s <= TaskState::kExpired; }
 constexpr bool is_terminal(TaskState s) { return s >= TaskState::kSettled; }
@@ -42,8 +44,16 @@ struct Checkpoint {
     }
 };
 
-enum class VerdictStatus : std::uint8_t { kDue = 1, kCommitted = 2, kAccepted = 3, kRejected = 4, kMissed = 5 };
-constexpr bool is_valid(VerdictStatus s) { return s >= VerdictStatus::kDue && s <= VerdictStatus::kMissed; }
+enum class VerdictStatus : std::uint8_t {
+    kDue = 1,
+    kCommitted = 2,
+    kAccepted = 3,  ///< published: the segment's end is as the solver says
+    kRejected = 4,  ///< published: it is not
+    kMissed = 5,    ///< not committed, published or disclosed in time
+    kBroken = 6,    ///< published otherwise than committed (VER-14)
+    kRefuted = 7,   ///< challenged, and lost (DSP-43)
+};
+constexpr bool is_valid(VerdictStatus s) { return s >= VerdictStatus::kDue && s <= VerdictStatus::kRefuted; }
 const char* to_string(VerdictStatus status) noexcept;
 
 struct Assignment {
@@ -51,13 +61,23 @@ struct Assignment {
     AccountId verifier;
     VerdictStatus status = VerdictStatus::kDue;
     Hash256 commitment;
-    Hash256 state_root;  ///< revealed; zero before
-    Amount bond;         ///< still locked
+    Hash256 end_root;  ///< published; zero before
+    Amount bond;       ///< still locked
+    std::uint32_t probe = 0;            ///< VER-9: a number of the segment's steps, not all of them; 0: none
+    std::optional<Hash256> probe_root;  ///< as published; the true one once disclosed
+    std::optional<bool> forced;         ///< VER-11: whether it was forced to be wrong; nullopt until disclosed
+    std::vector<AccountId> watchers;    ///< VER-12
     static constexpr auto fields() {
         return std::tuple{&Assignment::segment, &Assignment::verifier, &Assignment::status, &Assignment::commitment,
-                          &Assignment::state_root, &Assignment::bond};
+                          &Assignment::end_root, &Assignment::bond, &Assignment::probe, &Assignment::probe_root,
+                          &Assignment::forced, &Assignment::watchers};
     }
 };
+constexpr bool is_published(const Assignment& assignment) {
+    return assignment.status == VerdictStatus::kAccepted || assignment.status == VerdictStatus::kRejected;
+}
+/// Published, and what it was committed to is still secret.
+constexpr bool is_secret(const Assignment& assignment) { return is_published(assignment) && !assignment.forced; }
 
 struct Task {
     TaskId id;
@@ -77,11 +97,13 @@ struct Task {
     std::uint32_t open_challenges = 0;
     std::uint32_t history_count = 0;
     Hash256 history_root;  ///< HIS-2: chain of "assay/history" over the task's history records
+    Hash256 lottery;       ///< VER-10: what decides, with each verifier's salt, whose verdict is forced; zero before
+    bool second_window = false;  ///< VER-15: the challenge window is, or was, that of forced verdicts' true results
     static constexpr auto fields() {
         return std::tuple{&Task::id, &Task::submitter, &Task::spec, &Task::state, &Task::submitted_at,
                           &Task::deadline, &Task::solver, &Task::escrow, &Task::solver_bond, &Task::checkpoints,
                           &Task::diverged_at, &Task::assignments, &Task::open_disputes, &Task::open_challenges,
-                          &Task::history_count, &Task::history_root};
+                          &Task::history_count, &Task::history_root, &Task::lottery, &Task::second_window};
     }
 };
 
@@ -92,6 +114,8 @@ std::uint32_t segment_count(const Task& task) noexcept;
 /// The first step of segment `segment`, and how many it has when nothing diverges; the initialisation is step 0.
 std::uint64_t first_step(const TaskSpec& spec, std::uint32_t segment) noexcept;
 std::uint32_t step_count(const TaskSpec& spec, std::uint32_t segment) noexcept;
+/// How many of it were executed: of the one that diverged, up to the step that did.
+std::uint32_t step_count(const Task& task, std::uint32_t segment) noexcept;
 /// SET-7: what the solver has earned of the reward once the task settles: all of it, or of a task that diverged the
 /// share of the steps that were executed.
 Amount earned_reward(const Task& task) noexcept;
@@ -106,17 +130,22 @@ enum class Reason : std::uint8_t {
     kVerificationFee = 2,    ///< escrow to a verifier
     kRefund = 3,             ///< escrow back to the submitter
     kWonDispute = 4,         ///< the winner's share of a slashed bond
-    kLostDispute = 5,        ///< slashed: the solver's claim was refuted by the referee
+    kLostDispute = 5,        ///< slashed: the responder's claim was refuted by the referee
     kFalseAccusation = 6,    ///< slashed: the challenger's accusation was refuted by the referee
     kDisputeTimeout = 7,     ///< slashed: a clock ran out
     kUnavailable = 8,        ///< slashed: a challenged chunk was not served
     kMissedDeadline = 9,     ///< slashed: a drawn solver did not complete
-    kMissedVerdict = 10,     ///< slashed: a verifier did not commit or reveal
+    kMissedVerdict = 10,     ///< slashed: a verifier did not commit, publish or disclose
     kWrongVerdict = 11,      ///< slashed: a verifier accepted a segment that was refuted
     kNeedlessChallenge = 12, ///< slashed: an availability challenge that was answered
     kMoot = 13,              ///< nothing moved but the bond, back: the task ended while this was open
+    kTax = 14,               ///< escrow to the treasury; paid to nobody (zero)
+    kJackpot = 15,           ///< treasury to a watcher that challenged a forced verdict
+    kForcedError = 16,       ///< nothing moved but the bond, back: the verdict was wrong because it had to be
+    kBrokenCommitment = 17,  ///< slashed: a verdict was published otherwise than committed
+    kUndisclosed = 18,       ///< slashed: a challenged verdict was not disclosed
 };
-constexpr bool is_valid(Reason r) { return r >= Reason::kReward && r <= Reason::kMoot; }
+constexpr bool is_valid(Reason r) { return r >= Reason::kReward && r <= Reason::kUndisclosed; }
 const char* to_string(Reason reason) noexcept;
 
 namespace history {
@@ -141,12 +170,12 @@ struct VerdictCommitted {
     std::uint32_t segment = 0;
     static constexpr auto fields() { return std::tuple{&VerdictCommitted::segment}; }
 };
-struct VerdictRevealed {
+struct VerdictPublished {
     std::uint32_t segment = 0;
-    Hash256 state_root;
+    Verdict verdict;
     bool accepts = false;
     static constexpr auto fields() {
-        return std::tuple{&VerdictRevealed::segment, &VerdictRevealed::state_root, &VerdictRevealed::accepts};
+        return std::tuple{&VerdictPublished::segment, &VerdictPublished::verdict, &VerdictPublished::accepts};
     }
 };
 struct DisputeOpened {
@@ -211,6 +240,36 @@ struct Diverged {  // instead of checkpoint_posted
         return std::tuple{&Diverged::index, &Diverged::step, &Diverged::state_root, &Diverged::artifact};
     }
 };
+struct LotteryDrawn {
+    Hash256 lottery;
+    static constexpr auto fields() { return std::tuple{&LotteryDrawn::lottery}; }
+};
+struct WatcherDrawn {
+    std::uint32_t segment = 0;
+    AccountId verifier;
+    AccountId watcher;
+    static constexpr auto fields() {
+        return std::tuple{&WatcherDrawn::segment, &WatcherDrawn::verifier, &WatcherDrawn::watcher};
+    }
+};
+struct VerdictDisclosed {
+    std::uint32_t segment = 0;
+    AccountId verifier;
+    Verdict verdict;  ///< the true one
+    bool forced = false;
+    static constexpr auto fields() {
+        return std::tuple{&VerdictDisclosed::segment, &VerdictDisclosed::verifier, &VerdictDisclosed::verdict,
+                          &VerdictDisclosed::forced};
+    }
+};
+struct VerdictChallenged {  // instead of dispute_opened
+    DisputeId dispute;
+    std::uint32_t segment = 0;
+    AccountId verifier;
+    static constexpr auto fields() {
+        return std::tuple{&VerdictChallenged::dispute, &VerdictChallenged::segment, &VerdictChallenged::verifier};
+    }
+};
 struct StateChanged {
     TaskState state = TaskState::kOpen;
     static constexpr auto fields() { return std::tuple{&StateChanged::state}; }
@@ -219,9 +278,10 @@ struct StateChanged {
 
 using HistoryEvent = std::variant<
     history::Submitted, history::SolverDrawn, history::Accepted, history::CheckpointPosted, history::Completed,
-    history::VerifierDrawn, history::VerdictCommitted, history::VerdictRevealed, history::DisputeOpened,
+    history::VerifierDrawn, history::VerdictCommitted, history::VerdictPublished, history::DisputeOpened,
     history::DisputeMoved, history::DisputeEnded, history::AvailabilityChallenged, history::AvailabilityEnded,
-    history::Paid, history::Slashed, history::StateChanged, history::Diverged>;
+    history::Paid, history::Slashed, history::StateChanged, history::Diverged, history::LotteryDrawn,
+    history::WatcherDrawn, history::VerdictDisclosed, history::VerdictChallenged>;
 const char* event_name(const HistoryEvent& event) noexcept;
 
 /// HIS-1: one transition of a task. `tx` and `actor` are zero when a deadline did it.

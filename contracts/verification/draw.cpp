@@ -57,6 +57,33 @@ std::optional<AccountId> draw_verifier(
     return pool[*index].account;
 }
 
+/// VER-9: a step strictly inside the segment, as the number of steps up to it; 0 where there is none.
+std::uint32_t draw_probe(const Context& context, const Task& task, const DrawName& name) {
+    const std::uint32_t steps = step_count(task, name.segment);
+    if (name.segment == 0 || steps < 2) {
+        return 0;
+    }
+    return 1 + static_cast<std::uint32_t>(reduce(draw_randomness(context.block.block_hash, name), steps - 1));
+}
+
+/// VER-12: one watcher of `assignment`, other than those drawn for it already.
+std::optional<AccountId> draw_watcher(
+    const Context& context, const Task& task, const Assignment& assignment, const DrawName& name,
+    std::vector<Candidate> candidates
+) {
+    const Amount bond = challenger_bond(context.params, task_value(task.spec));
+    for (Candidate& candidate : candidates) {
+        const auto& drawn = assignment.watchers;
+        if (std::find(drawn.begin(), drawn.end(), candidate.account) != drawn.end() ||
+            candidate.weight < bond.grains || candidate.account == task.submitter ||
+            candidate.account == task.solver || candidate.account == assignment.verifier) {
+            candidate.weight = 0;
+        }
+    }
+    const auto index = draw_weighted(candidates, draw_randomness(context.block.block_hash, name));
+    return index ? std::optional{candidates[*index].account} : std::nullopt;
+}
+
 /// nullopt when some segment would have no verifier at all.
 std::optional<std::vector<Assignment>> draw_assignments(
     const Context& context, const Task& task, std::vector<Candidate>& pool
@@ -76,6 +103,7 @@ std::optional<std::vector<Assignment>> draw_assignments(
             assignment.segment = segment;
             assignment.verifier = *verifier;
             assignment.bond = verifier_bond(context.params, task_value(task.spec));
+            assignment.probe = draw_probe(context, task, {task.id, DrawKind::kProbe, segment, i});
             drawn.push_back(assignment);
         }
     }
@@ -94,6 +122,24 @@ void assign(Context& context, Task& task, std::vector<Assignment> drawn) {
 }
 
 }  // namespace
+
+void draw_watchers(Context& context, Task& task) {
+    const std::uint32_t wanted = context.params.watchers_per_verdict;
+    const auto pool = read_pool(context.state, Role::kWhistleblower);
+    for (std::uint32_t place = 0; place < task.assignments.size(); ++place) {
+        Assignment& assignment = task.assignments[place];
+        const bool is_watched = assignment.status == VerdictStatus::kCommitted && assignment.probe != 0;
+        for (std::uint32_t i = 0; is_watched && i < wanted; ++i) {
+            const DrawName name{task.id, DrawKind::kWatcher, assignment.segment, place * wanted + i};
+            const auto watcher = draw_watcher(context, task, assignment, name, pool);
+            if (!watcher) {
+                break;
+            }
+            assignment.watchers.push_back(*watcher);
+            record(context, task, history::WatcherDrawn{assignment.segment, assignment.verifier, *watcher});
+        }
+    }
+}
 
 void draw_verifiers(Context& context) {
     const std::vector<TaskId> waiting = get_waiting(context.state);

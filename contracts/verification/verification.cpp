@@ -13,21 +13,56 @@
 namespace assay::contracts {
 namespace {
 
-/// VER-4: reveals begin when no commitment is due any more.
+/// VER-4: publication begins when no commitment is due any more.
 bool in_commit_phase(const Task& task) {
     return std::any_of(task.assignments.begin(), task.assignments.end(), [](const Assignment& assignment) {
         return assignment.status == VerdictStatus::kDue;
     });
 }
 
-bool awaits_reveal(const Task& task) {
+bool awaits_publication(const Task& task) {
     return std::any_of(task.assignments.begin(), task.assignments.end(), [](const Assignment& assignment) {
         return assignment.status == VerdictStatus::kCommitted;
     });
 }
 
-/// Position in task.assignments; kNotAssigned (VER-1).
-Result<std::size_t, TxError> find_assignment(const Task& task, std::uint32_t segment, const AccountId& verifier) {
+/// After each change of an assignment: whether the phase is over.
+void advance_phase(Context& context, Task& task, bool was_commit_phase) {
+    if (in_commit_phase(task)) {
+        return;
+    }
+    if (!awaits_publication(task)) {
+        enter_state(context, task, TaskState::kChallenge, context.height_after(context.params.challenge_blocks));
+    } else if (was_commit_phase) {
+        // VER-10
+        task.lottery = context.block.block_hash;
+        record(context, task, history::LotteryDrawn{task.lottery});
+        draw_watchers(context, task);
+        set_task_deadline(context, task, context.height_after(context.params.publish_blocks));
+        Docket docket = get_docket(context.state, task.id);
+        if (docket.suspended) {
+            docket.suspended = false;
+            set_docket(context.state, task.id, docket);
+        }
+    }
+}
+
+bool is_rejection(const StateView& view, const PublishVerdict& action) {
+    return find_checkpoint(view, action.task, action.segment).value().state_root != action.verdict.end_root;
+}
+
+}  // namespace
+
+Result<void, TxError> check_segment(std::uint32_t segment) noexcept {
+    if (segment > kMaxSegments) {
+        return Unexpected{TxError::kFieldOutOfRange};  // TX-6
+    }
+    return {};
+}
+
+Result<std::size_t, TxError> find_assignment(
+    const Task& task, std::uint32_t segment, const AccountId& verifier
+) noexcept {
     for (std::size_t i = 0; i < task.assignments.size(); ++i) {
         if (task.assignments[i].segment == segment && task.assignments[i].verifier == verifier) {
             return i;
@@ -50,36 +85,6 @@ void miss(Context& context, Task& task, Assignment& assignment) {
     assignment.bond = {};
     assignment.status = VerdictStatus::kMissed;
 }
-
-/// After each change of an assignment: whether the phase is over.
-void advance_phase(Context& context, Task& task, bool was_commit_phase) {
-    if (in_commit_phase(task)) {
-        return;
-    }
-    if (!awaits_reveal(task)) {
-        enter_state(context, task, TaskState::kChallenge, context.height_after(context.params.challenge_blocks));
-    } else if (was_commit_phase) {
-        set_task_deadline(context, task, context.height_after(context.params.reveal_blocks));
-        Docket docket = get_docket(context.state, task.id);
-        if (docket.suspended) {
-            docket.suspended = false;
-            set_docket(context.state, task.id, docket);
-        }
-    }
-}
-
-Result<void, TxError> check_segment(std::uint32_t segment) {
-    if (segment > kMaxSegments) {
-        return Unexpected{TxError::kFieldOutOfRange};  // TX-6
-    }
-    return {};
-}
-
-bool is_rejection(const StateView& view, const RevealVerdict& action) {
-    return find_checkpoint(view, action.task, action.segment).value().state_root != action.state_root;
-}
-
-}  // namespace
 
 // --- commit --------------------------------------------------------------------------------------------------
 
@@ -110,12 +115,12 @@ Result<void, TxError> execute(Context& context, const CommitVerdict& action) noe
     return {};
 }
 
-// --- reveal --------------------------------------------------------------------------------------------------
+// --- publish -------------------------------------------------------------------------------------------------
 
-Result<void, TxError> check_stateless(const RevealVerdict& action) noexcept { return check_segment(action.segment); }
+Result<void, TxError> check_stateless(const PublishVerdict& action) noexcept { return check_segment(action.segment); }
 
 Result<void, TxError> check_stateful(
-    const StateView& view, const Params& params, const AccountId& sender, const RevealVerdict& action
+    const StateView& view, const Params& params, const AccountId& sender, const PublishVerdict& action
 ) noexcept {
     // VER-4
     TRY_ASSIGN(const Task task, require_task(view, action.task));
@@ -128,24 +133,25 @@ Result<void, TxError> check_stateful(
     if (in_commit_phase(task)) {
         return Unexpected{TxError::kPhase};
     }
-    const Hash256 expected = verdict_commitment(action.task, action.segment, sender, action.state_root, action.salt);
-    if (expected != assignment.commitment) {
-        return Unexpected{TxError::kCommitmentMismatch};
+    const bool rejects = is_rejection(view, action);
+    if (action.verdict.probe_root.has_value() != (assignment.probe != 0 && !rejects)) {
+        return Unexpected{TxError::kProbeMismatch};  // VER-9
     }
     const bool already_disputed = find_dispute(view, dispute_id(task.id, action.segment, sender)).has_value();
-    if (is_rejection(view, action) && !already_disputed) {
+    if (rejects && !already_disputed) {
         TRY(check_free_stake(view, Role::kVerifier, sender, challenger_bond(params, task_value(task.spec))));
     }
     return {};
 }
 
-Result<void, TxError> execute(Context& context, const RevealVerdict& action) noexcept {
+Result<void, TxError> execute(Context& context, const PublishVerdict& action) noexcept {
     Task task = find_task(context.state, action.task).value();
     Assignment& assignment = task.assignments[find_assignment(task, action.segment, context.actor).value()];
     const bool rejects = is_rejection(context.state, action);
     assignment.status = rejects ? VerdictStatus::kRejected : VerdictStatus::kAccepted;
-    assignment.state_root = action.state_root;
-    record(context, task, history::VerdictRevealed{action.segment, action.state_root, !rejects});
+    assignment.end_root = action.verdict.end_root;
+    assignment.probe_root = action.verdict.probe_root;
+    record(context, task, history::VerdictPublished{action.segment, action.verdict, !rejects});
     if (rejects && !find_dispute(context.state, dispute_id(task.id, action.segment, context.actor))) {
         open_dispute(context, task, action.segment, Role::kVerifier);  // VER-6
     }

@@ -6,7 +6,7 @@
 #include <contracts/chain/transaction.hpp>
 #include <contracts/chain/tx_error.hpp>
 
-/// Drawing verifiers after completion; verdicts committed, then revealed (VER rules).
+/// Drawing verifiers after completion; verdicts committed, published, disclosed (VER rules).
 namespace assay::contracts {
 
 Result<void, TxError> check_stateless(const CommitVerdict& action) noexcept;
@@ -15,16 +15,37 @@ Result<void, TxError> check_stateful(
 ) noexcept;
 Result<void, TxError> execute(Context& context, const CommitVerdict& action) noexcept;
 
-Result<void, TxError> check_stateless(const RevealVerdict& action) noexcept;
+Result<void, TxError> check_stateless(const PublishVerdict& action) noexcept;
 Result<void, TxError> check_stateful(
-    const StateView& view, const Params& params, const AccountId& sender, const RevealVerdict& action
+    const StateView& view, const Params& params, const AccountId& sender, const PublishVerdict& action
 ) noexcept;
-Result<void, TxError> execute(Context& context, const RevealVerdict& action) noexcept;
+Result<void, TxError> execute(Context& context, const PublishVerdict& action) noexcept;
+
+Result<void, TxError> check_stateless(const DiscloseVerdict& action) noexcept;
+Result<void, TxError> check_stateful(
+    const StateView& view, const Params& params, const AccountId& sender, const DiscloseVerdict& action
+) noexcept;
+Result<void, TxError> execute(Context& context, const DiscloseVerdict& action) noexcept;
 
 /// VER-1: draws segments and verifiers for each completed task that waits.
 void draw_verifiers(Context& context);
+/// VER-12: draws the watchers of each committed verdict with a probe. The caller stores the task.
+void draw_watchers(Context& context, Task& task);
 
-/// VER-3, VER-4: the deadline of the commit or the reveal phase has passed.
+/// VER-3, VER-4: the deadline of the commit or the publication phase has passed.
 void lapse_phase(Context& context, Task& task);
+/// VER-13: the challenge window has passed with nothing open.
+void end_window(Context& context, Task& task);
+/// VER-5: the time to disclose has passed.
+void lapse_disclosure(Context& context, Task& task);
+
+/// kFieldOutOfRange (TX-6) where no task has such a segment.
+Result<void, TxError> check_segment(std::uint32_t segment) noexcept;
+/// Position in task.assignments; kNotAssigned (VER-1).
+Result<std::size_t, TxError> find_assignment(
+    const Task& task, std::uint32_t segment, const AccountId& verifier
+) noexcept;
+/// VER-5: a tenth of the bond is burned, the rest goes back. The caller stores the task, whose `assignment` it is.
+void miss(Context& context, Task& task, Assignment& assignment);
 
 }  // namespace assay::contracts

@@ -45,7 +45,7 @@ constexpr NumberParam kNumbers[] = {
     {"segments_checked", &Params::segments_checked},
     {"accept_blocks", &Params::accept_blocks},
     {"commit_blocks", &Params::commit_blocks},
-    {"reveal_blocks", &Params::reveal_blocks},
+    {"publish_blocks", &Params::publish_blocks},
     {"challenge_blocks", &Params::challenge_blocks},
     {"dispute_clock_blocks", &Params::dispute_clock_blocks},
     {"dispute_extension_blocks", &Params::dispute_extension_blocks},
@@ -56,6 +56,10 @@ constexpr NumberParam kNumbers[] = {
     {"challenger_bond_bps", &Params::challenger_bond_bps},
     {"segments_checked_max", &Params::segments_checked_max},
     {"verifiers_per_segment_max", &Params::verifiers_per_segment_max},
+    {"forced_error_bps", &Params::forced_error_bps},
+    {"watchers_per_verdict", &Params::watchers_per_verdict},
+    {"tax_bps", &Params::tax_bps},
+    {"disclose_blocks", &Params::disclose_blocks},
 };
 static_assert(std::tuple_size_v<decltype(Params::fields())> == std::size(kAmounts) + std::size(kNumbers));
 

@@ -84,6 +84,17 @@ std::optional<contracts::DisputeId> moved_dispute(const contracts::Action& actio
     return std::nullopt;
 }
 
+/// The dispute that an event is the beginning of.
+std::optional<contracts::DisputeId> opened_dispute(const contracts::HistoryEvent& event) {
+    if (const auto* segment = std::get_if<contracts::history::DisputeOpened>(&event)) {
+        return segment->dispute;
+    }
+    if (const auto* verdict = std::get_if<contracts::history::VerdictChallenged>(&event)) {
+        return verdict->dispute;
+    }
+    return std::nullopt;
+}
+
 template <class T>
 T decode_stored(const Bytes& bytes) {
     auto value = codec::decode<T>(bytes);
@@ -119,10 +130,10 @@ void index_block(
         put(with_number(make_key(Kind::kTaskRecord, record.task.view()), record.index), record);
         if (std::holds_alternative<contracts::history::Submitted>(record.event)) {
             put(with_number(make_key(Kind::kTask), here), record.task);
-        } else if (const auto* dispute = std::get_if<contracts::history::DisputeOpened>(&record.event)) {
-            put(with_number(make_key(Kind::kDispute), here), dispute->dispute);
-            put(with_number(make_key(Kind::kTaskDispute, record.task.view()), here), dispute->dispute);
-            opened.emplace(record.tx, dispute->dispute);
+        } else if (const auto dispute = opened_dispute(record.event)) {
+            put(with_number(make_key(Kind::kDispute), here), *dispute);
+            put(with_number(make_key(Kind::kTaskDispute, record.task.view()), here), *dispute);
+            opened.emplace(record.tx, *dispute);
         } else if (const auto* challenge = std::get_if<contracts::history::AvailabilityChallenged>(&record.event)) {
             put(with_number(make_key(Kind::kTaskChallenge, record.task.view()), here), challenge->challenge);
         }

@@ -42,13 +42,25 @@ Json render_pinpoint(const trace::Pinpoint& at) {
             {"tensor", or_null(at.tensor)}};
 }
 
+Json render_accounts(const std::vector<AccountId>& accounts) {
+    Json out = Json::array();
+    for (const AccountId& account : accounts) {
+        out.push_back(render(account));
+    }
+    return out;
+}
+
 Json render_assignments(const std::vector<contracts::Assignment>& assignments) {
     Json out = Json::array();
     for (const contracts::Assignment& item : assignments) {
         out.push_back({{"segment", item.segment},
                        {"verifier", render(item.verifier)},
                        {"status", contracts::to_string(item.status)},
-                       {"state_root", id_or_null(item.state_root)}});
+                       {"end_root", id_or_null(item.end_root)},
+                       {"probe", item.probe},
+                       {"probe_root", item.probe_root ? render(*item.probe_root) : Json()},
+                       {"forced", or_null(item.forced)},
+                       {"watchers", render_accounts(item.watchers)}});
     }
     return out;
 }
@@ -87,7 +99,7 @@ Json render(const contracts::Params& params) {
             {"segments_checked", params.segments_checked},
             {"accept_blocks", params.accept_blocks},
             {"commit_blocks", params.commit_blocks},
-            {"reveal_blocks", params.reveal_blocks},
+            {"publish_blocks", params.publish_blocks},
             {"challenge_blocks", params.challenge_blocks},
             {"dispute_clock_blocks", params.dispute_clock_blocks},
             {"dispute_extension_blocks", params.dispute_extension_blocks},
@@ -99,7 +111,11 @@ Json render(const contracts::Params& params) {
             {"value_per_check", render(params.value_per_check)},
             {"value_per_verifier", render(params.value_per_verifier)},
             {"segments_checked_max", params.segments_checked_max},
-            {"verifiers_per_segment_max", params.verifiers_per_segment_max}};
+            {"verifiers_per_segment_max", params.verifiers_per_segment_max},
+            {"forced_error_bps", params.forced_error_bps},
+            {"watchers_per_verdict", params.watchers_per_verdict},
+            {"tax_bps", params.tax_bps},
+            {"disclose_blocks", params.disclose_blocks}};
 }
 
 Json render(const contracts::Stake& stake) {
@@ -185,6 +201,8 @@ Json render_task(const contracts::Task& task, const TaskDetails& details) {
     out["open_challenges"] = task.open_challenges;
     out["history_count"] = task.history_count;
     out["history_root"] = render(task.history_root);
+    out["lottery"] = id_or_null(task.lottery);
+    out["second_window"] = task.second_window;
     out["disputes"] = std::move(disputes);
     out["challenges"] = std::move(challenges);
     out["program_id"] = render(trace::program_id(task.spec.program));
@@ -213,7 +231,9 @@ Json render_dispute_summary(const contracts::Dispute& dispute, std::optional<dou
             {"referee_us", or_null(referee_us)},
             {"slashed", render(dispute.slashed)},
             {"paid", render(dispute.paid)},
-            {"burned", render(dispute.burned)}};
+            {"burned", render(dispute.burned)},
+            {"subject", dispute.verdict ? "verdict" : "segment"},
+            {"second", dispute.verdict && dispute.verdict->is_second}};
 }
 
 Json render_dispute(

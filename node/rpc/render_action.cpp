@@ -28,11 +28,26 @@ Json fields_of(const CancelTask& a) { return {{"task", rpc::render(a.task)}}; }
 Json fields_of(const CommitVerdict& a) {
     return {{"task", rpc::render(a.task)}, {"segment", a.segment}, {"commitment", rpc::render(a.commitment)}};
 }
-Json fields_of(const RevealVerdict& a) {
+Json fields_of(const PublishVerdict& a) {
     return {{"task", rpc::render(a.task)},
             {"segment", a.segment},
-            {"state_root", rpc::render(a.state_root)},
-            {"salt", rpc::render(a.salt)}};
+            {"end_root", rpc::render(a.verdict.end_root)},
+            {"probe_root", a.verdict.probe_root ? rpc::render(*a.verdict.probe_root) : Json()}};
+}
+Json fields_of(const DiscloseVerdict& a) {
+    const Verdict& verdict = a.opening.verdict;
+    return {{"task", rpc::render(a.task)},
+            {"segment", a.segment},
+            {"end_root", rpc::render(verdict.end_root)},
+            {"probe_root", verdict.probe_root ? rpc::render(*verdict.probe_root) : Json()},
+            {"decoy_root", rpc::render(a.opening.decoy_root)},
+            {"salt", rpc::render(a.opening.salt)}};
+}
+Json fields_of(const ChallengeVerdict& a) {
+    return {{"task", rpc::render(a.task)},
+            {"segment", a.segment},
+            {"verifier", rpc::render(a.verifier)},
+            {"role", to_string(a.role)}};
 }
 Json fields_of(const OpenDispute& a) {
     return {{"task", rpc::render(a.task)}, {"segment", a.segment}, {"role", to_string(a.role)}};

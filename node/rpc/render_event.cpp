@@ -18,8 +18,11 @@ Json fields_of(const CheckpointPosted& e) {
 Json fields_of(const Completed&) { return Json::object(); }
 Json fields_of(const VerifierDrawn& e) { return {{"segment", e.segment}, {"verifier", rpc::render(e.verifier)}}; }
 Json fields_of(const VerdictCommitted& e) { return {{"segment", e.segment}}; }
-Json fields_of(const VerdictRevealed& e) {
-    return {{"segment", e.segment}, {"state_root", rpc::render(e.state_root)}, {"accepts", e.accepts}};
+Json fields_of(const VerdictPublished& e) {
+    return {{"segment", e.segment},
+            {"end_root", rpc::render(e.verdict.end_root)},
+            {"probe_root", e.verdict.probe_root ? rpc::render(*e.verdict.probe_root) : Json()},
+            {"accepts", e.accepts}};
 }
 Json fields_of(const DisputeOpened& e) { return {{"dispute", rpc::render(e.dispute)}, {"segment", e.segment}}; }
 Json fields_of(const DisputeMoved& e) {
@@ -40,7 +43,7 @@ Json fields_of(const AvailabilityEnded& e) {
     return {{"challenge", rpc::render(e.challenge)}, {"served", e.served}, {"moot", e.moot}};
 }
 Json fields_of(const Paid& e) {
-    return {{"to", rpc::render(e.to)},
+    return {{"to", e.to.is_zero() ? Json() : rpc::render(e.to)},  // SET-8: the treasury
             {"amount", rpc::render(e.amount)},
             {"reason", contracts::to_string(e.reason)}};
 }
@@ -55,6 +58,20 @@ Json fields_of(const Diverged& e) {
             {"step", e.step},
             {"state_root", rpc::render(e.state_root)},
             {"artifact", rpc::render(e.artifact)}};
+}
+Json fields_of(const LotteryDrawn& e) { return {{"lottery", rpc::render(e.lottery)}}; }
+Json fields_of(const WatcherDrawn& e) {
+    return {{"segment", e.segment}, {"verifier", rpc::render(e.verifier)}, {"watcher", rpc::render(e.watcher)}};
+}
+Json fields_of(const VerdictDisclosed& e) {
+    return {{"segment", e.segment},
+            {"verifier", rpc::render(e.verifier)},
+            {"end_root", rpc::render(e.verdict.end_root)},
+            {"probe_root", e.verdict.probe_root ? rpc::render(*e.verdict.probe_root) : Json()},
+            {"forced", e.forced}};
+}
+Json fields_of(const VerdictChallenged& e) {
+    return {{"dispute", rpc::render(e.dispute)}, {"segment", e.segment}, {"verifier", rpc::render(e.verifier)}};
 }
 Json fields_of(const StateChanged& e) { return {{"state", contracts::to_string(e.state)}}; }
 

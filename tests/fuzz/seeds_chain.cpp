@@ -58,7 +58,7 @@ std::vector<Action> all_actions() {
         CompleteTask{},
         CancelTask{},
         CommitVerdict{.task = {}, .segment = 2, .commitment = {}},
-        RevealVerdict{.task = {}, .segment = 2, .state_root = {}, .salt = {}},
+        PublishVerdict{.task = {}, .segment = 2, .verdict = {.end_root = {}, .probe_root = Hash256{}}},
         OpenDispute{.task = {}, .segment = 1, .role = Role::kWhistleblower},
         RevealMove{.dispute = {}, .round = 1, .children = std::vector<Hash256>(4)},
         SelectMove{.dispute = {}, .round = 1, .selection = selection},
@@ -69,6 +69,8 @@ std::vector<Action> all_actions() {
             .task = {}, .step = 3, .state_root = {}, .artifact = make_spec().program_artifact,
             .opening = {.tensor = 1, .tile = 0, .type = {.dtype = canonical::DType::kF32, .shape = {4, 1}},
                         .opening = opening}},
+        DiscloseVerdict{.task = {}, .segment = 2, .opening = {}},
+        ChallengeVerdict{.task = {}, .segment = 2, .verifier = key().account(), .role = Role::kWhistleblower},
     };
 }
 
@@ -104,6 +106,9 @@ void write_records(const CorpusWriter& out) {
     task.spec = make_spec();
     task.solver = key().account();
     task.assignments.resize(2);
+    task.assignments[0].probe_root = Hash256{};
+    task.assignments[0].forced = true;
+    task.assignments[0].watchers.resize(2);
     write_record(out, 0, "task", task);
     write_record(out, 1, "checkpoint", Checkpoint{.state_root = {}, .artifact = task.spec.program_artifact, .height = {}});
     write_record(out, 2, "dispute", Dispute{});

@@ -16,14 +16,17 @@ using nlohmann::json;
 std::string number(std::uint64_t value) { return std::to_string(value); }
 std::string hex(const Hash256& hash) { return to_hex(hash.view()); }
 
+std::string subject_text(const Dispute& d) { return d.verdict ? "a verdict on segment " : "segment "; }
+std::string responder_name(const Dispute& d) { return d.verdict ? "verifier" : "solver"; }
+
 std::string claim_text(const Dispute& d) {
-    const std::string solver = crypto::to_address(d.responder);
+    const std::string responder = crypto::to_address(d.responder);
+    const std::string who = "  The " + responder_name(d) + ", " + responder + ",\n  claimed that ";
     if (d.claim.initialisation) {
-        return "  The solver, " + solver + ",\n  claimed that the task's initialisation makes the state\n    " +
-               hex(d.claim.after) + "\n";
+        return who + "the task's initialisation makes the state\n    " + hex(d.claim.after) + "\n";
     }
     const std::uint64_t last = d.claim.first_step + d.claim.step_count - 1;
-    return "  The solver, " + solver + ",\n  claimed that steps " + number(d.claim.first_step) + " to " + number(last) +
+    return who + "steps " + number(d.claim.first_step) + " to " + number(last) +
            " lead from state\n    " + hex(d.claim.before) + "\n  to state\n    " + hex(d.claim.after) + "\n";
 }
 
@@ -32,7 +35,7 @@ std::string accusation_text(const Dispute& d) {
     const std::string bond = d.challenger_bond.grains > 0 ? " with a bond of " + to_text(d.challenger_bond) : "";
     return "  The " + std::string(contracts::to_string(d.challenger_role)) + " " + crypto::to_address(d.challenger) +
            "\n  replayed them, got another state, and disputed the claim in block " + number(d.opened_at.value) +
-           (d.state == contracts::DisputeState::kActive ? " with a bond of " + to_text(d.challenger_bond) : "") + ".\n";
+           (contracts::is_open(d.state) ? " with a bond of " + to_text(d.challenger_bond) : "") + ".\n";
 }
 
 std::string rounds_text(const Dispute& d, const json& answer) {
@@ -75,39 +78,52 @@ std::string ruling_text(const Dispute& d, const json& answer) {
     const std::string time =
         answer.at("referee_us").is_number() ? " in " + to_text(answer.at("referee_us")) + " microseconds" : "";
     const bool by_clock = d.reason == Reason::kDisputeTimeout;
-    const bool by_value = d.state == DisputeState::kRefuted && !by_clock && d.position.level < trace::Level::kProof;
+    const bool by_value = d.state == DisputeState::kRefuted && d.reason == Reason::kLostDispute &&
+                          d.position.level < trace::Level::kProof;
     if (by_value) {
         return "  The challenger opened a value of the state after that step" + time + at +
-               "\n  that is not finite: the step diverged, and the solver's claim of a state after it is refuted.\n";
+               "\n  that is not finite: the step diverged, and the claim of a state after it is refuted.\n";
     }
     switch (d.state) {
+        case DisputeState::kAwaiting:
+            return "  None yet; the verifier is to disclose its verdict before block " + number(d.deadline.value) +
+                   ".\n";
+        case DisputeState::kForced:
+            return "  None was needed: the verdict was disclosed" + at +
+                   ",\n  and it was forced to be wrong: the challenger was right.\n";
         case DisputeState::kActive:
             return "  None yet; the " + to_text(answer.at("to_move")) + " is to move before block " +
                    number(d.deadline.value) + ".\n";
         case DisputeState::kMoot:
-            return "  None: the task ended otherwise" + at + ", and the challenger got its bond back.\n";
+            return "  None: the task or the verdict ended otherwise" + at + ", and the challenger got its bond back.\n";
         case DisputeState::kRefuted:
-            return by_clock ? "  The solver let its clock run out" + at + ": its claim is refuted.\n"
+            if (d.reason == Reason::kUndisclosed || d.reason == Reason::kBrokenCommitment) {
+                return d.reason == Reason::kUndisclosed
+                           ? "  The verifier did not disclose its verdict" + at + ": it is refuted.\n"
+                           : "  The verifier disclosed another verdict than it had committed to" + at +
+                                 ": it is refuted.\n";
+            }
+            return by_clock ? "  The " + responder_name(d) + " let its clock run out" + at + ": its claim is refuted.\n"
                             : "  The chain recomputed that one partial" + time + at +
-                                  "\n  and got another result than the solver: its claim is refuted.\n";
+                                  "\n  and got another result than the " + responder_name(d) + ": its claim is refuted.\n";
         case DisputeState::kUpheld:
             return by_clock ? "  The challenger let its clock run out" + at + ": the claim holds.\n"
                             : "  The chain recomputed that one partial" + time + at +
-                                  "\n  and got the solver's result: the claim holds.\n";
+                                  "\n  and got the " + responder_name(d) + "'s result: the claim holds.\n";
     }
     return "";
 }
 
 std::string money_text(const Dispute& d) {
-    if (d.state == DisputeState::kActive) {
+    if (contracts::is_open(d.state)) {
         return "  Bonds stay locked until the ruling.\n";
     }
     if (d.slashed.grains == 0) {
         return "  Nobody was slashed.\n";
     }
     const bool refuted = d.state == DisputeState::kRefuted;
-    return "  The " + std::string(refuted ? "solver" : "challenger") + " lost " + to_text(d.slashed) + "; " +
-           to_text(d.paid) + " of it went to the " + (refuted ? "challenger" : "solver") + ", " + to_text(d.burned) +
+    return "  The " + std::string(refuted ? responder_name(d) : "challenger") + " lost " + to_text(d.slashed) + "; " +
+           to_text(d.paid) + " of it went to the " + (refuted ? "challenger" : responder_name(d)) + ", " + to_text(d.burned) +
            " was burned.\n";
 }
 
@@ -116,7 +132,7 @@ std::string money_text(const Dispute& d) {
 std::string explain_dispute(const Dispute& d, const json& answer, const std::string& title) {
     const std::string id = to_hex(d.id.view());
     const std::string task = to_hex(d.task.view());
-    return "Dispute " + id + "\n  over segment " + number(d.segment) + " of task " + task + ", \"" + title + "\"\n" +
+    return "Dispute " + id + "\n  over " + subject_text(d) + number(d.segment) + " of task " + task + ", \"" + title + "\"\n" +
            "\nClaim\n" + claim_text(d) + "\nAccusation\n" + accusation_text(d) + "\nNarrowing\n" +
            rounds_text(d, answer) + "\nWhat is in question\n" + pinpoint_text(d) + "\nRuling\n" +
            ruling_text(d, answer) + "\nMoney\n" + money_text(d) + "\nTo see it again\n  assay dispute show " + id +

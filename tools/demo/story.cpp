@@ -51,7 +51,10 @@ std::string describe_pinpoint(const nlohmann::json& at) {
 }
 
 std::string describe_ruling(const history::DisputeEnded& e, Network& network) {
-    const std::string ruling = std::string("the chain rules: the solver's claim ") +
+    if (e.reason == Reason::kForcedError) {
+        return "the verdict was forced to be wrong: the challenger was right, and nobody loses";
+    }
+    const std::string ruling = std::string("the chain rules: the responder's claim ") +
                                (e.claim_refuted ? "is refuted" : "holds") + " (" + to_string(e.reason) + ")";
     const auto dispute = network.rpc().call("dispute_get", {{"dispute", to_hex(e.dispute.view())}});
     if (!dispute.at("referee_us").is_number()) {
@@ -138,10 +141,26 @@ void Story::tell(const contracts::HistoryRecord& record) {
             [&](const history::VerdictCommitted& e) -> Line {
                 return {Stage::kVerification, actor + " commits a verdict on segment " + std::to_string(e.segment)};
             },
-            [&](const history::VerdictRevealed& e) -> Line {
+            [&](const history::VerdictPublished& e) -> Line {
                 return {Stage::kVerification, actor + (e.accepts ? " accepts" : " rejects") + " segment " +
                                                   std::to_string(e.segment) + ": its own replay gives " +
-                                                  short_hex(e.state_root.view())};
+                                                  short_hex(e.verdict.end_root.view())};
+            },
+            [&](const history::LotteryDrawn& e) -> Line {
+                return {Stage::kVerification, "every commitment is in: lottery " + short_hex(e.lottery.view())};
+            },
+            [&](const history::WatcherDrawn& e) -> Line {
+                return {Stage::kVerification, name(e.watcher) + " is drawn to watch " + name(e.verifier) +
+                                                  "'s verdict on segment " + std::to_string(e.segment)};
+            },
+            [&](const history::VerdictDisclosed& e) -> Line {
+                return {Stage::kChallenge, name(e.verifier) + " discloses its verdict on segment " +
+                                               std::to_string(e.segment) +
+                                               (e.forced ? ": it was forced to be wrong" : ": it is as published")};
+            },
+            [&](const history::VerdictChallenged& e) -> Line {
+                return {Stage::kChallenge, actor + " challenges " + name(e.verifier) + "'s verdict on segment " +
+                                               std::to_string(e.segment)};
             },
             [&](const history::DisputeOpened& e) -> Line {
                 return {Stage::kChallenge, actor + " disputes segment " + std::to_string(e.segment)};
@@ -162,12 +181,13 @@ void Story::tell(const contracts::HistoryRecord& record) {
                 return {Stage::kChallenge, e.served ? actor + " serves the chunk" : "the chunk was not served in time"};
             },
             [&](const history::Paid& e) -> Line {
-                return {Stage::kSettlement, name(e.to) + " gets " + format_amount(e.amount) + " (" + to_string(e.reason) + ")"};
+                return {Stage::kSettlement, (e.to.is_zero() ? "the treasury" : name(e.to)) + " gets " + format_amount(e.amount) + " (" + to_string(e.reason) + ")"};
             },
             [&](const history::Slashed& e) -> Line { return {Stage::kSettlement, describe_slash(e, name(e.from))}; },
             [&](const history::StateChanged& e) -> Line {
                 const Stage stage = is_terminal(e.state) ? Stage::kSettlement
-                                    : e.state == TaskState::kChallenge ? Stage::kChallenge
+                                    : e.state == TaskState::kChallenge || e.state == TaskState::kDisclosure
+                                        ? Stage::kChallenge
                                     : e.state == TaskState::kVerifying ? Stage::kVerification
                                     : e.state == TaskState::kCompleted ? Stage::kCompletion
                                     : e.state == TaskState::kTraining  ? Stage::kTraining

@@ -45,10 +45,29 @@ struct Commit {
     std::uint32_t segment = 0;
     bool operator==(const Commit&) const = default;
 };
-struct Reveal {
+struct Publish {
     TaskId task;
     std::uint32_t segment = 0;
-    bool operator==(const Reveal&) const = default;
+    bool operator==(const Publish&) const = default;
+};
+/// Open the commitment of our verdict.
+struct Disclose {
+    TaskId task;
+    std::uint32_t segment = 0;
+    bool operator==(const Disclose&) const = default;
+};
+/// Execute the first `probe` steps of a segment from the solver's checkpoint before it.
+struct ReplayProbe {
+    TaskId task;
+    std::uint32_t segment = 0;
+    std::uint32_t probe = 0;
+    bool operator==(const ReplayProbe&) const = default;
+};
+struct ChallengeVerdict {
+    TaskId task;
+    std::uint32_t segment = 0;
+    AccountId verifier;
+    bool operator==(const ChallengeVerdict&) const = default;
 };
 struct OpenDispute {
     TaskId task;
@@ -96,7 +115,7 @@ const char* to_string(Wait wait) noexcept;
 
 using Intent = std::variant<
     Wait, intent::Accept, intent::Train, intent::PostCheckpoint, intent::Complete, intent::Replay, intent::Commit,
-    intent::Reveal, intent::OpenDispute, intent::ChallengeAvailability, intent::ServeChunk, intent::MoveReveal,
-    intent::MoveSelect, intent::MoveProve>;
+    intent::Publish, intent::OpenDispute, intent::ChallengeAvailability, intent::ServeChunk, intent::MoveReveal,
+    intent::MoveSelect, intent::MoveProve, intent::Disclose, intent::ReplayProbe, intent::ChallengeVerdict>;
 
 }  // namespace assay::roles

@@ -40,7 +40,17 @@ Intent decide_verdict(const VerifierView& view) {
     return Wait::kNothingDue;
 }
 
-Intent decide_reveal(const VerifierView& view) {
+Intent decide_disclosure(const VerifierView& view) {
+    if (view.task.state != contracts::TaskState::kDisclosure && !view.is_challenged) {
+        return Wait::kNothingDue;
+    }
+    if (!view.has_kept_verdict) {
+        return Wait::kUnable;
+    }
+    return intent::Disclose{view.task.id, view.assignment.segment};
+}
+
+Intent decide_publication(const VerifierView& view) {
     const auto& all = view.task.assignments;
     const bool commits_due = std::any_of(all.begin(), all.end(), [](const contracts::Assignment& assignment) {
         return assignment.status == VerdictStatus::kDue;
@@ -51,18 +61,21 @@ Intent decide_reveal(const VerifierView& view) {
     if (!view.has_kept_verdict) {
         return Wait::kUnable;
     }
-    return intent::Reveal{view.task.id, view.assignment.segment};
+    return intent::Publish{view.task.id, view.assignment.segment};
 }
 
 }  // namespace
 
 Intent decide_verifier(const VerifierView& view) {
+    if (contracts::is_secret(view.assignment) && !contracts::is_terminal(view.task.state)) {
+        return decide_disclosure(view);
+    }
     if (view.task.state != contracts::TaskState::kVerifying) {
         return Wait::kNothingDue;
     }
     switch (view.assignment.status) {
         case VerdictStatus::kDue: return decide_verdict(view);
-        case VerdictStatus::kCommitted: return decide_reveal(view);
+        case VerdictStatus::kCommitted: return decide_publication(view);
         default: return Wait::kNothingDue;
     }
 }

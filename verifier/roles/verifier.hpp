@@ -14,15 +14,16 @@ struct VerifierView {
     contracts::Assignment assignment;
     Hash256 claimed;           ///< the solver's state root after the segment
     Replays replays;
-    bool has_kept_verdict = false;  ///< root and salt of our commitment are on our disk
+    bool has_kept_verdict = false;  ///< what our commitment opens to is on our disk
+    bool is_challenged = false;     ///< somebody challenged our verdict and waits for its disclosure
     bool has_challenged = false;    ///< the missing checkpoint's availability is challenged already
     Amount free_stake;         ///< as verifier
     Amount challenger_bond;    ///< what a rejection or a challenge locks
     bool is_breaker_open = false;
 };
 
-/// Replays before it commits, twice before it rejects; commits only what it can back with a bond; reveals when every
-/// commitment of the task is in.
+/// Replays before it commits, twice before it rejects; commits only what it can back with a bond; publishes when every
+/// commitment of the task is in; discloses when the challenge window is over, or when it is challenged.
 Intent decide_verifier(const VerifierView& view);
 
 }  // namespace assay::roles

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include <core/crypto/random.hpp>
 #include <contracts/tasks/task.hpp>
 #include <verifier/worker/runner.hpp>
 
@@ -39,6 +40,17 @@ void report_verdict(
     reporter.event(event);
 }
 
+/// Of every verifier of the segment: what we know of others' probes costs nothing.
+std::vector<std::uint32_t> probes_of(const contracts::Task& task, std::uint32_t segment) {
+    std::vector<std::uint32_t> probes;
+    for (const contracts::Assignment& assignment : task.assignments) {
+        if (assignment.segment == segment && assignment.probe != 0) {
+            probes.push_back(assignment.probe);
+        }
+    }
+    return probes;
+}
+
 }  // namespace
 
 bool Checker::replay(const contracts::Task& task, std::uint32_t segment) {
@@ -53,10 +65,23 @@ bool Checker::replay(const contracts::Task& task, std::uint32_t segment) {
         }
         return false;
     }
-    std::vector<canonical::Tensor> before;
+    if (at_.options.dishonesty == Dishonesty::kLazy || at_.options.dishonesty == Dishonesty::kCopycat) {
+        at_.fraud(material);
+        pretend(task, segment);
+        return true;
+    }
     // The checkpoint after the segment as well: a state that nobody can have cannot be built upon.
-    for (std::uint32_t index = segment == 0 ? 0 : segment - 1; index <= segment; ++index) {
-        auto state = load_state(*material, at_.chain.checkpoint(task.id, index), at_.store, kFetchLimits);
+    const auto before = load(task, *material, segment, segment, replays);
+    return before && run(task, material, segment, *before);
+}
+
+std::optional<std::vector<canonical::Tensor>> Checker::load(
+    const contracts::Task& task, const Material& material, std::uint32_t segment, std::uint32_t last,
+    roles::Replays& replays
+) {
+    std::vector<canonical::Tensor> before;
+    for (std::uint32_t index = segment == 0 ? 0 : segment - 1; index <= last; ++index) {
+        auto state = load_state(material, at_.chain.checkpoint(task.id, index), at_.store, kFetchLimits);
         if (!state) {
             replays.missing_checkpoint = index;
             ++replays.fetch_failures;
@@ -67,7 +92,7 @@ bool Checker::replay(const contracts::Task& task, std::uint32_t segment) {
                  {"tries", replays.fetch_failures},
                  {"reason", state.error().reason}}
             );
-            return false;
+            return std::nullopt;
         }
         if (index != segment) {
             before = *std::move(state);
@@ -75,7 +100,65 @@ bool Checker::replay(const contracts::Task& task, std::uint32_t segment) {
     }
     replays.missing_checkpoint.reset();
     replays.fetch_failures = 0;
-    return run(task, material, segment, before);
+    return before;
+}
+
+/// What a worker that does not replay says it found.
+void Checker::pretend(const contracts::Task& task, std::uint32_t segment) {
+    at_.journal.replays({task.id, segment}).first = at_.chain.checkpoint(task.id, segment).state_root;
+    for (const contracts::Assignment& assignment : task.assignments) {
+        auto& invented = at_.journal.probe_replays({task.id, segment}, assignment.probe).first;
+        if (assignment.segment == segment && assignment.probe != 0 && !invented) {
+            crypto::fill_random(invented.emplace().data);
+        }
+    }
+    at_.journal.keep_replays();
+}
+
+void Checker::note_probes(
+    const contracts::Task& task, std::uint32_t segment, const std::map<std::uint32_t, Hash256>& probe_roots
+) {
+    for (const auto& [probe, root] : probe_roots) {
+        roles::Replays& replays = at_.journal.probe_replays({task.id, segment}, probe);
+        (replays.first ? replays.second : replays.first) = root;
+    }
+}
+
+bool Checker::replay_probe(const contracts::Task& task, std::uint32_t segment, std::uint32_t probe) {
+    const auto material = at_.material(task);
+    roles::Replays& replays = at_.journal.probe_replays({task.id, segment}, probe);
+    if (!material) {
+        replays.unable = at_.unusable.contains(task.id);
+        return false;
+    }
+    const auto before = load(task, *material, segment, segment - 1, replays);
+    if (!before) {
+        return false;
+    }
+    try {
+        const auto end = run_segment(
+            material, segment, *before, at_.options.engine, at_.fraud(material),
+            [this](std::uint64_t, std::uint64_t) { return !at_.stop; }, material->first_step(segment) + probe - 1
+        );
+        if (!end) {
+            return false;
+        }
+        note_probes(task, segment, {{probe, end->root(std::nullopt)}});
+        at_.journal.keep_replays();
+        at_.reporter.event(
+            {{"event", "probe"},
+             {"task", to_hex(task.id.view())},
+             {"segment", segment},
+             {"probe", probe},
+             {"state_root", to_hex(end->root(std::nullopt).view())}}
+        );
+    } catch (const JournalError&) {
+        throw;
+    } catch (const std::exception& error) {
+        replays.unable = true;
+        at_.reporter.trouble("task " + to_hex(task.id.view()) + ": unable to check a verdict: " + error.what());
+    }
+    return true;
 }
 
 bool Checker::run(
@@ -104,7 +187,8 @@ bool Checker::run(
     try {
         const auto claimed_step = segment == contracts::segment_count(task) ? task.diverged_at : std::nullopt;
         const auto end = run_segment(
-            material, segment, before, at_.options.engine, at_.fraud(material), progress, claimed_step
+            material, segment, before, at_.options.engine, at_.fraud(material), progress, claimed_step,
+            probes_of(task, segment)
         );
         if (!end) {
             return false;
@@ -113,6 +197,7 @@ bool Checker::run(
             reason = "step " + std::to_string(*end->diverged_at) + " diverged, which the solver does not say";
         }
         (replays.first ? replays.second : replays.first) = end->root(claimed_step);
+        note_probes(task, segment, end->probe_roots);
         at_.journal.keep_replays();
     } catch (const JournalError&) {
         throw;

@@ -47,7 +47,7 @@ bool DisputeDesk::attend(const contracts::Task& task) {
         if (!dispute) {
             continue;
         }
-        if (dispute->state != contracts::DisputeState::kActive) {
+        if (!contracts::is_open(dispute->state)) {
             over_.insert(id);
             replays_.erase(id);
             continue;

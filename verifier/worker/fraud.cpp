@@ -53,6 +53,11 @@ std::optional<std::uint32_t> update_node(const Graph& graph) {
     return std::nullopt;
 }
 
+bool alters_steps(Dishonesty kind) {
+    return kind != Dishonesty::kNone && kind != Dishonesty::kWithhold && kind != Dishonesty::kLazy &&
+           kind != Dishonesty::kCopycat;
+}
+
 float load_f32(const Tensor& tensor, std::size_t index) {
     float value = 0;
     std::memcpy(&value, tensor.data.data() + index * sizeof value, sizeof value);
@@ -102,6 +107,8 @@ Fraud::Fraud(
             node_ = update_node(graph);
             break;
         case Dishonesty::kWithhold:
+        case Dishonesty::kLazy:
+        case Dishonesty::kCopycat:
         case Dishonesty::kNone: node_.reset(); return;
     }
     const Graph& altered = kind_ == Dishonesty::kInit ? material_->program.init : graph;
@@ -114,7 +121,7 @@ Fraud::Fraud(
 }
 
 bool Fraud::touches(bool initialisation, std::uint64_t step) const {
-    if (kind_ == Dishonesty::kNone || kind_ == Dishonesty::kWithhold) {
+    if (!alters_steps(kind_)) {
         return false;
     }
     return initialisation == (kind_ == Dishonesty::kInit) && step >= first_ && step <= last_;

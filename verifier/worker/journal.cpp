@@ -87,10 +87,18 @@ void Journal::load() {
     }
     for (const json& item : all.at("verdicts")) {
         verdicts_[place_of(item.at("segment"))] = {
-            .state_root = fixed_of<Hash256>(item.at("state_root")), .salt = fixed_of<Hash256>(item.at("salt"))};
+            .verdict = {.end_root = fixed_of<Hash256>(item.at("end_root")),
+                        .probe_root = optional_hash(item.at("probe_root"))},
+            .decoy_root = fixed_of<Hash256>(item.at("decoy_root")),
+            .salt = fixed_of<Hash256>(item.at("salt"))};
     }
     for (const json& item : all.at("replays")) {
         roles::Replays& replays = replays_[place_of(item.at("segment"))];
+        replays.first = optional_hash(item.at("first"));
+        replays.second = optional_hash(item.at("second"));
+    }
+    for (const json& item : all.at("probes")) {
+        roles::Replays& replays = probes_[{place_of(item.at("segment")), item.at("probe").get<std::uint32_t>()}];
         replays.first = optional_hash(item.at("first"));
         replays.second = optional_hash(item.at("second"));
     }
@@ -116,7 +124,7 @@ void Journal::save() const {
     json all = {
         {"checkpoints", json::object()}, {"verdicts", json::array()}, {"replays", json::array()},
         {"disputed", json::array()},     {"challenged", json::array()}, {"accepted", json::array()},
-        {"slashes", json::array()},      {"listen_port", listen_port_},
+        {"slashes", json::array()},      {"probes", json::array()},     {"listen_port", listen_port_},
         {"breaker", breaker_ ? json(*breaker_) : json()}};
     for (const auto& [task, stored] : checkpoints_) {
         json& list = all["checkpoints"][to_hex(task.view())] = json::array();
@@ -132,7 +140,9 @@ void Journal::save() const {
     for (const auto& [segment, kept] : verdicts_) {
         all["verdicts"].push_back(
             {{"segment", to_json(segment)},
-             {"state_root", to_hex(kept.state_root.view())},
+             {"end_root", to_hex(kept.verdict.end_root.view())},
+             {"probe_root", to_json(kept.verdict.probe_root)},
+             {"decoy_root", to_hex(kept.decoy_root.view())},
              {"salt", to_hex(kept.salt.view())}}
         );
     }
@@ -140,6 +150,16 @@ void Journal::save() const {
         if (replays.first) {
             all["replays"].push_back(
                 {{"segment", to_json(segment)}, {"first", to_json(replays.first)}, {"second", to_json(replays.second)}}
+            );
+        }
+    }
+    for (const auto& [probe, replays] : probes_) {
+        if (replays.first) {
+            all["probes"].push_back(
+                {{"segment", to_json(probe.first)},
+                 {"probe", probe.second},
+                 {"first", to_json(replays.first)},
+                 {"second", to_json(replays.second)}}
             );
         }
     }
@@ -190,12 +210,12 @@ void Journal::cut_checkpoints(const TaskId& task, std::size_t count) {
     save();
 }
 
-std::optional<Journal::Verdict> Journal::verdict(const Place& segment) const {
+std::optional<contracts::VerdictOpening> Journal::verdict(const Place& segment) const {
     const auto found = verdicts_.find(segment);
     return found == verdicts_.end() ? std::nullopt : std::optional(found->second);
 }
 
-void Journal::keep_verdict(const Place& segment, const Verdict& verdict) {
+void Journal::keep_verdict(const Place& segment, const contracts::VerdictOpening& verdict) {
     verdicts_[segment] = verdict;
     save();
 }
@@ -245,6 +265,7 @@ void Journal::forget(const TaskId& task) {
     const auto is_of_task = [&task](const auto& item) { return item.first.first == task; };
     std::size_t erased = checkpoints_.erase(task) + disputed_.erase(task);
     erased += std::erase_if(verdicts_, is_of_task) + std::erase_if(replays_, is_of_task);
+    erased += std::erase_if(probes_, [&task](const auto& item) { return item.first.first.first == task; });
     erased += std::erase_if(challenged_, [&task](const Place& place) { return place.first == task; });
     if (erased != 0) {
         save();

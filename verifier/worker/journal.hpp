@@ -37,12 +37,6 @@ class Journal {
         std::optional<std::uint64_t> diverged_at{};  ///< the step that diverged, of the state after it
         bool operator==(const StoredCheckpoint&) const = default;
     };
-    /// What a commitment committed to.
-    struct Verdict {
-        Hash256 state_root;
-        Hash256 salt;
-        bool operator==(const Verdict&) const = default;
-    };
 
     /// Opens `file`, which need not exist. Throws JournalError.
     explicit Journal(std::filesystem::path file);
@@ -52,11 +46,14 @@ class Journal {
     /// Forgets the checkpoints from `count` on: their files are damaged and will be computed again.
     void cut_checkpoints(const TaskId& task, std::size_t count);
 
-    std::optional<Verdict> verdict(const Place& segment) const;
-    void keep_verdict(const Place& segment, const Verdict& verdict);
+    /// What our verdict's commitment opens to.
+    std::optional<contracts::VerdictOpening> verdict(const Place& segment) const;
+    void keep_verdict(const Place& segment, const contracts::VerdictOpening& verdict);
 
     /// Fetch failures and inability are not kept: a restart is a new try.
     roles::Replays& replays(const Place& segment) { return replays_[segment]; }
+    /// Of the first `probe` steps of a segment; their state roots are the states' after them.
+    roles::Replays& probe_replays(const Place& segment, std::uint32_t probe) { return probes_[{segment, probe}]; }
     void keep_replays() { save(); }
 
     bool has_disputed(const TaskId& task) const { return disputed_.contains(task); }
@@ -85,8 +82,9 @@ class Journal {
 
     std::filesystem::path file_;
     std::map<TaskId, std::vector<StoredCheckpoint>> checkpoints_;
-    std::map<Place, Verdict> verdicts_;
+    std::map<Place, contracts::VerdictOpening> verdicts_;
     std::map<Place, roles::Replays> replays_;
+    std::map<std::pair<Place, std::uint32_t>, roles::Replays> probes_;
     std::set<TaskId> disputed_;
     std::set<Place> challenged_;
     std::set<TaskId> accepted_;

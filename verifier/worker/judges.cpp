@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <variant>
 
+#include <core/base/assert.hpp>
 #include <core/crypto/random.hpp>
 #include <contracts/params/by_value.hpp>
+#include <contracts/verification/lottery.hpp>
 #include <verifier/roles/verifier.hpp>
 #include <verifier/roles/whistleblower.hpp>
 #include <verifier/worker/checker.hpp>
 #include <verifier/worker/dispute_desk.hpp>
+#include <verifier/worker/verdict_watch.hpp>
 #include <verifier/worker/workplace.hpp>
 
 namespace assay::worker {
@@ -30,15 +34,14 @@ bool challenge_availability(Workplace& at, const roles::intent::ChallengeAvailab
 /// Judges the segments that it was drawn for, and accuses where it rejects.
 class Verifier final : public Role {
   public:
-    explicit Verifier(Workplace& workplace) : at_(workplace), checker_(workplace), disputes_(workplace) {}
+    explicit Verifier(Workplace& workplace)
+        : at_(workplace), checker_(workplace), disputes_(workplace), watch_(workplace, contracts::Role::kVerifier) {}
 
     bool step() override {
         bool busy = false;
         for (const auto& [id, task] : at_.chain.tasks()) {
             busy = disputes_.attend(task) || busy;
-            if (task.state != contracts::TaskState::kVerifying) {
-                continue;
-            }
+            busy = watch_.attend(task) || busy;
             for (const contracts::Assignment& assignment : task.assignments) {
                 if (assignment.verifier == at_.chain.self() && !at_.stop) {
                     busy = act(task, roles::decide_verifier(view_of(task, assignment))) || busy;
@@ -51,6 +54,19 @@ class Verifier final : public Role {
     void forget(const contracts::TaskId& /*task*/) override {}
 
   private:
+    /// Whether a challenge of our verdict waits for its disclosure.
+    bool is_challenged(const contracts::Task& task, const contracts::Assignment& assignment) {
+        if (task.open_disputes == 0 || !contracts::is_secret(assignment)) {
+            return false;
+        }
+        const auto ids = at_.chain.rpc().disputes(task.id);
+        return std::any_of(ids.begin(), ids.end(), [&](const contracts::DisputeId& id) {
+            const auto dispute = at_.chain.rpc().dispute(id);
+            return dispute && dispute->state == contracts::DisputeState::kAwaiting &&
+                   dispute->responder == at_.chain.self() && dispute->segment == assignment.segment;
+        });
+    }
+
     roles::VerifierView view_of(const contracts::Task& task, const contracts::Assignment& assignment) {
         const Journal::Place place{task.id, assignment.segment};
         roles::VerifierView view;
@@ -59,6 +75,7 @@ class Verifier final : public Role {
         view.claimed = at_.chain.checkpoint(task.id, assignment.segment).state_root;
         view.replays = at_.journal.replays(place);
         view.has_kept_verdict = at_.journal.verdict(place).has_value();
+        view.is_challenged = is_challenged(task, assignment);
         if (view.replays.missing_checkpoint) {
             const auto challenged = at_.journal.challenged(task.id);
             view.has_challenged =
@@ -77,8 +94,11 @@ class Verifier final : public Role {
         if (const auto* commit = std::get_if<roles::intent::Commit>(&intent)) {
             return this->commit(task, commit->segment);
         }
-        if (const auto* reveal = std::get_if<roles::intent::Reveal>(&intent)) {
-            return this->reveal(task, reveal->segment);
+        if (const auto* publish = std::get_if<roles::intent::Publish>(&intent)) {
+            return this->publish(task, publish->segment);
+        }
+        if (const auto* disclose = std::get_if<roles::intent::Disclose>(&intent)) {
+            return this->disclose(task, disclose->segment);
         }
         if (const auto* challenge = std::get_if<roles::intent::ChallengeAvailability>(&intent)) {
             return challenge_availability(at_, *challenge, contracts::Role::kVerifier);
@@ -86,25 +106,72 @@ class Verifier final : public Role {
         return false;
     }
 
+    const contracts::Assignment& assignment_of(const contracts::Task& task, std::uint32_t segment) const {
+        const auto found =
+            std::find_if(task.assignments.begin(), task.assignments.end(), [&](const contracts::Assignment& item) {
+                return item.segment == segment && item.verifier == at_.chain.self();
+            });
+        ASSERT(found != task.assignments.end());
+        return *found;
+    }
+
+    contracts::VerdictOpening make_verdict(const contracts::Task& task, std::uint32_t segment) {
+        const Journal::Place place{task.id, segment};
+        contracts::VerdictOpening opening;
+        opening.verdict.end_root = at_.journal.replays(place).first.value();
+        const std::uint32_t probe = assignment_of(task, segment).probe;
+        if (probe != 0 && opening.verdict.end_root == at_.chain.checkpoint(task.id, segment).state_root) {
+            opening.verdict.probe_root = at_.journal.probe_replays(place, probe).first.value();
+        }
+        crypto::fill_random(opening.decoy_root.data);
+        crypto::fill_random(opening.salt.data);
+        return opening;
+    }
+
     bool commit(const contracts::Task& task, std::uint32_t segment) {
         const Journal::Place place{task.id, segment};
-        auto verdict = at_.journal.verdict(place);
-        if (!verdict) {
-            verdict = Journal::Verdict{.state_root = at_.journal.replays(place).first.value(), .salt = {}};
-            crypto::fill_random(verdict->salt.data);
-            at_.journal.keep_verdict(place, *verdict);
+        auto opening = at_.journal.verdict(place);
+        if (!opening) {
+            opening = make_verdict(task, segment);
+            at_.journal.keep_verdict(place, *opening);
         }
-        const Hash256 commitment = contracts::verdict_commitment(
-            task.id, segment, at_.chain.self(), verdict->state_root, verdict->salt
-        );
+        const Hash256 commitment = contracts::verdict_commitment(task.id, segment, at_.chain.self(), *opening);
         return note("commit", task, segment, at_.chain.send(contracts::CommitVerdict{
             .task = task.id, .segment = segment, .commitment = commitment}));
     }
 
-    bool reveal(const contracts::Task& task, std::uint32_t segment) {
-        const auto verdict = at_.journal.verdict({task.id, segment}).value();
-        return note("reveal", task, segment, at_.chain.send(contracts::RevealVerdict{
-            .task = task.id, .segment = segment, .state_root = verdict.state_root, .salt = verdict.salt}));
+    /// What a copycat publishes: of the other verifiers of the segment the first that has published; nullopt while one
+    /// of them may yet.
+    std::optional<contracts::Verdict> copied_verdict(
+        const contracts::Task& task, std::uint32_t segment, const contracts::Verdict& own
+    ) const {
+        bool may_come = false;
+        for (const contracts::Assignment& other : task.assignments) {
+            const bool is_other = other.segment == segment && other.verifier != at_.chain.self();
+            if (is_other && contracts::is_published(other)) {
+                return contracts::Verdict{other.end_root, other.probe_root};
+            }
+            may_come = may_come || (is_other && other.status == contracts::VerdictStatus::kCommitted);
+        }
+        return may_come ? std::nullopt : std::optional(own);
+    }
+
+    bool publish(const contracts::Task& task, std::uint32_t segment) {
+        const auto opening = at_.journal.verdict({task.id, segment}).value();
+        const std::uint32_t rate = at_.chain.params().forced_error_bps;
+        const bool forced = contracts::is_forced(task, assignment_of(task, segment), opening, rate);
+        auto verdict = std::optional(contracts::published_verdict(opening, forced));
+        if (at_.options.dishonesty == Dishonesty::kCopycat) {
+            verdict = copied_verdict(task, segment, *verdict);
+        }
+        return verdict && note("publish", task, segment, at_.chain.send(contracts::PublishVerdict{
+            .task = task.id, .segment = segment, .verdict = *verdict}));
+    }
+
+    bool disclose(const contracts::Task& task, std::uint32_t segment) {
+        const auto opening = at_.journal.verdict({task.id, segment}).value();
+        return note("disclose", task, segment, at_.chain.send(contracts::DiscloseVerdict{
+            .task = task.id, .segment = segment, .opening = opening}));
     }
 
     bool note(const char* event, const contracts::Task& task, std::uint32_t segment, bool sent) {
@@ -117,17 +184,21 @@ class Verifier final : public Role {
     Workplace& at_;
     Checker checker_;
     DisputeDesk disputes_;
+    VerdictWatch watch_;
 };
 
 /// Checks what solvers completed and verifiers accepted.
 class Whistleblower final : public Role {
   public:
-    explicit Whistleblower(Workplace& workplace) : at_(workplace), checker_(workplace), disputes_(workplace) {}
+    explicit Whistleblower(Workplace& workplace)
+        : at_(workplace), checker_(workplace), disputes_(workplace),
+          watch_(workplace, contracts::Role::kWhistleblower) {}
 
     bool step() override {
         bool busy = false;
         for (const auto& [id, task] : at_.chain.tasks()) {
             busy = disputes_.attend(task) || busy;
+            busy = watch_.attend(task) || busy;
             if (task.state >= contracts::TaskState::kCompleted && !at_.stop) {
                 busy = act(task, roles::decide_whistleblower(view_of(task))) || busy;
             }
@@ -181,6 +252,7 @@ class Whistleblower final : public Role {
     Workplace& at_;
     Checker checker_;
     DisputeDesk disputes_;
+    VerdictWatch watch_;
 };
 
 }  // namespace

@@ -153,7 +153,7 @@ int main(int argc, char** argv) {
     solve->add_option("--max-tasks", args.worker.tasks_max, "Accept no more than this many; 0: no limit")
         ->capture_default_str();
     auto* verify = app.add_subcommand("verify", "Replay the segments that this verifier is drawn for");
-    add_role(*verify, args, {});
+    add_role(*verify, args, {"none", "lazy", "copycat"});
     auto* whistleblow = app.add_subcommand("whistleblow", "Replay completed tasks and dispute what is wrong");
     add_role(*whistleblow, args, {"none", "false-accuser"});
     auto* serve = app.add_subcommand("serve", "Serve the artifacts in --home and nothing else");

@@ -7,7 +7,7 @@
 namespace assay::worker {
 namespace {
 
-constexpr std::array<std::pair<Dishonesty, const char*>, 8> kNames{
+constexpr std::array<std::pair<Dishonesty, const char*>, 10> kNames{
     {{Dishonesty::kNone, "none"},
      {Dishonesty::kTile, "tile"},
      {Dishonesty::kSkip, "skip"},
@@ -15,7 +15,9 @@ constexpr std::array<std::pair<Dishonesty, const char*>, 8> kNames{
      {Dishonesty::kInit, "init"},
      {Dishonesty::kOptimizer, "optimizer"},
      {Dishonesty::kWithhold, "withhold"},
-     {Dishonesty::kFalseAccuser, "false-accuser"}}};
+     {Dishonesty::kFalseAccuser, "false-accuser"},
+     {Dishonesty::kLazy, "lazy"},
+     {Dishonesty::kCopycat, "copycat"}}};
 
 }  // namespace
 

@@ -21,6 +21,8 @@ enum class Dishonesty : std::uint8_t {
     kOptimizer = 5,     ///< the first parameter's update doubled from a step on
     kWithhold = 6,      ///< one checkpoint's artifact never served
     kFalseAccuser = 7,  ///< a whistleblower that disputes an honest segment
+    kLazy = 8,          ///< a verifier that accepts without a replay, and invents what it found at the probe
+    kCopycat = 9,       ///< one that publishes what another verifier of the segment did
 };
 const char* to_string(Dishonesty kind) noexcept;
 /// By the name that --dishonest takes.

@@ -82,7 +82,8 @@ Hash256 SegmentEnd::root(std::optional<std::uint64_t> claimed) const {
 std::optional<SegmentEnd> run_segment(
     const std::shared_ptr<const Material>& material, std::uint32_t segment, std::span<const canonical::Tensor> before,
     const engine::EngineOptions& options, const std::shared_ptr<const Fraud>& fraud,
-    const std::function<bool(std::uint64_t done, std::uint64_t steps)>& progress, std::optional<std::uint64_t> last_step
+    const std::function<bool(std::uint64_t done, std::uint64_t steps)>& progress,
+    std::optional<std::uint64_t> last_step, std::span<const std::uint32_t> probes
 ) {
     Runner runner(material, segment == 0, options, fraud);
     const std::uint64_t first = segment == 0 ? 0 : material->first_step(segment);
@@ -91,17 +92,24 @@ std::optional<SegmentEnd> run_segment(
     if (segment != 0) {
         runner.set_state(before);
     }
+    SegmentEnd end;
     for (std::uint64_t i = 0; i < steps; ++i) {
         try {
             runner.run(first + i);
         } catch (const Diverged&) {
-            return SegmentEnd{.state = runner.state_after_divergence(first + i), .diverged_at = first + i};
+            end.state = runner.state_after_divergence(first + i);
+            end.diverged_at = first + i;
+            return end;
+        }
+        if (std::find(probes.begin(), probes.end(), i + 1) != probes.end()) {
+            end.probe_roots[static_cast<std::uint32_t>(i + 1)] = artifacts::state_root_of(runner.state());
         }
         if (progress && !progress(i + 1, steps)) {
             return std::nullopt;
         }
     }
-    return SegmentEnd{.state = runner.state()};
+    end.state = runner.state();
+    return end;
 }
 
 }  // namespace assay::worker

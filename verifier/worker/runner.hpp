@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -57,6 +58,7 @@ class Runner {
 struct SegmentEnd {
     std::vector<canonical::Tensor> state;  ///< after the last step, or after the one that diverged
     std::optional<std::uint64_t> diverged_at{};
+    std::map<std::uint32_t, Hash256> probe_roots{};  ///< the state roots after those numbers of steps asked for
 
     /// What to compare with a checkpoint of a task that says to have diverged at `claimed`, if anywhere: the state root,
     /// or what no checkpoint has, when a step diverged and the task does not say so of it (VER-8).
@@ -64,13 +66,14 @@ struct SegmentEnd {
 };
 
 /// Executes segment `segment` from `before` (of segment 0 the task's initial tensors), to `last_step` where given.
+/// `probes` are numbers of steps after which to take the state root.
 /// `progress` is called after each step and may stop the run by returning false, which gives nullopt. Throws
 /// std::runtime_error.
 std::optional<SegmentEnd> run_segment(
     const std::shared_ptr<const Material>& material, std::uint32_t segment, std::span<const canonical::Tensor> before,
     const engine::EngineOptions& options, const std::shared_ptr<const Fraud>& fraud,
     const std::function<bool(std::uint64_t done, std::uint64_t steps)>& progress = {},
-    std::optional<std::uint64_t> last_step = {}
+    std::optional<std::uint64_t> last_step = {}, std::span<const std::uint32_t> probes = {}
 );
 
 }  // namespace assay::worker

@@ -16,6 +16,7 @@
 #include <verifier/trace/player.hpp>
 #include <verifier/worker/dispute_desk.hpp>
 #include <verifier/worker/trainer.hpp>
+#include <verifier/worker/verdict_watch.hpp>
 #include <verifier/worker/workplace.hpp>
 
 namespace assay::worker {
@@ -26,7 +27,8 @@ constexpr std::chrono::milliseconds kSlice{250};
 /// Accepts, trains, posts, completes, and afterwards defends what it posted.
 class Solver final : public Role {
   public:
-    explicit Solver(Workplace& workplace) : at_(workplace), disputes_(workplace) {}
+    explicit Solver(Workplace& workplace)
+        : at_(workplace), disputes_(workplace), watch_(workplace, contracts::Role::kSolver) {}
 
     bool step() override {
         bool busy = false;
@@ -36,6 +38,7 @@ class Solver final : public Role {
             }
             busy = disputes_.attend(task) || busy;
             busy = answer_challenges(task) || busy;
+            busy = watch_.attend(task) || busy;
             if (task.state <= contracts::TaskState::kTraining) {
                 busy = act(task, roles::decide_solver(view_of(task))) || busy;
             }
@@ -342,6 +345,7 @@ class Solver final : public Role {
 
     Workplace& at_;
     DisputeDesk disputes_;
+    VerdictWatch watch_;
     std::map<contracts::TaskId, std::unique_ptr<Trainer>> trainers_;
     std::set<contracts::TaskId> stopped_;  ///< tasks whose training cannot go on
 };

@@ -13,6 +13,12 @@ nlohmann::ordered_json to_json(const std::optional<T>& value) {
 
 /// What the demo compares with where the dispute ends.
 void confess(Reporter& reporter, const Material& material, const Fraud& fraud) {
+    if (fraud.kind() == Dishonesty::kLazy || fraud.kind() == Dishonesty::kCopycat) {
+        reporter.event(
+            {{"event", "dishonest"}, {"task", to_hex(material.task.view())}, {"kind", to_string(fraud.kind())}}
+        );
+        return;
+    }
     nlohmann::ordered_json event = {
         {"event", "dishonest"},
         {"task", to_hex(material.task.view())},

@@ -166,7 +166,7 @@ TEST_CASE("AVL-6: verifiers are not penalised while a challenge is open, and get
         CHECK(chain.task(task).deadline.value == deadline.value + chain.params.availability_blocks);
     }
     chain.commit_all(task);
-    chain.reveal_all(task);
+    chain.publish_all(task);
     CHECK(chain.task(task).state == TaskState::kChallenge);
     CHECK(chain.slashed(task, Reason::kMissedVerdict).empty());
 }

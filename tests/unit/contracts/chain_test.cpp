@@ -34,6 +34,10 @@ TEST_CASE("PAR-1: parameters with which a chain could not run are refused") {
         [](Params& p) { p.commit_blocks = 0; },
         [](Params& p) { p.dispute_clock_blocks = kMaxSpanBlocks + 1; },
         [](Params& p) { p.slash_to_winner_bps = 10'001; },
+        [](Params& p) { p.forced_error_bps = 10'001; },
+        [](Params& p) { p.tax_bps = 10'001; },
+        [](Params& p) { p.watchers_per_verdict = kMaxWatchers + 1; },
+        [](Params& p) { p.disclose_blocks = 0; },
         [](Params& p) { p.segments_checked = 0; },
         [](Params& p) { p.verifiers_per_segment = 0; },
         [](Params& p) { p.verifiers_per_segment = 100; },
@@ -156,7 +160,7 @@ TEST_CASE("STA-4: what the rules remember of a task goes when the task ends") {
     Chain chain;
     const TaskId id = chain.challenge_task();
     CHECK(chain.view.get(keys::docket(id)).has_value());
-    chain.skip(chain.params.challenge_blocks);
+    chain.end_windows(id);
     CHECK_FALSE(chain.view.get(keys::docket(id)).has_value());
     CHECK_FALSE(chain.view.get(keys::waiting()).has_value());
     for (std::uint64_t height = 0; height < 100; ++height) {
@@ -167,7 +171,7 @@ TEST_CASE("STA-4: what the rules remember of a task goes when the task ends") {
 TEST_CASE("HIS-1: every transition says which transaction and who, or that it was a deadline") {
     Chain chain;
     const TaskId id = chain.challenge_task();
-    chain.skip(chain.params.challenge_blocks);
+    chain.end_windows(id);
     const HistoryRecord& first = chain.history.front();
     CHECK(first.task == id);
     CHECK(first.index == 0);
@@ -176,9 +180,15 @@ TEST_CASE("HIS-1: every transition says which transaction and who, or that it wa
     CHECK_FALSE(first.tx.is_zero());
     const HistoryRecord& last = chain.history.back();
     CHECK(std::get<history::StateChanged>(last.event).state == TaskState::kSettled);
-    CHECK(last.actor.is_zero());
-    CHECK(last.tx.is_zero());
+    CHECK(last.actor == chain.verifier.id);
     CHECK(last.height == chain.height);
+    const auto by_deadline = std::find_if(chain.history.begin(), chain.history.end(), [](const HistoryRecord& entry) {
+        const auto* change = std::get_if<history::StateChanged>(&entry.event);
+        return change != nullptr && change->state == TaskState::kDisclosure;
+    });
+    REQUIRE(by_deadline != chain.history.end());
+    CHECK(by_deadline->actor.is_zero());
+    CHECK(by_deadline->tx.is_zero());
 }
 
 TEST_CASE("HIS-2: the history root commits to every record in order") {
@@ -200,14 +210,14 @@ TEST_CASE("TX-10: every error, action, event and state has a name of its own") {
     for (int code = 0; code < 256; ++code) {
         ++names[to_string(static_cast<TxError>(code))];
     }
-    CHECK(names.size() == 40);
+    CHECK(names.size() == 42);
     CHECK(std::string(to_string(TaskState::kSettled)) == "settled");
-    CHECK(std::string(to_string(Reason::kMoot)) == "moot");
+    CHECK(std::string(to_string(Reason::kUndisclosed)) == "undisclosed");
     CHECK(std::string(to_string(Role::kWhistleblower)) == "whistleblower");
-    CHECK(std::string(to_string(VerdictStatus::kMissed)) == "missed");
-    CHECK(std::string(to_string(DisputeState::kMoot)) == "moot");
+    CHECK(std::string(to_string(VerdictStatus::kRefuted)) == "refuted");
+    CHECK(std::string(to_string(DisputeState::kForced)) == "forced");
     CHECK(std::string(to_string(ChallengeState::kLapsed)) == "lapsed");
-    CHECK(std::string(action_name(ServeChunk{})) == "serve_chunk");
+    CHECK(std::string(action_name(ChallengeVerdict{})) == "challenge_verdict");
     CHECK(std::string(action_name(DeclareDivergence{})) == "declare_divergence");
     CHECK(std::string(event_name(history::StateChanged{})) == "state_changed");
     CHECK(std::string(event_name(history::Diverged{})) == "diverged");

@@ -59,7 +59,7 @@ TEST_CASE("TASK-13: a solver whose step diverged declares it, and the task is ve
     chain.skip(1);
     CHECK(chain.task(id).assignments.size() == 3);
     chain.commit_all(id);
-    chain.reveal_all(id);
+    chain.publish_all(id);
     CHECK(chain.task(id).state == TaskState::kChallenge);
 }
 
@@ -119,8 +119,8 @@ TEST_CASE("TASK-13: an initialisation that diverges is declared as step 0 before
     const std::uint64_t before = chain.balance(chain.submitter);
     chain.skip(1);
     chain.commit_all(id);
-    chain.reveal_all(id);
-    chain.skip(chain.params.challenge_blocks);
+    chain.publish_all(id);
+    chain.end_windows(id);
     CHECK(chain.task(id).state == TaskState::kSettled);
     CHECK(chain.paid(id, Reason::kReward).empty());
     CHECK(chain.balance(chain.submitter) == before + 20 * kCoin);
@@ -137,11 +137,11 @@ TEST_CASE("SET-7: a task that diverged pays the reward of the steps that were ex
         chain.skip(1);
         if (verified) {
             chain.commit_all(id);
-            chain.reveal_all(id);
+            chain.publish_all(id);
         } else {
             chain.skip(chain.params.commit_blocks);
         }
-        chain.skip(chain.params.challenge_blocks);
+        chain.end_windows(id);
         CHECK(chain.task(id).state == TaskState::kSettled);
         CHECK(chain.paid(id, Reason::kReward) == std::vector<std::uint64_t>{12 * kCoin});
         const auto refunds = verified ? std::vector<std::uint64_t>{8 * kCoin}

@@ -109,7 +109,9 @@ TEST_CASE("TX-6: fields that no state could make valid are refused") {
     CHECK(refuses(PostCheckpoint{{}, kMaxSegments + 1, {}, {}}));
     CHECK(refuses(PostCheckpoint{{}, 0, {}, {{}, 0, "line\nbreak"}}));
     CHECK(refuses(CommitVerdict{{}, kMaxSegments + 1, {}}));
-    CHECK(refuses(RevealVerdict{{}, kMaxSegments + 1, {}, {}}));
+    CHECK(refuses(PublishVerdict{{}, kMaxSegments + 1, {}}));
+    CHECK(refuses(DiscloseVerdict{{}, kMaxSegments + 1, {}}));
+    CHECK(refuses(ChallengeVerdict{{}, kMaxSegments + 1, {}}));
     CHECK(refuses(OpenDispute{{}, 0, Role::kSolver}));
     CHECK(refuses(RevealMove{{}, 0, {}}));
     CHECK(refuses(RevealMove{{}, 0, std::vector<Hash256>(trace::kMaxChildren + 1)}));

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include <contracts/verification/lottery.hpp>
+#include <contracts/verification/verification.hpp>
 #include <core/crypto/hash.hpp>
 
 namespace assay::contracts::test {
@@ -39,7 +41,7 @@ Params quick_params() {
     params.segments_checked = 2;
     params.accept_blocks = 5;
     params.commit_blocks = 6;
-    params.reveal_blocks = 5;
+    params.publish_blocks = 5;
     params.challenge_blocks = 6;
     params.dispute_clock_blocks = 20;
     params.dispute_extension_blocks = 3;
@@ -47,6 +49,9 @@ Params quick_params() {
     params.solver_bond_bps = 0;
     params.verifier_bond_bps = 0;
     params.challenger_bond_bps = 0;
+    params.forced_error_bps = 0;
+    params.tax_bps = 0;
+    params.disclose_blocks = 5;
     return params;
 }
 
@@ -164,12 +169,60 @@ TaskId Chain::verifying_task() {
     return id;
 }
 
-std::uint8_t Chain::commit(const Actor& who, const TaskId& id, std::uint32_t segment, const Hash256& root) {
-    return run(who, CommitVerdict{id, segment, verdict_commitment(id, segment, who.id, root, hash_of("salt"))});
+Assignment Chain::assignment(const Actor& who, const TaskId& id, std::uint32_t segment) const {
+    const Task found = task(id);
+    const auto index = find_assignment(found, segment, who.id);
+    if (index) {
+        return found.assignments[*index];
+    }
+    Assignment none;
+    none.segment = segment;
+    none.verifier = who.id;
+    return none;
 }
 
-std::uint8_t Chain::reveal(const Actor& who, const TaskId& id, std::uint32_t segment, const Hash256& root) {
-    return run(who, RevealVerdict{id, segment, root, hash_of("salt")});
+VerdictOpening Chain::opening(const Actor& who, const TaskId& id, std::uint32_t segment, const Hash256& root) const {
+    VerdictOpening opening{.verdict = {root, std::nullopt}, .decoy_root = hash_of("decoy"), .salt = hash_of("salt")};
+    const std::uint32_t probe = assignment(who, id, segment).probe;
+    if (probe != 0 && find_checkpoint(view, id, segment)->state_root == root) {
+        opening.verdict.probe_root = probe_root(segment, probe);
+    }
+    return opening;
+}
+
+std::uint8_t Chain::commit(const Actor& who, const TaskId& id, std::uint32_t segment, const Hash256& root) {
+    const Hash256 commitment = verdict_commitment(id, segment, who.id, opening(who, id, segment, root));
+    return run(who, CommitVerdict{id, segment, commitment});
+}
+
+std::uint8_t Chain::publish(const Actor& who, const TaskId& id, std::uint32_t segment, const Hash256& root) {
+    const VerdictOpening mine = opening(who, id, segment, root);
+    const bool forced = is_forced(task(id), assignment(who, id, segment), mine, params.forced_error_bps);
+    return run(who, PublishVerdict{id, segment, published_verdict(mine, forced)});
+}
+
+std::uint8_t Chain::disclose(const Actor& who, const TaskId& id, std::uint32_t segment, const Hash256& root) {
+    return run(who, DiscloseVerdict{id, segment, opening(who, id, segment, root)});
+}
+
+void Chain::disclose_all(const TaskId& id) {
+    for (const Assignment& due : task(id).assignments) {
+        for (const Actor* actor : actors()) {
+            if (is_secret(due) && actor->id == due.verifier) {
+                REQUIRE(disclose(*actor, id, due.segment, due.end_root) == 0);
+            }
+        }
+    }
+}
+
+void Chain::end_windows(const TaskId& id) {
+    while (task(id).state == TaskState::kChallenge) {
+        REQUIRE(task(id).open_disputes == 0);
+        skip(1);
+        if (task(id).state == TaskState::kDisclosure) {
+            disclose_all(id);
+        }
+    }
 }
 
 void Chain::commit_all(const TaskId& id) {
@@ -179,17 +232,17 @@ void Chain::commit_all(const TaskId& id) {
     }
 }
 
-void Chain::reveal_all(const TaskId& id) {
+void Chain::publish_all(const TaskId& id) {
     for (const Assignment& assignment : task(id).assignments) {
         const Hash256 root = find_checkpoint(view, id, assignment.segment)->state_root;
-        REQUIRE(reveal(verifier, id, assignment.segment, root) == 0);
+        REQUIRE(publish(verifier, id, assignment.segment, root) == 0);
     }
 }
 
 TaskId Chain::challenge_task() {
     const TaskId id = verifying_task();
     commit_all(id);
-    reveal_all(id);
+    publish_all(id);
     REQUIRE(task(id).state == TaskState::kChallenge);
     return id;
 }
@@ -290,7 +343,7 @@ void scan_slot(Scan& scan, const Bytes& key, const Bytes& value) {
         case SlotKind::kDispute: {
             const auto dispute = decode_slot<Dispute>(value);
             scan_hold(scan, dispute.challenger_role, dispute.challenger, dispute.challenger_bond);
-            scan.open_disputes[dispute.task] += dispute.state == DisputeState::kActive ? 1U : 0U;
+            scan.open_disputes[dispute.task] += is_open(dispute.state) ? 1U : 0U;
             break;
         }
         case SlotKind::kChallenge: {

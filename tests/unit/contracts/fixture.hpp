@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -76,9 +77,18 @@ class Chain {
     /// As verifying_task, and every verdict in: accepted.
     TaskId challenge_task();
     void commit_all(const TaskId& id);
-    void reveal_all(const TaskId& id);
+    void publish_all(const TaskId& id);
     std::uint8_t commit(const Actor& who, const TaskId& id, std::uint32_t segment, const Hash256& root);
-    std::uint8_t reveal(const Actor& who, const TaskId& id, std::uint32_t segment, const Hash256& root);
+    std::uint8_t publish(const Actor& who, const TaskId& id, std::uint32_t segment, const Hash256& root);
+    std::uint8_t disclose(const Actor& who, const TaskId& id, std::uint32_t segment, const Hash256& root);
+    /// Every verdict that is secret yet, by its verifier.
+    void disclose_all(const TaskId& id);
+    /// Through the challenge windows, with what is to be disclosed after them.
+    void end_windows(const TaskId& id);
+    /// What commit, publish and disclose open for `who` and an end root; the probe root is probe_root's.
+    VerdictOpening opening(const Actor& who, const TaskId& id, std::uint32_t segment, const Hash256& root) const;
+    /// Without a probe where there is none of `who`'s.
+    Assignment assignment(const Actor& who, const TaskId& id, std::uint32_t segment) const;
 
     Task task(const TaskId& id) const { return find_task(view, id).value(); }
     Stake stake(Role role, const Actor& actor) const { return get_stake(view, role, actor.id); }
@@ -94,6 +104,9 @@ class Chain {
     Height height;
     BlockOutcome last;
     std::vector<HistoryRecord> history;
+    /// What verifiers find after `probe` steps of a segment.
+    std::function<Hash256(std::uint32_t segment, std::uint32_t probe)> probe_root =
+        [](std::uint32_t, std::uint32_t) { return hash_of("probe"); };
 
   private:
     BlockContext next_context() const;

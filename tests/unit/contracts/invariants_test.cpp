@@ -55,12 +55,6 @@ TEST_CASE("INV-2: parameters and genesis supply are fixed and what is burned sta
               supply.genesis = {1};
               set_supply(s, supply);
           }) == InvariantError::kFixed);
-    CHECK(verdict_on(chain, [&](Overlay& s) {
-              Supply supply = get_supply(s);
-              supply.treasury = subtract(supply.treasury, {1});
-              set_supply(s, supply);
-              credit(s, chain.submitter.id, {1});
-          }) == InvariantError::kFixed);
     CHECK(verdict_on(chain, [&](Overlay& s) { s.erase(keys::task(task)); }) == InvariantError::kFixed);
 }
 
@@ -138,7 +132,7 @@ TEST_CASE("INV-6: a task that is over does not change, and none ends with someth
               task.state = TaskState::kSettled;
               set_task(s, task);
           }) == InvariantError::kTerminal);
-    chain.skip(chain.params.challenge_blocks);
+    chain.end_windows(id);
     REQUIRE(chain.task(id).state == TaskState::kSettled);
     CHECK(verdict_on(chain, [&](Overlay& s) {
               Task task = find_task(s, id).value();
@@ -162,4 +156,23 @@ TEST_CASE("INV-7: effects that break an invariant are vetoed and leave no trace"
     CHECK(state.net_changes().empty());
     CHECK(run({10}).has_value());
     CHECK(state.net_changes().size() == 2);
+}
+
+TEST_CASE("INV-8: money leaves the treasury as recorded jackpots, at most a third at once, or not at all") {
+    Chain chain;
+    const TaskId id = chain.challenge_task();
+    const std::uint64_t third = get_supply(chain.view).treasury.grains / 3;
+    const auto pay_out = [&](std::uint64_t grains, std::vector<HistoryRecord> history) {
+        const auto change = [&](Overlay& s) {
+            draw_on_treasury(s, {grains});
+            credit(s, chain.stranger.id, {grains});
+        };
+        return verdict_on(chain, change, std::move(history));
+    };
+    CHECK(pay_out(1, {}) == InvariantError::kTreasury);
+    CHECK(pay_out(1, {payment(id, chain.stranger.id, 1, Reason::kReward)}) != std::nullopt);
+    CHECK(pay_out(third, {payment(id, chain.stranger.id, third, Reason::kJackpot)}) == std::nullopt);
+    CHECK(pay_out(third, {payment(id, chain.stranger.id, third - 1, Reason::kJackpot)}) == InvariantError::kTreasury);
+    CHECK(pay_out(third + 1, {payment(id, chain.stranger.id, third + 1, Reason::kJackpot)}) ==
+          InvariantError::kTreasury);
 }

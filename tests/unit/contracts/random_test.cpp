@@ -4,6 +4,7 @@
 #include <random>
 
 #include <contracts/arbitration/arbitration.hpp>
+#include <contracts/verification/lottery.hpp>
 #include <tests/unit/contracts/toy.hpp>
 
 using namespace assay;
@@ -84,7 +85,7 @@ class Crowd {
         }
         const TaskId id = pick(tasks_);
         const auto segment = static_cast<std::uint32_t>(below(5));
-        switch (below(14)) {
+        switch (below(16)) {
             case 0: return Transfer{pick(chain_.actors())->id, amount()};
             case 1: return Bond{role(), {below(40 * kCoin)}};
             case 2: return Unbond{role(), amount()};
@@ -98,9 +99,11 @@ class Crowd {
             case 6: return CompleteTask{id};
             case 7: return CancelTask{id};
             case 8: return CommitVerdict{id, segment, hash_of("nonsense")};
-            case 9: return RevealVerdict{id, segment, root(segment), hash_of("salt")};
+            case 9: return PublishVerdict{id, segment, {root(segment), hash_of("probe")}};
             case 10: return OpenDispute{id, segment, role()};
             case 11: return ChallengeAvailability{id, segment, segment % 3, random_(), role()};
+            case 13: return DiscloseVerdict{id, segment, {{root(segment), hash_of("probe")}, {}, hash_of("salt")}};
+            case 14: return ChallengeVerdict{id, segment, pick(chain_.actors())->id, role()};
             case 12: return ServeChunk{pick(challenges_), {}, {}};
             default: return choose_move();
         }
@@ -131,21 +134,30 @@ class Crowd {
                        ? Action{CompleteTask{task.id}}
                        : Action{PostCheckpoint{task.id, task.checkpoints, root(task.checkpoints), {}}};
         }
-        if (task.state != TaskState::kVerifying) {
+        if (task.state < TaskState::kVerifying || task.state > TaskState::kDisclosure) {
             return std::nullopt;
         }
         for (const Assignment& assignment : task.assignments) {
             const std::uint32_t segment = assignment.segment;
-            const Hash256 mine = run_.checkpoint_root(std::min(segment, 3U));
+            const auto& watchers = assignment.watchers;
+            const bool watches = std::find(watchers.begin(), watchers.end(), actor.id) != watchers.end();
+            if (is_secret(assignment) && assignment.verifier != actor.id && below(watches ? 2 : 20) == 0) {
+                return ChallengeVerdict{task.id, segment, assignment.verifier, Role::kWhistleblower};
+            }
             if (assignment.verifier != actor.id) {
                 continue;
             }
+            const VerdictOpening mine = chain_.opening(
+                actor, task.id, segment, run_.checkpoint_root(std::min(segment, 3U)));
             if (assignment.status == VerdictStatus::kDue) {
-                return CommitVerdict{
-                    task.id, segment, verdict_commitment(task.id, segment, actor.id, mine, hash_of("salt"))};
+                return CommitVerdict{task.id, segment, verdict_commitment(task.id, segment, actor.id, mine)};
             }
             if (assignment.status == VerdictStatus::kCommitted) {
-                return RevealVerdict{task.id, segment, mine, hash_of("salt")};
+                const bool forced = is_forced(task, assignment, mine, chain_.params.forced_error_bps);
+                return PublishVerdict{task.id, segment, published_verdict(mine, forced != (below(9) == 0))};
+            }
+            if (is_secret(assignment) && below(12) != 0) {
+                return DiscloseVerdict{task.id, segment, mine};
             }
         }
         return std::nullopt;
@@ -164,6 +176,7 @@ class Crowd {
 TEST_CASE("LED-1: random actions by random actors never make, lose or strand money") {
     const ToyRun run;
     std::map<TaskState, int> ends;
+    std::map<Reason, int> payments;
     for (std::uint64_t seed = 1; seed <= 6; ++seed) {
         CAPTURE(seed);
         Params params = quick_params();
@@ -174,13 +187,29 @@ TEST_CASE("LED-1: random actions by random actors never make, lose or strand mon
         params.value_per_check = {15 * kCoin};
         params.value_per_verifier = {20 * kCoin};
         params.accept_blocks = 12;
+        params.forced_error_bps = 4'000;
+        params.tax_bps = 300;
+        params.watchers_per_verdict = 2;
+        params.commit_blocks = 12;
+        params.publish_blocks = 12;
+        params.challenge_blocks = 12;
+        params.disclose_blocks = 15;
         Chain chain(params);
         Crowd crowd(chain, run, seed);
-        crowd.play(220);
+        chain.bond_all();
+        CHECK(chain.run(chain.stranger, Bond{Role::kWhistleblower, {50 * kCoin}}) == 0);
+        crowd.play(260);
         for (const Receipt& receipt : chain.last.receipts) {
             CHECK(receipt.code != static_cast<std::uint8_t>(TxError::kInvariantBroken));
         }
         chain.skip(120);
+        for (const HistoryRecord& entry : chain.history) {
+            if (const auto* paid = std::get_if<history::Paid>(&entry.event)) {
+                ++payments[paid->reason];
+            } else if (const auto* slashed = std::get_if<history::Slashed>(&entry.event)) {
+                ++payments[slashed->reason];
+            }
+        }
         CHECK(crowd.tasks().size() > 2);
         for (const TaskId& id : crowd.tasks()) {
             const TaskState state = chain.task(id).state;
@@ -192,4 +221,7 @@ TEST_CASE("LED-1: random actions by random actors never make, lose or strand mon
     // The crowd gets far enough for the test to mean something.
     CHECK(ends[TaskState::kSettled] + ends[TaskState::kConvicted] > 3);
     CHECK(ends[TaskState::kExpired] > 0);
+    CHECK(payments[Reason::kJackpot] > 0);
+    CHECK(payments[Reason::kTax] > 0);
+    CHECK(payments[Reason::kBrokenCommitment] > 0);
 }

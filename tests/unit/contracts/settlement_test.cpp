@@ -26,13 +26,13 @@ TEST_CASE("SET-1: settlement pays reward and shares, and what does not divide go
     CHECK(chain.run(chain.solver, CompleteTask{id}) == 0);
     chain.skip(1);
     chain.commit_all(id);
-    chain.reveal_all(id);
+    chain.publish_all(id);
     const std::uint64_t treasury = get_supply(chain.view).treasury.grains;
-    chain.skip(params.challenge_blocks);
+    chain.end_windows(id);
     CHECK(chain.task(id).state == TaskState::kSettled);
     CHECK(chain.paid(id, Reason::kReward) == std::vector<std::uint64_t>{20 * kCoin});
     CHECK(chain.paid(id, Reason::kVerificationFee) == std::vector<std::uint64_t>(4, 250));
-    CHECK(get_supply(chain.view).treasury.grains == treasury + 3);
+    CHECK(get_supply(chain.view).treasury.grains == treasury + 3 + 4 * 700'000);
     CHECK(chain.task(id).escrow.grains == 0);
 }
 
@@ -56,7 +56,7 @@ TEST_CASE("SET-2: a conviction slashes solver and wrong verifiers, pays the righ
     const TaskId id = complete_toy_task(chain, fraud);
     chain.skip(1);
     chain.commit_all(id);
-    chain.reveal_all(id);
+    chain.publish_all(id);
     const std::uint64_t verifier_before = chain.balance(chain.verifier);
     const std::uint64_t submitter_before = chain.balance(chain.submitter);
     CHECK(chain.run(chain.whistleblower, OpenDispute{id, 2, Role::kWhistleblower}) == 0);
@@ -85,7 +85,7 @@ TEST_CASE("SET-2: a verifier that rejects the fraud wins through its own verdict
         const Hash256 root = segment == 2 ? honest.checkpoint_root(2) : fraud.checkpoint_root(segment);
         CHECK(chain.commit(chain.verifier, id, segment, root) == 0);
     }
-    CHECK(chain.reveal(chain.verifier, id, 2, honest.checkpoint_root(2)) == 0);
+    CHECK(chain.publish(chain.verifier, id, 2, honest.checkpoint_root(2)) == 0);
     CHECK(chain.run(chain.whistleblower, Transfer{chain.pauper.id, {kCoin}}) == 0);
     play_dispute(chain, dispute_id(id, 2, chain.verifier.id), fraud, honest, chain.verifier);
     CHECK(chain.task(id).state == TaskState::kConvicted);
@@ -138,7 +138,7 @@ TEST_CASE("SET-6: a verifier whose rejection was refuted earns no fee") {
     }
     for (std::uint32_t segment = 0; segment < 4; ++segment) {
         const Hash256 root = segment == 1 ? hash_of("wrong") : hash_of(std::to_string(segment));
-        CHECK(chain.reveal(chain.verifier, id, segment, root) == 0);
+        CHECK(chain.publish(chain.verifier, id, segment, root) == 0);
     }
     const DisputeId dispute = dispute_id(id, 1, chain.verifier.id);
     // The solver reveals something, and the challenger falls silent.
@@ -149,6 +149,7 @@ TEST_CASE("SET-6: a verifier whose rejection was refuted earns no fee") {
     CHECK(chain.run(chain.solver, RevealMove{dispute, 0, children}) == 0);
     chain.skip(params.dispute_clock_blocks + 1);
     CHECK(find_dispute(chain.view, dispute)->state == DisputeState::kUpheld);
+    chain.disclose_all(id);
     CHECK(chain.task(id).state == TaskState::kSettled);
     CHECK(chain.paid(id, Reason::kVerificationFee) == std::vector<std::uint64_t>(3, kCoin));
     CHECK(chain.slashed(id, Reason::kDisputeTimeout) == std::vector{params.challenger_bond.grains});

@@ -17,10 +17,10 @@ TEST_CASE("TASK-1: an honest task passes every state in order and everybody is p
     const TaskId id = chain.challenge_task();
     const std::uint64_t solver_before = chain.balance(chain.solver);
     const std::uint64_t verifier_before = chain.balance(chain.verifier);
-    chain.skip(chain.params.challenge_blocks);
+    chain.end_windows(id);
     CHECK(chain.task(id).state == TaskState::kSettled);
     CHECK(chain.balance(chain.solver) == solver_before + 20 * kCoin);
-    CHECK(chain.balance(chain.verifier) == verifier_before + 3 * kCoin);
+    CHECK(chain.balance(chain.verifier) == verifier_before + 3 * kCoin - 2 * 700'000);
     CHECK(chain.stake(Role::kSolver, chain.solver).locked.grains == 0);
     CHECK(chain.stake(Role::kVerifier, chain.verifier).locked.grains == 0);
     std::vector<TaskState> states;
@@ -30,7 +30,8 @@ TEST_CASE("TASK-1: an honest task passes every state in order and everybody is p
         }
     }
     CHECK(states == std::vector{TaskState::kDrawn, TaskState::kTraining, TaskState::kCompleted,
-                                TaskState::kVerifying, TaskState::kChallenge, TaskState::kSettled});
+                                TaskState::kVerifying, TaskState::kChallenge, TaskState::kDisclosure,
+                                TaskState::kSettled});
 }
 
 namespace {
@@ -120,7 +121,7 @@ TEST_CASE("TASK-2: a submission escrows reward and verification fee under the id
 TEST_CASE("TASK-3: a task that nobody submitted is unknown to every action") {
     Chain chain;
     const std::vector<Action> actions{
-        AcceptTask{}, PostCheckpoint{}, CompleteTask{}, CancelTask{}, CommitVerdict{}, RevealVerdict{},
+        AcceptTask{}, PostCheckpoint{}, CompleteTask{}, CancelTask{}, CommitVerdict{}, PublishVerdict{},
         OpenDispute{}, ChallengeAvailability{}};
     for (const Action& action : actions) {
         CHECK(chain.fail(chain.solver, action) == TxError::kTaskUnknown);
@@ -134,7 +135,7 @@ TEST_CASE("TASK-4: actions out of their state are refused") {
     CHECK(chain.fail(chain.solver, AcceptTask{id}) == TxError::kTaskState);
     CHECK(chain.fail(chain.submitter, CancelTask{id}) == TxError::kTaskState);
     CHECK(chain.fail(chain.verifier, CommitVerdict{id, 0, {}}) == TxError::kTaskState);
-    CHECK(chain.fail(chain.verifier, RevealVerdict{id, 0, {}, {}}) == TxError::kTaskState);
+    CHECK(chain.fail(chain.verifier, PublishVerdict{id, 0, {}}) == TxError::kTaskState);
     CHECK(chain.fail(chain.whistleblower, OpenDispute{id, 0, Role::kWhistleblower}) == TxError::kTaskState);
 }
 
@@ -243,6 +244,9 @@ TEST_CASE("TASK-10: payment waits for the challenge window") {
     CHECK(chain.task(id).state == TaskState::kChallenge);
     CHECK(chain.paid(id, Reason::kReward).empty());
     chain.skip(1);
+    CHECK(chain.task(id).state == TaskState::kDisclosure);
+    CHECK(chain.paid(id, Reason::kReward).empty());
+    chain.disclose_all(id);
     CHECK(chain.task(id).state == TaskState::kSettled);
 }
 

@@ -167,6 +167,8 @@ std::uint32_t play_until(
         claim.initialisation ? std::vector<Tensor>{} : responder.state(claim.first_step);
     ToyReplay theirs(responder, claim, before);
     ToyReplay ours(challenger, claim, before);
+    const AccountId answers = find_dispute(chain.view, id)->responder;
+    const Actor& responding = answers == chain.solver.id ? chain.solver : chain.verifier;
     std::vector<trace::NodeReveal> reveals;
     for (std::uint32_t moves = 0;; ++moves) {
         const Dispute dispute = find_dispute(chain.view, id).value();
@@ -183,7 +185,7 @@ std::uint32_t play_until(
             if (position.level == trace::Level::kNodes) {
                 reveals.push_back({position.first_node, trace::split(claim, position).child_height, children});
             }
-            REQUIRE(chain.run(chain.solver, RevealMove{id, position.rounds, children}) == 0);
+            REQUIRE(chain.run(responding, RevealMove{id, position.rounds, children}) == 0);
         } else {
             const auto selection = trace::make_selection(claim, position, ours);
             REQUIRE(chain.run(challenging, SelectMove{id, position.rounds, selection}) == 0);

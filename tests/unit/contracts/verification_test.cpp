@@ -63,43 +63,52 @@ TEST_CASE("VER-1: a verifier needs free stake for its bond and for a dispute") {
     CHECK(chain.task(id).state == TaskState::kVerifying);
 }
 
-TEST_CASE("VER-2: a commitment binds task, segment, verifier, root and salt") {
+TEST_CASE("VER-2: a commitment binds task, segment, verifier, roots, decoy and salt") {
     const TaskId task = task_id(make_actor(1).id, 0);
     const AccountId verifier = make_actor(3).id;
-    const Hash256 base = verdict_commitment(task, 1, verifier, hash_of("r"), hash_of("s"));
-    CHECK(base != verdict_commitment(task_id(make_actor(1).id, 1), 1, verifier, hash_of("r"), hash_of("s")));
-    CHECK(base != verdict_commitment(task, 2, verifier, hash_of("r"), hash_of("s")));
-    CHECK(base != verdict_commitment(task, 1, make_actor(4).id, hash_of("r"), hash_of("s")));
-    CHECK(base != verdict_commitment(task, 1, verifier, hash_of("q"), hash_of("s")));
-    CHECK(base != verdict_commitment(task, 1, verifier, hash_of("r"), hash_of("t")));
+    const VerdictOpening opening{{hash_of("r"), hash_of("p")}, hash_of("d"), hash_of("s")};
+    const Hash256 base = verdict_commitment(task, 1, verifier, opening);
+    CHECK(base != verdict_commitment(task_id(make_actor(1).id, 1), 1, verifier, opening));
+    CHECK(base != verdict_commitment(task, 2, verifier, opening));
+    CHECK(base != verdict_commitment(task, 1, make_actor(4).id, opening));
+    const std::vector<void (*)(VerdictOpening&)> changes{
+        [](VerdictOpening& o) { o.verdict.end_root = hash_of("q"); },
+        [](VerdictOpening& o) { o.verdict.probe_root = hash_of("q"); },
+        [](VerdictOpening& o) { o.verdict.probe_root.reset(); },
+        [](VerdictOpening& o) { o.decoy_root = hash_of("q"); },
+        [](VerdictOpening& o) { o.salt = hash_of("q"); }};
+    for (const auto change : changes) {
+        VerdictOpening other = opening;
+        change(other);
+        CHECK(base != verdict_commitment(task, 1, verifier, other));
+    }
 }
 
-TEST_CASE("VER-3: each assignment is committed once, and reveals wait for the last commitment") {
+TEST_CASE("VER-3: each assignment is committed once, and publication waits for the last commitment") {
     Chain chain;
     const TaskId id = chain.verifying_task();
     const std::uint32_t first = chain.task(id).assignments[0].segment;
     const std::uint32_t second = chain.task(id).assignments[1].segment;
     CHECK(chain.commit(chain.verifier, id, first, root_of_segment(first)) == 0);
     CHECK(static_cast<TxError>(chain.commit(chain.verifier, id, first, hash_of("x"))) == TxError::kAlreadyCommitted);
-    CHECK(static_cast<TxError>(chain.reveal(chain.verifier, id, first, root_of_segment(first))) == TxError::kPhase);
-    CHECK(static_cast<TxError>(chain.reveal(chain.verifier, id, second, root_of_segment(second))) ==
+    CHECK(static_cast<TxError>(chain.publish(chain.verifier, id, first, root_of_segment(first))) == TxError::kPhase);
+    CHECK(static_cast<TxError>(chain.publish(chain.verifier, id, second, root_of_segment(second))) ==
           TxError::kNotCommitted);
     CHECK(chain.commit(chain.verifier, id, second, root_of_segment(second)) == 0);
-    CHECK(chain.reveal(chain.verifier, id, first, root_of_segment(first)) == 0);
+    CHECK(chain.publish(chain.verifier, id, first, root_of_segment(first)) == 0);
 }
 
-TEST_CASE("VER-4: a reveal must match its commitment") {
+TEST_CASE("VER-4: a verdict is published once, after its commitment") {
     Chain chain;
     const TaskId id = chain.verifying_task();
     chain.commit_all(id);
-    const std::uint32_t segment = chain.task(id).assignments[0].segment;
-    CHECK(static_cast<TxError>(chain.reveal(chain.verifier, id, segment, hash_of("other"))) ==
-          TxError::kCommitmentMismatch);
-    CHECK(chain.fail(chain.verifier, RevealVerdict{id, segment, root_of_segment(segment), hash_of("pepper")}) ==
-          TxError::kCommitmentMismatch);
-    chain.reveal_all(id);
+    CHECK(chain.task(id).state == TaskState::kVerifying);
+    chain.publish_all(id);
     CHECK(chain.task(id).assignments[0].status == VerdictStatus::kAccepted);
     CHECK(chain.task(id).state == TaskState::kChallenge);
+    const std::uint32_t segment = chain.task(id).assignments[0].segment;
+    CHECK(static_cast<TxError>(chain.publish(chain.verifier, id, segment, root_of_segment(segment))) ==
+          TxError::kTaskState);
 }
 
 TEST_CASE("VER-5: who misses the commit phase loses a tenth of the bond and cannot commit later") {
@@ -114,20 +123,20 @@ TEST_CASE("VER-5: who misses the commit phase loses a tenth of the bond and cann
     CHECK(get_supply(chain.view).burned.grains == kCoin / 10);
     CHECK(static_cast<TxError>(chain.commit(chain.verifier, id, second, root_of_segment(second))) ==
           TxError::kPhase);
-    CHECK(chain.reveal(chain.verifier, id, first, root_of_segment(first)) == 0);
+    CHECK(chain.publish(chain.verifier, id, first, root_of_segment(first)) == 0);
     CHECK(chain.task(id).state == TaskState::kChallenge);
 }
 
-TEST_CASE("VER-5: who misses the reveal phase loses a tenth of the bond, and the fee goes to those who did not") {
+TEST_CASE("VER-5: who does not publish loses a tenth of the bond, and the fee goes to those who did not") {
     Chain chain;
     const TaskId id = chain.verifying_task();
     chain.commit_all(id);
     const std::uint32_t first = chain.task(id).assignments[0].segment;
-    CHECK(chain.reveal(chain.verifier, id, first, root_of_segment(first)) == 0);
-    chain.skip(chain.params.reveal_blocks - 1);
+    CHECK(chain.publish(chain.verifier, id, first, root_of_segment(first)) == 0);
+    chain.skip(chain.params.publish_blocks - 1);
     CHECK(chain.task(id).state == TaskState::kChallenge);
     CHECK(chain.task(id).assignments[1].status == VerdictStatus::kMissed);
-    chain.skip(chain.params.challenge_blocks);
+    chain.end_windows(id);
     CHECK(chain.task(id).state == TaskState::kSettled);
     CHECK(chain.paid(id, Reason::kVerificationFee) == std::vector<std::uint64_t>{3 * kCoin});
 }
@@ -139,7 +148,7 @@ TEST_CASE("VER-6: a rejecting verdict opens a dispute in the same transaction") 
     const std::uint32_t second = chain.task(id).assignments[1].segment;
     CHECK(chain.commit(chain.verifier, id, first, hash_of("mine")) == 0);
     CHECK(chain.commit(chain.verifier, id, second, root_of_segment(second)) == 0);
-    CHECK(chain.reveal(chain.verifier, id, first, hash_of("mine")) == 0);
+    CHECK(chain.publish(chain.verifier, id, first, hash_of("mine")) == 0);
     CHECK(chain.last.disputes.size() == 1);
     const Dispute dispute = find_dispute(chain.view, chain.last.disputes[0]).value();
     CHECK(dispute.segment == first);
@@ -160,10 +169,10 @@ TEST_CASE("VER-6: a rejecting verdict whose dispute bond is not there is refused
     }
     const std::uint32_t first = chain.task(id).assignments[0].segment;
     CHECK(chain.run(chain.verifier, Unbond{Role::kVerifier, {98 * kCoin}}) == 0);
-    CHECK(static_cast<TxError>(chain.reveal(chain.verifier, id, first, hash_of("mine"))) ==
+    CHECK(static_cast<TxError>(chain.publish(chain.verifier, id, first, hash_of("mine"))) ==
           TxError::kInsufficientStake);
     CHECK(chain.run(chain.verifier, Bond{Role::kVerifier, {kCoin}}) == 0);
-    CHECK(chain.reveal(chain.verifier, id, first, hash_of("mine")) == 0);
+    CHECK(chain.publish(chain.verifier, id, first, hash_of("mine")) == 0);
 }
 
 TEST_CASE("VER-7: without an eligible verifier a completed task expires and everything is returned") {

@@ -133,17 +133,17 @@ TEST_CASE("a dispute's moves are its opening and the moves that succeeded, with 
     Index index;
     const auto dispute = id<DisputeId>(20);
     const Bytes open = make_tx(key(1), 0, OpenDispute{.task = id<TaskId>(7), .segment = 1, .role = Role::kVerifier});
-    const Bytes reveal_verdict =
-        make_tx(key(4), 0, RevealVerdict{.task = id<TaskId>(7), .segment = 1, .state_root = {}, .salt = {}});
+    const Bytes publish_verdict =
+        make_tx(key(4), 0, PublishVerdict{.task = id<TaskId>(7), .segment = 1, .verdict = {}});
     const Bytes reveal = make_tx(key(2), 0, RevealMove{.dispute = dispute, .round = 0, .children = {{}, {}}});
     const Bytes failed = make_tx(key(2), 1, RevealMove{.dispute = dispute, .round = 0, .children = {}});
     const Bytes select = make_tx(key(1), 1, SelectMove{.dispute = dispute, .round = 0, .selection = {}});
     const Bytes prove = make_tx(key(1), 2, ProveMove{.dispute = dispute, .proof = {}});
     index.add(
-        {open, reveal_verdict},
-        {receipt(1, "open_dispute"), receipt(4, "reveal_verdict")},
+        {open, publish_verdict},
+        {receipt(1, "open_dispute"), receipt(4, "publish_verdict")},
         {record(7, 0, events::DisputeOpened{.dispute = dispute, .segment = 1}, open),
-         record(7, 1, events::DisputeOpened{.dispute = id<DisputeId>(21), .segment = 1}, reveal_verdict)}
+         record(7, 1, events::DisputeOpened{.dispute = id<DisputeId>(21), .segment = 1}, publish_verdict)}
     );
     index.add({reveal, failed}, {receipt(2, "reveal_move"), receipt(2, "reveal_move", TxError::kWrongRound)}, {});
     index.add({select, prove}, {receipt(1, "select_move"), receipt(1, "prove_move")}, {}, {{dispute, 12'500}});

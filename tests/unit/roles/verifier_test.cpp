@@ -56,7 +56,7 @@ TEST_CASE("two agreeing replays, and nothing less, are a rejection") {
     CHECK(finding_of(missing(kFetchTries), kClaimed) == Finding::kWithheld);
 }
 
-TEST_CASE("a verifier replays, commits what it knows, and reveals when all commitments are in") {
+TEST_CASE("a verifier replays, commits what it knows, publishes when all commitments are in, and discloses when asked") {
     const Intent replay = intent::Replay{kTask, 2};
     const Intent commit = intent::Commit{kTask, 2};
     CHECK(decide_verifier(view_of(VerdictStatus::kDue, after({}))) == replay);
@@ -67,9 +67,24 @@ TEST_CASE("a verifier replays, commits what it knows, and reveals when all commi
     VerifierView committed = view_of(VerdictStatus::kCommitted, after(kClaimed));
     CHECK(decide_verifier(committed) == Intent{Wait::kUnable});
     committed.has_kept_verdict = true;
-    CHECK(decide_verifier(committed) == Intent{intent::Reveal{kTask, 2}});
+    CHECK(decide_verifier(committed) == Intent{intent::Publish{kTask, 2}});
     committed.task.assignments.push_back({});
     CHECK(decide_verifier(committed) == Intent{Wait::kOtherParty});
+
+    VerifierView published = view_of(VerdictStatus::kAccepted, after(kClaimed));
+    published.has_kept_verdict = true;
+    published.task.state = TaskState::kChallenge;
+    CHECK(decide_verifier(published) == Intent{Wait::kNothingDue});
+    published.is_challenged = true;
+    CHECK(decide_verifier(published) == Intent{intent::Disclose{kTask, 2}});
+    published.is_challenged = false;
+    published.task.state = TaskState::kDisclosure;
+    CHECK(decide_verifier(published) == Intent{intent::Disclose{kTask, 2}});
+    published.assignment.forced = false;
+    CHECK(decide_verifier(published) == Intent{Wait::kNothingDue});
+    published.assignment.forced.reset();
+    published.has_kept_verdict = false;
+    CHECK(decide_verifier(published) == Intent{Wait::kUnable});
 }
 
 TEST_CASE("our own failure is never a verdict") {
@@ -109,10 +124,10 @@ TEST_CASE("an open breaker stops verdicts that are not committed yet") {
     view = view_of(VerdictStatus::kCommitted, after(kClaimed));
     view.is_breaker_open = true;
     view.has_kept_verdict = true;
-    CHECK(decide_verifier(view) == Intent{intent::Reveal{kTask, 2}});
+    CHECK(decide_verifier(view) == Intent{intent::Publish{kTask, 2}});
 }
 
-TEST_CASE("a verifier has nothing to do outside verification or once it has revealed") {
+TEST_CASE("a verifier has nothing to do outside verification or once it has published") {
     for (const auto status : {VerdictStatus::kAccepted, VerdictStatus::kRejected, VerdictStatus::kMissed}) {
         CHECK(decide_verifier(view_of(status, after({}))) == Intent{Wait::kNothingDue});
     }

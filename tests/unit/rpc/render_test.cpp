@@ -49,7 +49,15 @@ Task make_task() {
     task.solver = key(2).account();
     task.checkpoints = 1;
     task.history_count = 4;
-    task.assignments.push_back(Assignment{2, key(3).account(), VerdictStatus::kCommitted, id<Hash256>(6), {}, Amount{1}});
+    Assignment assignment;
+    assignment.segment = 2;
+    assignment.verifier = key(3).account();
+    assignment.status = VerdictStatus::kCommitted;
+    assignment.commitment = id<Hash256>(6);
+    assignment.bond = Amount{1};
+    assignment.probe = 4;
+    assignment.watchers = {key(5).account()};
+    task.assignments.push_back(assignment);
     return task;
 }
 
@@ -103,7 +111,7 @@ TEST_CASE("a task tells what its record says") {
     CHECK(names_of(got) == std::set<std::string>{
         "id", "title", "state", "submitter", "solver", "reward", "verification_fee", "escrow", "solver_bond", "steps",
         "checkpoint_interval", "segments", "checkpoints", "diverged_at", "assignments", "deadline", "submitted_at", "open_disputes",
-        "open_challenges", "history_count", "history_root", "disputes", "challenges", "program_id", "raw"});
+        "open_challenges", "history_count", "history_root", "lottery", "second_window", "disputes", "challenges", "program_id", "raw"});
     CHECK(got.at("state") == "training");
     CHECK(got.at("reward") == "18000000000000000000");
     CHECK(got.at("solver") == address(2));
@@ -114,7 +122,10 @@ TEST_CASE("a task tells what its record says") {
                                                  {"location", "http://127.0.0.1:1"},
                                                  {"height", 9}}}));
     CHECK(got.at("assignments")[0].at("status") == "committed");
-    CHECK(got.at("assignments")[0].at("state_root").is_null());
+    CHECK(got.at("assignments")[0].at("end_root").is_null());
+    CHECK(got.at("assignments")[0].at("probe") == 4);
+    CHECK(got.at("assignments")[0].at("forced").is_null());
+    CHECK(got.at("assignments")[0].at("watchers") == Json{address(5)});
     CHECK(got.at("disputes") == Json::array({rpc::render(id<DisputeId>(2))}));
     CHECK(names_of(got.at("challenges")[0]) ==
           std::set<std::string>{"id", "checkpoint", "tensor", "tile", "challenger", "state", "deadline"});
@@ -139,7 +150,7 @@ TEST_CASE("a dispute tells where it stands and who is to move") {
     CHECK(names_of(got) == std::set<std::string>{
         "id", "task", "segment", "responder", "challenger", "state", "reason", "level", "rounds", "to_move",
         "pinpoint", "responder_clock", "challenger_clock", "deadline", "opened_at", "ended_at", "onchain_bytes",
-        "referee_us", "slashed", "paid", "burned", "moves", "raw"});
+        "referee_us", "slashed", "paid", "burned", "subject", "second", "moves", "raw"});
     CHECK(got.at("state") == "active");
     CHECK(got.at("reason").is_null());
     CHECK(got.at("level") == trace::to_string(trace::Level::kSteps));
@@ -196,8 +207,11 @@ TEST_CASE("each event of a history has its name and its members beside the recor
         {Completed{}, Json::object()},
         {VerifierDrawn{2, who}, {{"segment", 2}, {"verifier", address(4)}}},
         {VerdictCommitted{2}, {{"segment", 2}}},
-        {VerdictRevealed{2, id<Hash256>(1), true},
-         {{"segment", 2}, {"state_root", to_hex(id<Hash256>(1).view())}, {"accepts", true}}},
+        {VerdictPublished{2, {id<Hash256>(1), id<Hash256>(2)}, true},
+         {{"segment", 2},
+          {"end_root", to_hex(id<Hash256>(1).view())},
+          {"probe_root", to_hex(id<Hash256>(2).view())},
+          {"accepts", true}}},
         {DisputeOpened{id<DisputeId>(5), 2}, {{"dispute", to_hex(id<DisputeId>(5).view())}, {"segment", 2}}},
         {DisputeMoved{id<DisputeId>(5), 1, trace::Level::kTiles, true},
          {{"dispute", to_hex(id<DisputeId>(5).view())},
@@ -219,6 +233,17 @@ TEST_CASE("each event of a history has its name and its members beside the recor
           {"step", 9},
           {"state_root", to_hex(id<Hash256>(1).view())},
           {"artifact", to_hex(id<Hash256>(2).view())}}},
+        {LotteryDrawn{id<Hash256>(1)}, {{"lottery", to_hex(id<Hash256>(1).view())}}},
+        {WatcherDrawn{2, who, key(5).account()},
+         {{"segment", 2}, {"verifier", address(4)}, {"watcher", address(5)}}},
+        {VerdictDisclosed{2, who, {id<Hash256>(1), std::nullopt}, false},
+         {{"segment", 2},
+          {"verifier", address(4)},
+          {"end_root", to_hex(id<Hash256>(1).view())},
+          {"probe_root", nullptr},
+          {"forced", false}}},
+        {VerdictChallenged{id<DisputeId>(5), 2, who},
+         {{"dispute", to_hex(id<DisputeId>(5).view())}, {"segment", 2}, {"verifier", address(4)}}},
     };
     REQUIRE(table.size() == std::variant_size_v<HistoryEvent>);
     for (const auto& [event, members] : table) {
@@ -236,13 +261,15 @@ TEST_CASE("each event of a history has its name and its members beside the recor
     const Json by_deadline = rpc::render(HistoryRecord{id<TaskId>(1), 0, Height{1}, {}, {}, Completed{}});
     CHECK(by_deadline.at("tx").is_null());
     CHECK(by_deadline.at("actor").is_null());
+    CHECK(rpc::render(HistoryEvent{Paid{{}, Amount{7}, Reason::kTax}}).at("to").is_null());
 }
 
 TEST_CASE("each action shows its members") {
     const std::vector<Action> actions{
         Transfer{key(1).account(), Amount{5}}, Bond{}, Unbond{}, SubmitTask{}, AcceptTask{}, PostCheckpoint{},
-        CompleteTask{}, CancelTask{}, CommitVerdict{}, RevealVerdict{}, OpenDispute{}, RevealMove{}, SelectMove{},
-        ProveMove{}, ChallengeAvailability{}, ServeChunk{}, DeclareDivergence{}};
+        CompleteTask{}, CancelTask{}, CommitVerdict{}, PublishVerdict{}, OpenDispute{}, RevealMove{}, SelectMove{},
+        ProveMove{}, ChallengeAvailability{}, ServeChunk{}, DeclareDivergence{},
+        DiscloseVerdict{}, ChallengeVerdict{}};
     REQUIRE(actions.size() == std::variant_size_v<Action>);
     for (std::size_t i = 0; i < actions.size(); ++i) {
         REQUIRE(actions[i].index() == i);

@@ -10,6 +10,9 @@ namespace {
 const contracts::TaskId kTask{{1}};
 const contracts::TaskId kOther{{2}};
 
+const contracts::VerdictOpening kOpening{
+    .verdict = {.end_root = {{7}}, .probe_root = Hash256{{10}}}, .decoy_root = {{11}}, .salt = {{8}}};
+
 TEST_CASE("a journal that was opened again remembers every promise") {
     const test::TemporaryDirectory home;
     const auto file = home.path() / "journal.json";
@@ -18,7 +21,8 @@ TEST_CASE("a journal that was opened again remembers every promise") {
         CHECK(journal.checkpoints(kTask).empty());
         journal.add_checkpoint(kTask, {.state_root = {{1}}, .artifact = {{2}}, .size_bytes = 3});
         journal.add_checkpoint(kTask, {.state_root = {{4}}, .artifact = {{5}}, .size_bytes = 6, .diverged_at = 7});
-        journal.keep_verdict({kTask, 2}, {.state_root = {{7}}, .salt = {{8}}});
+        journal.keep_verdict({kTask, 2}, kOpening);
+        journal.probe_replays({kTask, 2}, 3).first = Hash256{{12}};
         journal.replays({kTask, 2}).first = Hash256{{9}};
         journal.replays({kTask, 2}).unable = true;
         journal.keep_replays();
@@ -33,7 +37,9 @@ TEST_CASE("a journal that was opened again remembers every promise") {
     const Journal::StoredCheckpoint second{
         .state_root = {{4}}, .artifact = {{5}}, .size_bytes = 6, .diverged_at = 7};
     CHECK(journal.checkpoints(kTask)[1] == second);
-    CHECK(journal.verdict({kTask, 2}) == Journal::Verdict{.state_root = {{7}}, .salt = {{8}}});
+    CHECK(journal.verdict({kTask, 2}) == kOpening);
+    CHECK(journal.probe_replays({kTask, 2}, 3).first == Hash256{{12}});
+    CHECK(!journal.probe_replays({kTask, 2}, 4).first.has_value());
     CHECK(!journal.verdict({kTask, 1}).has_value());
     CHECK(journal.replays({kTask, 2}).first == Hash256{{9}});
     CHECK(!journal.replays({kTask, 2}).unable);
@@ -54,6 +60,7 @@ TEST_CASE("a journal that was opened again remembers every promise") {
     Journal again(file);
     CHECK(again.checkpoints(kTask).empty());
     CHECK(!again.verdict({kTask, 2}).has_value());
+    CHECK(!again.probe_replays({kTask, 2}, 3).first.has_value());
     CHECK(!again.has_disputed(kOther));
     CHECK(again.accepted_tasks() == 1);
 }

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <contracts/arbitration/arbitration.hpp>
+#include <contracts/arbitration/ending.hpp>
+#include <contracts/chain/slots.hpp>
+#include <contracts/params/by_value.hpp>
+#include <contracts/stake/staking.hpp>
+#include <contracts/tasks/lifecycle.hpp>
+#include <contracts/verification/verification.hpp>
+
+/// Disputes over verifiers' verdicts (DSP-41 and on).
+namespace assay::contracts {
+namespace {
+
+DisputedVerdict subject_of(const Assignment& assignment) {
+    return {.verifier = assignment.verifier, .is_second = assignment.forced == true};
+}
+
+}  // namespace
+
+trace::Claim make_verdict_claim(const StateView& view, const Task& task, const Assignment& assignment) {
+    trace::Claim claim = make_claim(view, task, assignment.segment);
+    claim.step_count = assignment.probe;
+    claim.after = assignment.probe_root.value();
+    claim.diverges = false;
+    return claim;
+}
+
+std::vector<Dispute> disputes_of(const StateView& view, const TaskId& task, const Assignment& assignment) {
+    std::vector<Dispute> found;
+    for (const DisputeId& id : get_docket(view, task).disputes) {
+        Dispute dispute = find_dispute(view, id).value();
+        const bool matches = dispute.segment == assignment.segment && dispute.verdict &&
+                             dispute.verdict->verifier == assignment.verifier;
+        if (matches) {
+            found.push_back(std::move(dispute));
+        }
+    }
+    return found;
+}
+
+Result<void, TxError> check_stateless(const ChallengeVerdict& action) noexcept { return check_segment(action.segment); }
+
+Result<void, TxError> check_stateful(
+    const StateView& view, const Params& params, const AccountId& sender, const ChallengeVerdict& action
+) noexcept {
+    TRY_ASSIGN(const Task task, require_task(view, action.task));
+    TRY(require_state(task, TaskState::kVerifying, TaskState::kChallenge));
+    TRY(require_open_window(view, task));
+    TRY_ASSIGN(const std::size_t index, find_assignment(task, action.segment, action.verifier));
+    const Assignment& assignment = task.assignments[index];
+    if (!is_published(assignment) || !assignment.probe_root) {
+        return Unexpected{TxError::kNotPublished};  // DSP-41
+    }
+    if (sender == action.verifier) {
+        return Unexpected{TxError::kNotParty};  // DSP-31
+    }
+    if (find_dispute(view, dispute_id(task.id, action.segment, sender, subject_of(assignment)))) {
+        return Unexpected{TxError::kAlreadyDisputed};  // DSP-38
+    }
+    return check_free_stake(view, action.role, sender, challenger_bond(params, task_value(task.spec)));
+}
+
+Result<void, TxError> execute(Context& context, const ChallengeVerdict& action) noexcept {
+    // DSP-41
+    Task task = find_task(context.state, action.task).value();
+    const std::size_t index = find_assignment(task, action.segment, action.verifier).value();
+    const Assignment& assignment = task.assignments[index];
+    Dispute dispute;
+    dispute.verdict = subject_of(assignment);
+    dispute.id = dispute_id(task.id, action.segment, context.actor, dispute.verdict);
+    dispute.segment = action.segment;
+    dispute.responder = action.verifier;
+    dispute.challenger_role = action.role;
+    dispute.claim = make_verdict_claim(context.state, task, assignment);
+    const bool waits = !assignment.forced.has_value();
+    dispute.state = waits ? DisputeState::kAwaiting : DisputeState::kActive;
+    const std::uint32_t span = waits ? context.params.disclose_blocks : context.params.dispute_clock_blocks;
+    record(context, task, history::VerdictChallenged{dispute.id, action.segment, action.verifier});
+    enter_dispute(context, task, std::move(dispute), context.height_after(span));
+    set_task(context.state, task);
+    return {};
+}
+
+}  // namespace assay::contracts

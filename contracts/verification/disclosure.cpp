@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include <contracts/arbitration/arbitration.hpp>
+#include <contracts/arbitration/ending.hpp>
+#include <contracts/chain/slots.hpp>
+#include <contracts/settlement/settlement.hpp>
+#include <contracts/tasks/lifecycle.hpp>
+#include <contracts/verification/lottery.hpp>
+#include <contracts/verification/verification.hpp>
+
+namespace assay::contracts {
+namespace {
+
+bool awaits_disclosure(const Task& task) {
+    return std::any_of(task.assignments.begin(), task.assignments.end(), is_secret);
+}
+
+/// VER-15: whether a true result that took a forced one's place has not had its window yet.
+bool needs_second_window(const Task& task) {
+    return !task.second_window &&
+           std::any_of(task.assignments.begin(), task.assignments.end(), [](const Assignment& assignment) {
+               return is_published(assignment) && assignment.forced == true;
+           });
+}
+
+/// Every verdict is disclosed: what comes next. Stores the task.
+void conclude(Context& context, Task& task) {
+    if (needs_second_window(task)) {
+        task.second_window = true;
+        enter_state(context, task, TaskState::kChallenge, context.height_after(context.params.challenge_blocks));
+        set_task(context.state, task);
+    } else {
+        settle(context, task);
+    }
+}
+
+bool is_kept(const Params& params, const Task& task, const Assignment& assignment, const VerdictOpening& opening) {
+    // VER-14
+    const Verdict published{assignment.end_root, assignment.probe_root};
+    const bool forced = is_forced(task, assignment, opening, params.forced_error_bps);
+    return assignment.commitment == verdict_commitment(task.id, assignment.segment, assignment.verifier, opening) &&
+           published == published_verdict(opening, forced) && opening.verdict.probe_root != opening.decoy_root;
+}
+
+/// DSP-42: the disputes that waited for this disclosure.
+void answer_challenges(Context& context, Task& task, const Assignment& assignment) {
+    std::vector<AccountId> winners;
+    for (const Dispute& dispute : disputes_of(context.state, task.id, assignment)) {
+        if (assignment.forced == true) {
+            end_dispute_as_forced(context, task, dispute);
+            winners.push_back(dispute.challenger);
+        } else {
+            begin_game(context, dispute);
+        }
+    }
+    std::erase_if(winners, [&](const AccountId& winner) {
+        return std::find(assignment.watchers.begin(), assignment.watchers.end(), winner) == assignment.watchers.end();
+    });
+    pay_jackpots(context, task, winners);
+    resume_deadline(context, task, false);
+}
+
+}  // namespace
+
+Result<void, TxError> check_stateless(const DiscloseVerdict& action) noexcept { return check_segment(action.segment); }
+
+Result<void, TxError> check_stateful(
+    const StateView& view, const Params& /*params*/, const AccountId& sender, const DiscloseVerdict& action
+) noexcept {
+    // VER-13
+    TRY_ASSIGN(const Task task, require_task(view, action.task));
+    TRY(require_state(task, TaskState::kVerifying, TaskState::kDisclosure));
+    TRY_ASSIGN(const std::size_t index, find_assignment(task, action.segment, sender));
+    const Assignment& assignment = task.assignments[index];
+    if (!is_published(assignment)) {
+        return Unexpected{TxError::kNotPublished};
+    }
+    if (assignment.forced) {
+        return Unexpected{TxError::kAlreadyDisclosed};
+    }
+    if (task.state != TaskState::kDisclosure && disputes_of(view, task.id, assignment).empty()) {
+        return Unexpected{TxError::kPhase};
+    }
+    return {};
+}
+
+Result<void, TxError> execute(Context& context, const DiscloseVerdict& action) noexcept {
+    Task task = find_task(context.state, action.task).value();
+    Assignment& assignment = task.assignments[find_assignment(task, action.segment, context.actor).value()];
+    const VerdictOpening& opening = action.opening;
+    if (is_kept(context.params, task, assignment, opening)) {
+        assignment.forced = is_forced(task, assignment, opening, context.params.forced_error_bps);
+        assignment.probe_root = opening.verdict.probe_root;
+        record(context, task,
+               history::VerdictDisclosed{action.segment, context.actor, opening.verdict, *assignment.forced});
+        answer_challenges(context, task, assignment);
+    } else {
+        const auto disputes = disputes_of(context.state, task.id, assignment);
+        const auto first = disputes.empty() ? std::nullopt : std::optional{disputes.front()};
+        refute_verdict(context, task, assignment, {VerdictStatus::kBroken, Reason::kBrokenCommitment, first});
+    }
+    set_task(context.state, task);
+    if (task.state == TaskState::kDisclosure && !awaits_disclosure(task)) {
+        conclude(context, task);
+    }
+    return {};
+}
+
+void end_window(Context& context, Task& task) {
+    // VER-13
+    if (!awaits_disclosure(task)) {
+        conclude(context, task);
+        return;
+    }
+    enter_state(context, task, TaskState::kDisclosure, context.height_after(context.params.disclose_blocks));
+    set_task(context.state, task);
+}
+
+void lapse_disclosure(Context& context, Task& task) {
+    // VER-5
+    for (Assignment& assignment : task.assignments) {
+        if (is_secret(assignment)) {
+            miss(context, task, assignment);
+        }
+    }
+    conclude(context, task);
+}
+
+}  // namespace assay::contracts

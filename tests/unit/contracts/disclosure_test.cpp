@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <set>
+
+#include <contracts/arbitration/arbitration.hpp>
+#include <contracts/ledger/ledger.hpp>
+#include <contracts/settlement/settlement.hpp>
+#include <contracts/verification/lottery.hpp>
+#include <tests/unit/contracts/toy.hpp>
+
+using namespace assay;
+using namespace assay::contracts;
+using namespace assay::contracts::test;
+
+namespace {
+
+/// Of 10 steps in segments of 4, every segment checked; all verdicts forced, or none.
+Params all_checked(std::uint32_t forced_error_bps = 0) {
+    Params params = quick_params();
+    params.segments_checked = 4;
+    params.challenge_blocks = 40;
+    params.publish_blocks = 12;
+    params.disclose_blocks = 12;
+    params.forced_error_bps = forced_error_bps;
+    return params;
+}
+
+/// A toy task of `run` with every verdict published, by a verifier who finds what `finds` has at the probes.
+TaskId published_task(Chain& chain, const ToyRun& run, const ToyRun& finds) {
+    chain.probe_root = [&finds](std::uint32_t segment, std::uint32_t probe) {
+        return root_of(finds.state((segment - 1) * ToyRun::kInterval + probe));
+    };
+    const TaskId id = complete_toy_task(chain, run);
+    chain.skip(1);
+    chain.commit_all(id);
+    chain.publish_all(id);
+    REQUIRE(chain.task(id).state == TaskState::kChallenge);
+    return id;
+}
+
+DisputeId challenge(Chain& chain, const Actor& who, const TaskId& id, std::uint32_t segment, Role role) {
+    const Assignment before = chain.assignment(chain.verifier, id, segment);
+    REQUIRE(chain.run(who, ChallengeVerdict{id, segment, chain.verifier.id, role}) == 0);
+    return dispute_id(id, segment, who.id, DisputedVerdict{chain.verifier.id, before.forced == true});
+}
+
+Dispute dispute_of(const Chain& chain, const DisputeId& id) { return find_dispute(chain.view, id).value(); }
+
+std::uint8_t disclose(Chain& chain, const TaskId& id, std::uint32_t segment) {
+    return chain.disclose(chain.verifier, id, segment, chain.assignment(chain.verifier, id, segment).end_root);
+}
+
+TxError as_error(std::uint8_t code) { return static_cast<TxError>(code); }
+
+/// A wrong result of step 4, the first of segment 2, which every later state inherits.
+const Tamper kTamper{false, 4, 2, 2};
+
+}  // namespace
+
+TEST_CASE("VER-9: a probe lies strictly inside its segment, and a segment of one step and the initialisation have none") {
+    std::set<std::uint32_t> seen;
+    for (std::uint64_t skipped = 0; skipped < 12; ++skipped) {
+        Chain chain(all_checked());
+        chain.skip(skipped);
+        const TaskId id = chain.verifying_task();
+        for (const Assignment& assignment : chain.task(id).assignments) {
+            const std::uint32_t steps = step_count(chain.task(id), assignment.segment);
+            CHECK((assignment.segment == 0) == (assignment.probe == 0));
+            CHECK((assignment.segment == 0 || assignment.probe < steps));
+            if (assignment.segment == 1) {
+                seen.insert(assignment.probe);
+            }
+        }
+    }
+    CHECK(seen == std::set<std::uint32_t>{1, 2, 3});
+    Chain chain(all_checked());
+    chain.bond_all();
+    TaskSpec spec = make_spec();
+    spec.steps = 3;
+    spec.checkpoint_interval = 1;
+    const TaskId id = chain.start_task(spec);
+    chain.post_checkpoints(id, {hash_of("0"), hash_of("1"), hash_of("2"), hash_of("3")});
+    CHECK(chain.run(chain.solver, CompleteTask{id}) == 0);
+    chain.skip(1);
+    for (const Assignment& assignment : chain.task(id).assignments) {
+        CHECK(assignment.probe == 0);
+    }
+}
+
+TEST_CASE("VER-9: the probe root is published exactly where there is a probe and the segment is accepted") {
+    Chain chain(all_checked());
+    const TaskId id = chain.verifying_task();
+    chain.commit_all(id);
+    const Hash256 probe = hash_of("probe");
+    CHECK(chain.fail(chain.verifier, PublishVerdict{id, 0, {hash_of("0"), probe}}) == TxError::kProbeMismatch);
+    CHECK(chain.fail(chain.verifier, PublishVerdict{id, 1, {hash_of("1"), {}}}) == TxError::kProbeMismatch);
+    CHECK(chain.fail(chain.verifier, PublishVerdict{id, 1, {hash_of("other"), probe}}) == TxError::kProbeMismatch);
+    CHECK(chain.run(chain.verifier, PublishVerdict{id, 0, {hash_of("0"), {}}}) == 0);
+    CHECK(chain.run(chain.verifier, PublishVerdict{id, 1, {hash_of("1"), probe}}) == 0);
+    CHECK(chain.run(chain.verifier, PublishVerdict{id, 2, {hash_of("other"), {}}}) == 0);
+    CHECK(chain.task(id).assignments[1].probe_root == probe);
+    CHECK(chain.task(id).assignments[2].status == VerdictStatus::kRejected);
+}
+
+TEST_CASE("VER-10: the lottery is the hash of the block that ends the commit phase") {
+    Chain chain(all_checked());
+    const TaskId id = chain.verifying_task();
+    CHECK(chain.task(id).lottery.is_zero());
+    chain.commit_all(id);
+    CHECK(chain.task(id).lottery == hash_of("block " + std::to_string(chain.height.value)));
+    Chain late(all_checked());
+    const TaskId other = late.verifying_task();
+    CHECK(late.commit(late.verifier, other, 1, hash_of("1")) == 0);
+    late.skip(late.params.commit_blocks);
+    CHECK_FALSE(late.task(other).lottery.is_zero());
+}
+
+TEST_CASE("VER-11: how often a verdict is forced is the parameter's share, and the salt decides") {
+    Task task;
+    task.lottery = hash_of("lottery");
+    Assignment assignment;
+    assignment.segment = 1;
+    VerdictOpening opening{{hash_of("r"), hash_of("p")}, hash_of("d"), {}};
+    int forced = 0;
+    for (int i = 0; i < 2'000; ++i) {
+        opening.salt = hash_of(std::to_string(i));
+        forced += is_forced(task, assignment, opening, 2'500) ? 1 : 0;
+        CHECK_FALSE(is_forced(task, assignment, opening, 0));
+        CHECK(is_forced(task, assignment, opening, 10'000));
+    }
+    CHECK(forced > 420);
+    CHECK(forced < 580);
+    CHECK(published_verdict(opening, false) == opening.verdict);
+    CHECK(published_verdict(opening, true) == Verdict{hash_of("r"), hash_of("d")});
+    opening.verdict.probe_root.reset();
+    CHECK_FALSE(is_forced(task, assignment, opening, 10'000));
+}
+
+TEST_CASE("VER-12: watchers are whistleblowers with a bond to spare, and none of the task's own people") {
+    Params params = all_checked();
+    params.watchers_per_verdict = 3;
+    Chain chain(params);
+    for (const Actor* actor : {&chain.solver, &chain.submitter, &chain.verifier, &chain.stranger}) {
+        CHECK(chain.run(*actor, Bond{Role::kWhistleblower, {50 * kCoin}}) == 0);
+    }
+    const TaskId id = chain.verifying_task();
+    CHECK(chain.task(id).assignments[1].watchers.empty());
+    chain.commit_all(id);
+    for (const Assignment& assignment : chain.task(id).assignments) {
+        const auto& watchers = assignment.watchers;
+        REQUIRE(watchers.size() == (assignment.probe == 0 ? 0U : 2U));
+        if (assignment.probe != 0) {
+            CHECK(std::set<AccountId>(watchers.begin(), watchers.end()) ==
+                  std::set<AccountId>{chain.whistleblower.id, chain.stranger.id});
+        }
+    }
+    CHECK(chain.stake(Role::kWhistleblower, chain.whistleblower).locked.grains == 0);
+}
+
+TEST_CASE("VER-13: verdicts are disclosed after the challenge window, once, and then the task settles") {
+    const ToyRun honest;
+    Chain chain(all_checked());
+    const TaskId id = published_task(chain, honest, honest);
+    CHECK(as_error(disclose(chain, id, 1)) == TxError::kPhase);
+    chain.skip(chain.params.challenge_blocks);
+    CHECK(chain.task(id).state == TaskState::kDisclosure);
+    CHECK(disclose(chain, id, 1) == 0);
+    CHECK(as_error(disclose(chain, id, 1)) == TxError::kAlreadyDisclosed);
+    CHECK(chain.task(id).assignments[1].forced == false);
+    CHECK(chain.fail(chain.whistleblower, ChallengeVerdict{id, 2, chain.verifier.id}) == TxError::kTaskState);
+    chain.disclose_all(id);
+    CHECK(chain.task(id).state == TaskState::kSettled);
+    CHECK(chain.paid(id, Reason::kVerificationFee).size() == 4);
+    CHECK(chain.stake(Role::kVerifier, chain.verifier).free.grains == 100 * kCoin);
+}
+
+TEST_CASE("VER-5: who does not disclose loses a tenth of the bond and earns no fee") {
+    const ToyRun honest;
+    Chain chain(all_checked());
+    const TaskId id = published_task(chain, honest, honest);
+    chain.skip(chain.params.challenge_blocks);
+    CHECK(disclose(chain, id, 1) == 0);
+    chain.skip(chain.params.disclose_blocks);
+    CHECK(chain.task(id).state == TaskState::kSettled);
+    CHECK(chain.slashed(id, Reason::kMissedVerdict) == std::vector<std::uint64_t>(3, kCoin / 10));
+    CHECK(chain.paid(id, Reason::kVerificationFee) == std::vector<std::uint64_t>{3 * kCoin});
+    CHECK(chain.task(id).assignments[2].status == VerdictStatus::kMissed);
+}
+
+TEST_CASE("VER-14: a verdict that was published otherwise than committed loses the whole bond") {
+    const ToyRun honest;
+    for (const std::uint32_t bps : {0U, 10'000U}) {
+        CAPTURE(bps);
+        Chain chain(all_checked(bps));
+        const TaskId id = complete_toy_task(chain, honest);
+        chain.skip(1);
+        chain.commit_all(id);
+        // A copy of somebody's probe root; the true one where the lottery demands the decoy; an opening of something else.
+        const Hash256 end = honest.checkpoint_root(1);
+        const Hash256 shown = bps == 0 ? hash_of("copied") : hash_of("probe");
+        CHECK(chain.run(chain.verifier, PublishVerdict{id, 1, {end, shown}}) == 0);
+        CHECK(chain.publish(chain.verifier, id, 0, honest.checkpoint_root(0)) == 0);
+        CHECK(chain.publish(chain.verifier, id, 2, honest.checkpoint_root(2)) == 0);
+        CHECK(chain.publish(chain.verifier, id, 3, honest.checkpoint_root(3)) == 0);
+        chain.skip(chain.params.challenge_blocks);
+        CHECK(chain.disclose(chain.verifier, id, 1, end) == 0);
+        CHECK(chain.task(id).assignments[1].status == VerdictStatus::kBroken);
+        auto opening = chain.opening(chain.verifier, id, 2, honest.checkpoint_root(2));
+        opening.salt = hash_of("pepper");
+        CHECK(chain.run(chain.verifier, DiscloseVerdict{id, 2, opening}) == 0);
+        CHECK(chain.slashed(id, Reason::kBrokenCommitment) == std::vector<std::uint64_t>(2, kCoin));
+        CHECK(get_supply(chain.view).burned.grains == 2 * kCoin);
+        chain.end_windows(id);
+        chain.disclose_all(id);
+        chain.end_windows(id);
+        CHECK(chain.task(id).state == TaskState::kSettled);
+        CHECK(chain.paid(id, Reason::kVerificationFee) == std::vector<std::uint64_t>(2, 3 * kCoin / 2));
+    }
+}
+
+TEST_CASE("VER-14: a decoy that is the true root is none") {
+    const ToyRun honest;
+    Chain chain(all_checked(10'000));
+    chain.probe_root = [](std::uint32_t, std::uint32_t) { return hash_of("decoy"); };
+    const TaskId id = complete_toy_task(chain, honest);
+    chain.skip(1);
+    chain.commit_all(id);
+    chain.publish_all(id);
+    chain.skip(chain.params.challenge_blocks);
+    CHECK(disclose(chain, id, 1) == 0);
+    CHECK(chain.task(id).assignments[1].status == VerdictStatus::kBroken);
+}
+
+TEST_CASE("VER-15: true results that take forced ones' places have a window of their own, and are disputed in it") {
+    const ToyRun honest;
+    const ToyRun wrong(kTamper);
+    Chain chain(all_checked(10'000));
+    const TaskId id = published_task(chain, honest, wrong);
+    CHECK(chain.task(id).assignments[2].probe_root == hash_of("decoy"));
+    chain.skip(chain.params.challenge_blocks);
+    chain.disclose_all(id);
+    CHECK(chain.task(id).state == TaskState::kChallenge);
+    CHECK(chain.task(id).second_window);
+    const Assignment second = chain.task(id).assignments[2];
+    CHECK(second.forced == true);
+    CHECK(second.probe_root == chain.probe_root(2, second.probe));
+    const DisputeId dispute = challenge(chain, chain.whistleblower, id, 2, Role::kWhistleblower);
+    CHECK(dispute_of(chain, dispute).state == DisputeState::kActive);
+    CHECK(dispute_of(chain, dispute).verdict->is_second);
+    play_dispute(chain, dispute, wrong, honest, chain.whistleblower);
+    CHECK(dispute_of(chain, dispute).state == DisputeState::kRefuted);
+    CHECK(chain.task(id).assignments[2].status == VerdictStatus::kRefuted);
+    chain.end_windows(id);
+    CHECK(chain.task(id).state == TaskState::kSettled);
+    CHECK(chain.paid(id, Reason::kJackpot).empty());
+    CHECK(chain.paid(id, Reason::kVerificationFee).size() == 3);
+}
+
+TEST_CASE("VER-16: watchers who challenge a forced error share a jackpot, others get their bond back") {
+    const ToyRun honest;
+    Params params = all_checked(10'000);
+    params.watchers_per_verdict = 2;
+    Chain chain(params);
+    CHECK(chain.run(chain.stranger, Bond{Role::kWhistleblower, {100 * kCoin}}) == 0);
+    const TaskId id = published_task(chain, honest, honest);
+    const DisputeId first = challenge(chain, chain.solver, id, 1, Role::kSolver);
+    CHECK(dispute_of(chain, first).state == DisputeState::kAwaiting);
+    challenge(chain, chain.whistleblower, id, 1, Role::kWhistleblower);
+    challenge(chain, chain.stranger, id, 1, Role::kWhistleblower);
+    CHECK(chain.task(id).open_disputes == 3);
+    const std::uint64_t treasury = get_supply(chain.view).treasury.grains;
+    CHECK(disclose(chain, id, 1) == 0);
+    CHECK(dispute_of(chain, first).state == DisputeState::kForced);
+    CHECK(dispute_of(chain, first).reason == Reason::kForcedError);
+    CHECK(chain.task(id).open_disputes == 0);
+    // The fee of this transaction is in the treasury before the third is taken.
+    const std::uint64_t each = (treasury + 700'000) / 3 / 2;
+    CHECK(chain.paid(id, Reason::kJackpot) == std::vector{each, each});
+    CHECK(get_supply(chain.view).treasury.grains == treasury + 700'000 - 2 * each);
+    CHECK(chain.stake(Role::kSolver, chain.solver).free.grains == 95 * kCoin);
+    CHECK(chain.stake(Role::kVerifier, chain.verifier).locked.grains == 4 * kCoin);
+    CHECK(chain.task(id).assignments[1].probe_root == chain.probe_root(1, chain.task(id).assignments[1].probe));
+    // What is disclosed is no secret: who challenges now disputes the true result, and finds it right.
+    const DisputeId late = challenge(chain, chain.whistleblower, id, 1, Role::kWhistleblower);
+    CHECK(dispute_of(chain, late).state == DisputeState::kActive);
+}
+
+TEST_CASE("VER-16: a jackpot is what the fee and the rate make fair, and never more for more winners") {
+    Chain chain(all_checked(5'000));
+    const TaskId id = chain.verifying_task();
+    std::vector<AccountId> winners;
+    std::uint64_t last = ~std::uint64_t{0};
+    for (std::uint32_t count = 1; count <= 70; ++count) {
+        winners.push_back(chain.stranger.id);
+        Overlay state = Overlay::over(chain.view);
+        Supply supply = get_supply(state);
+        supply.treasury = {100 * kCoin};
+        set_supply(state, supply);
+        const BlockContext block;
+        Context context{
+            .state = state, .params = chain.params, .block = block, .tx = {}, .actor = {}, .history = {}};
+        Task task = chain.task(id);
+        pay_jackpots(context, task, winners);
+        const std::uint64_t total = 100 * kCoin - get_supply(state).treasury.grains;
+        CHECK(total <= last);
+        last = total;
+        if (count == 1) {
+            CHECK(total == 3 * kCoin / 4 * 2);  // a verdict's share of the fee over one half
+        }
+        CHECK(context.history.size() == (total == 0 ? 0 : count));
+    }
+    CHECK(last == 0);
+}
+
+TEST_CASE("INV-8: the treasury shrinks only by recorded jackpots, and by at most a third") {
+    Chain chain(all_checked(10'000));
+    const ToyRun honest;
+    const TaskId id = published_task(chain, honest, honest);
+    challenge(chain, chain.whistleblower, id, 3, Role::kWhistleblower);
+    const std::uint64_t before = get_supply(chain.view).treasury.grains;
+    CHECK(disclose(chain, id, 3) == 0);
+    const auto jackpots = chain.paid(id, Reason::kJackpot);
+    REQUIRE(jackpots.size() == 1);
+    CHECK(get_supply(chain.view).treasury.grains == before + 700'000 - jackpots[0]);
+    CHECK(3 * jackpots[0] <= before + 700'000);
+}
+
+TEST_CASE("SET-8: settlement pays the treasury's tax out of reward and fee first") {
+    Params params = all_checked();
+    params.tax_bps = 1'000;
+    const ToyRun honest;
+    Chain chain(params);
+    const TaskId id = published_task(chain, honest, honest);
+    chain.skip(params.challenge_blocks);
+    CHECK(disclose(chain, id, 0) == 0);
+    CHECK(disclose(chain, id, 1) == 0);
+    CHECK(disclose(chain, id, 2) == 0);
+    const std::uint64_t treasury = get_supply(chain.view).treasury.grains;
+    CHECK(disclose(chain, id, 3) == 0);
+    CHECK(chain.paid(id, Reason::kTax) == std::vector<std::uint64_t>{2 * kCoin, 3 * kCoin / 10});
+    CHECK(chain.paid(id, Reason::kReward) == std::vector<std::uint64_t>{18 * kCoin});
+    CHECK(chain.paid(id, Reason::kVerificationFee) == std::vector<std::uint64_t>(4, 27 * kCoin / 40));
+    CHECK(get_supply(chain.view).treasury.grains == treasury + 700'000 + 23 * kCoin / 10);
+}
+
+TEST_CASE("DSP-41: who may challenge which verdict, once") {
+    const ToyRun honest;
+    Chain chain(all_checked());
+    CHECK(chain.run(chain.verifier, Bond{Role::kWhistleblower, {9 * kCoin}}) == 0);
+    const TaskId id = published_task(chain, honest, honest);
+    const auto refused = [&](const Actor& who, std::uint32_t segment, const AccountId& verifier) {
+        return chain.fail(who, ChallengeVerdict{id, segment, verifier, Role::kWhistleblower});
+    };
+    CHECK(refused(chain.verifier, 1, chain.verifier.id) == TxError::kNotParty);
+    CHECK(refused(chain.stranger, 1, chain.verifier.id) == TxError::kInsufficientStake);
+    CHECK(refused(chain.whistleblower, 1, chain.stranger.id) == TxError::kNotAssigned);
+    CHECK(refused(chain.whistleblower, 0, chain.verifier.id) == TxError::kNotPublished);
+    const DisputeId dispute = challenge(chain, chain.whistleblower, id, 1, Role::kWhistleblower);
+    CHECK(refused(chain.whistleblower, 1, chain.verifier.id) == TxError::kAlreadyDisputed);
+    CHECK(dispute != dispute_id(id, 1, chain.whistleblower.id));
+    CHECK(dispute != dispute_id(id, 1, chain.whistleblower.id, DisputedVerdict{chain.verifier.id, true}));
+    const Dispute opened = dispute_of(chain, dispute);
+    CHECK(opened.responder == chain.verifier.id);
+    CHECK(opened.claim.before == honest.checkpoint_root(0));
+    CHECK(opened.claim.first_step == 0);
+    CHECK(opened.claim.step_count == chain.task(id).assignments[1].probe);
+    CHECK(opened.claim.after == chain.task(id).assignments[1].probe_root);
+    CHECK_FALSE(opened.claim.diverges);
+    CHECK(chain.fail(chain.verifier, RevealMove{dispute, 0, {hash_of("x")}}) == TxError::kPhase);
+    CHECK(chain.stake(Role::kWhistleblower, chain.whistleblower).locked == chain.params.challenger_bond);
+}
+
+TEST_CASE("DSP-42: a challenged verdict that is not disclosed in time is lost to the first who challenged it") {
+    const ToyRun honest;
+    Chain chain(all_checked());
+    const TaskId id = published_task(chain, honest, honest);
+    const DisputeId first = challenge(chain, chain.whistleblower, id, 2, Role::kWhistleblower);
+    const DisputeId second = challenge(chain, chain.solver, id, 2, Role::kSolver);
+    chain.skip(chain.params.disclose_blocks);
+    CHECK(dispute_of(chain, first).state == DisputeState::kRefuted);
+    CHECK(dispute_of(chain, first).reason == Reason::kUndisclosed);
+    CHECK(dispute_of(chain, second).state == DisputeState::kMoot);
+    CHECK(chain.slashed(id, Reason::kUndisclosed) == std::vector<std::uint64_t>{kCoin});
+    CHECK(chain.paid(id, Reason::kWonDispute) == std::vector<std::uint64_t>{kCoin / 2});
+    CHECK(chain.task(id).assignments[2].status == VerdictStatus::kRefuted);
+    CHECK(as_error(disclose(chain, id, 2)) == TxError::kNotPublished);
+    chain.end_windows(id);
+    CHECK(chain.task(id).state == TaskState::kSettled);
+    CHECK(chain.paid(id, Reason::kVerificationFee).size() == 3);
+}
+
+TEST_CASE("DSP-42: a challenge of a verdict that is neither forced nor wrong costs the challenger its bond") {
+    const ToyRun honest;
+    const ToyRun liar(kTamper);
+    Chain chain(all_checked());
+    const TaskId id = published_task(chain, honest, honest);
+    const DisputeId dispute = challenge(chain, chain.whistleblower, id, 2, Role::kWhistleblower);
+    CHECK(disclose(chain, id, 2) == 0);
+    CHECK(dispute_of(chain, dispute).state == DisputeState::kActive);
+    CHECK(dispute_of(chain, dispute).deadline.value == chain.height.value + chain.params.dispute_clock_blocks);
+    play_dispute(chain, dispute, honest, liar, chain.whistleblower);
+    CHECK(dispute_of(chain, dispute).state == DisputeState::kUpheld);
+    CHECK(chain.slashed(id, Reason::kFalseAccusation) == std::vector<std::uint64_t>{kCoin});
+    CHECK(chain.task(id).assignments[2].status == VerdictStatus::kAccepted);
+    chain.end_windows(id);
+    CHECK(chain.paid(id, Reason::kVerificationFee).size() == 4);
+}
+
+TEST_CASE("DSP-43: a verifier that did not replay is refuted at the step that it did not execute") {
+    const ToyRun honest;
+    const ToyRun lazy(kTamper);
+    Chain chain(all_checked());
+    const TaskId id = published_task(chain, honest, lazy);
+    const DisputeId dispute = challenge(chain, chain.whistleblower, id, 2, Role::kWhistleblower);
+    const DisputeId other = challenge(chain, chain.solver, id, 2, Role::kSolver);
+    CHECK(disclose(chain, id, 2) == 0);
+    play_dispute(chain, dispute, lazy, honest, chain.whistleblower);
+    const Dispute ended = dispute_of(chain, dispute);
+    CHECK(ended.state == DisputeState::kRefuted);
+    CHECK(trace::pinpoint(ended.position).step == 4);
+    CHECK(ended.slashed == chain.params.verifier_bond);
+    CHECK(dispute_of(chain, other).state == DisputeState::kMoot);
+    CHECK(chain.stake(Role::kSolver, chain.solver).locked == chain.params.solver_bond);
+    CHECK(chain.task(id).state == TaskState::kChallenge);
+    chain.end_windows(id);
+    CHECK(chain.task(id).state == TaskState::kSettled);
+    CHECK(chain.paid(id, Reason::kReward).size() == 1);
+    CHECK(chain.paid(id, Reason::kVerificationFee).size() == 3);
+}
+
+TEST_CASE("DSP-40: a conviction ends what waits for a disclosure as moot") {
+    const ToyRun honest;
+    const ToyRun fraud(Tamper{false, 9, 2, 2});
+    Params params = all_checked();
+    params.disclose_blocks = 60;
+    Chain chain(params);
+    const TaskId id = published_task(chain, fraud, honest);
+    const DisputeId waiting = challenge(chain, chain.solver, id, 1, Role::kSolver);
+    CHECK(chain.run(chain.whistleblower, OpenDispute{id, 3, Role::kWhistleblower}) == 0);
+    CHECK(dispute_of(chain, waiting).state == DisputeState::kAwaiting);
+    play_dispute(chain, dispute_id(id, 3, chain.whistleblower.id), fraud, honest, chain.whistleblower);
+    CHECK(chain.task(id).state == TaskState::kConvicted);
+    CHECK(dispute_of(chain, waiting).state == DisputeState::kMoot);
+    CHECK(chain.stake(Role::kVerifier, chain.verifier).free.grains == 99 * kCoin);
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <verifier/roles/watch.hpp>
+
+namespace assay::roles {
+namespace {
+
+using contracts::TaskState;
+
+/// What DSP-41 lets be challenged, and DSP-39 now.
+bool is_open_to_challenge(const VerdictView& view) {
+    const contracts::Task& task = view.task;
+    const bool in_window = task.state == TaskState::kVerifying ||
+                           (task.state == TaskState::kChallenge && task.deadline.value != 0);
+    return in_window && contracts::is_published(view.assignment) && view.assignment.probe_root.has_value() &&
+           view.assignment.verifier != view.self;
+}
+
+}  // namespace
+
+Intent decide_verdict_watch(const VerdictView& view) {
+    if (!is_open_to_challenge(view)) {
+        return Wait::kNothingDue;
+    }
+    if (view.is_breaker_open) {
+        return Wait::kBreaker;
+    }
+    if (view.has_challenged) {
+        return Wait::kOtherParty;
+    }
+    const contracts::Assignment& assignment = view.assignment;
+    const intent::ReplayProbe replay{view.task.id, assignment.segment, assignment.probe};
+    switch (finding_of(view.replays, *assignment.probe_root)) {
+        case Finding::kReject:
+            if (view.free_stake < view.challenger_bond) {
+                return Wait::kNoStake;
+            }
+            return intent::ChallengeVerdict{view.task.id, assignment.segment, assignment.verifier};
+        case Finding::kDoubt: return replay;
+        case Finding::kUnknown:
+        case Finding::kMissing: return view.is_duty ? Intent{replay} : Intent{Wait::kNothingDue};
+        case Finding::kWithheld: return Wait::kArtifact;
+        case Finding::kUnable: return Wait::kUnable;
+        case Finding::kAccept: return Wait::kNothingDue;
+    }
+    return Wait::kNothingDue;
+}
+
+Membership decide_membership(const Registry& registry) noexcept {
+    if (!registry.is_member) {
+        return registry.others <= registry.others_max ? Membership::kJoin : Membership::kStayOut;
+    }
+    return registry.checks >= registry.payout_checks ? Membership::kLeave : Membership::kStay;
+}
+
+}  // namespace assay::roles

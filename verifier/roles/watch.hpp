@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <core/base/integers.hpp>
+#include <contracts/tasks/task.hpp>
+#include <verifier/roles/finding.hpp>
+#include <verifier/roles/intent.hpp>
+
+namespace assay::roles {
+
+/// What somebody other than its verifier knows of one verdict.
+struct VerdictView {
+    AccountId self;
+    contracts::Task task;
+    contracts::Assignment assignment;
+    Replays replays;                ///< ours, of the segment up to the assignment's probe
+    bool is_duty = false;           ///< we are drawn to watch it, or the task is ours: worth a replay of its own
+    bool has_challenged = false;    ///< we have challenged this result
+    Amount free_stake;              ///< in the role that challenges
+    Amount challenger_bond;
+    bool is_breaker_open = false;
+};
+
+/// The stake that others have put up in a role, as far as joining it is concerned.
+struct Registry {
+    std::uint32_t others = 0;       ///< accounts with a bond to spare, ourselves not counted
+    std::uint32_t others_max = 0;   ///< more than so many, and there is no need of us
+    std::uint64_t checks = 0;       ///< verdicts that we have checked since we joined
+    std::uint64_t payout_checks = 0;  ///< after so many we have had our part
+    bool is_member = false;
+};
+enum class Membership : std::uint8_t { kJoin = 1, kStay = 2, kLeave = 3, kStayOut = 4 };
+
+/// Whether somebody has to look at the probe root that was published: with the first answer that differs it replays
+/// again, and challenges when two replays agree that it is wrong. A forced error looks like any other; its true result
+/// is judged by the same replays.
+Intent decide_verdict_watch(const VerdictView& view);
+
+/// Whether to have a whistleblower's bond on the chain: joins while few others watch, leaves once it has checked as many
+/// verdicts as it takes for a jackpot to be likely.
+Membership decide_membership(const Registry& registry) noexcept;
+
+}  // namespace assay::roles

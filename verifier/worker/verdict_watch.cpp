@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <verifier/worker/verdict_watch.hpp>
+
+#include <algorithm>
+#include <variant>
+
+#include <contracts/arbitration/arbitration.hpp>
+#include <contracts/params/by_value.hpp>
+#include <verifier/roles/watch.hpp>
+
+namespace assay::worker {
+
+roles::VerdictView VerdictWatch::view_of(const contracts::Task& task, const contracts::Assignment& assignment) {
+    const AccountId& self = at_.chain.self();
+    const auto& watchers = assignment.watchers;
+    roles::VerdictView view;
+    view.self = self;
+    view.task = task;
+    view.assignment = assignment;
+    view.replays = at_.journal.probe_replays({task.id, assignment.segment}, assignment.probe);
+    view.is_duty = role_ == contracts::Role::kSolver ||
+                   (role_ == contracts::Role::kWhistleblower &&
+                    std::find(watchers.begin(), watchers.end(), self) != watchers.end());
+    view.is_breaker_open = at_.journal.breaker().has_value();
+    if (roles::finding_of(view.replays, *assignment.probe_root) == roles::Finding::kReject) {
+        // Asked of the chain, which does not forget what a killed worker would have.
+        const contracts::DisputedVerdict subject{assignment.verifier, assignment.forced == true};
+        const auto id = contracts::dispute_id(task.id, assignment.segment, self, subject);
+        view.has_challenged = at_.chain.rpc().dispute(id).has_value();
+        view.free_stake = at_.chain.free_stake(role_);
+        view.challenger_bond =
+            contracts::challenger_bond(at_.chain.params(), contracts::task_value(task.spec));
+    }
+    return view;
+}
+
+bool VerdictWatch::attend(const contracts::Task& task) {
+    bool busy = false;
+    for (const contracts::Assignment& assignment : task.assignments) {
+        if (!assignment.probe_root || at_.stop || at_.options.dishonesty != Dishonesty::kNone) {
+            continue;
+        }
+        const roles::Intent intent = roles::decide_verdict_watch(view_of(task, assignment));
+        if (const auto* replay = std::get_if<roles::intent::ReplayProbe>(&intent)) {
+            busy = checker_.replay_probe(task, replay->segment, replay->probe) || busy;
+        } else if (const auto* accusation = std::get_if<roles::intent::ChallengeVerdict>(&intent)) {
+            busy = challenge(task, *accusation) || busy;
+        }
+    }
+    return busy;
+}
+
+bool VerdictWatch::challenge(const contracts::Task& task, const roles::intent::ChallengeVerdict& intent) {
+    const bool sent = at_.chain.send(contracts::ChallengeVerdict{
+        .task = intent.task, .segment = intent.segment, .verifier = intent.verifier, .role = role_});
+    if (sent) {
+        at_.reporter.event(
+            {{"event", "challenge_verdict"},
+             {"task", to_hex(task.id.view())},
+             {"segment", intent.segment},
+             {"verifier", to_hex(intent.verifier.view())}}
+        );
+    }
+    return sent;
+}
+
+}  // namespace assay::worker

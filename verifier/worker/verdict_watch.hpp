@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <verifier/worker/checker.hpp>
+#include <verifier/worker/workplace.hpp>
+
+namespace assay::worker {
+
+/// Looks at the verdicts that others published, and challenges those that two replays of ours contradict.
+class VerdictWatch {
+  public:
+    /// Challenges are backed by our stake in `role`. A solver looks at every verdict on its own tasks, a whistleblower at
+    /// those that it was drawn to watch; anyone else compares with what it has replayed anyway. A
+    /// dishonest worker's replays are worth nothing, and it looks at none.
+    VerdictWatch(Workplace& workplace, contracts::Role role) : at_(workplace), checker_(workplace), role_(role) {}
+    /// Whether there was something to do.
+    bool attend(const contracts::Task& task);
+
+  private:
+    roles::VerdictView view_of(const contracts::Task& task, const contracts::Assignment& assignment);
+    bool challenge(const contracts::Task& task, const roles::intent::ChallengeVerdict& intent);
+
+    Workplace& at_;
+    Checker checker_;
+    contracts::Role role_;
+};
+
+}  // namespace assay::worker
