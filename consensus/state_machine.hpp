@@ -35,11 +35,14 @@ struct FinalizeRequest {
     Hash256 block_hash;
     AccountId proposer;
     std::vector<Bytes> txs;
+    std::vector<contracts::Misbehaviour> misbehaviour{};  ///< the engine's evidence
+    std::vector<contracts::ConsensusAddress> absent{};    ///< validators that did not vote for the block before
 };
 
 struct FinalizeResult {
     Hash256 app_hash;
     std::vector<contracts::Receipt> receipts;  ///< one per transaction
+    std::vector<contracts::ValidatorUpdate> validator_updates{};
 };
 
 struct QueryRequest {
@@ -70,6 +73,8 @@ class StateMachine {
     virtual FinalizeResult finalize(const FinalizeRequest& block) = 0;
     /// Makes the finalized block durable-in-order: the only write. Throws when storage fails.
     virtual void commit() = 0;
+    /// The set of validators of the last committed state; empty when it has none, and the engine keeps its own.
+    virtual std::vector<contracts::ValidatorUpdate> validators() const { return {}; }
     virtual QueryResult query(const QueryRequest& request) const = 0;
 };
 

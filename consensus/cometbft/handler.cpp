@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* kCodespace = "assay";
 constexpr std::uint32_t kQueryFailed = 1;
-constexpr std::size_t kAddressBytes = 20;
+constexpr int kAbsent = 1;  // BlockIDFlag
 
 std::string to_string(const Hash256& hash) { return {hash.data.begin(), hash.data.end()}; }
 std::string to_string(ByteView bytes) { return {bytes.begin(), bytes.end()}; }
@@ -39,12 +39,19 @@ Hash256 to_hash(const std::string& bytes) {
     return out;
 }
 
-AccountId to_proposer(const std::string& address) {
-    AccountId out;
-    if (address.size() != kAddressBytes) {
-        throw ProtocolError("the engine sent a validator's address of " + std::to_string(address.size()) + " bytes");
+contracts::ConsensusAddress to_address(const std::string& bytes) {
+    contracts::ConsensusAddress out;
+    if (bytes.size() != out.data.size()) {
+        throw ProtocolError("the engine sent a validator's address of " + std::to_string(bytes.size()) + " bytes");
     }
-    std::copy(address.begin(), address.end(), out.data.begin());
+    std::copy(bytes.begin(), bytes.end(), out.data.begin());
+    return out;
+}
+
+AccountId to_proposer(const std::string& bytes) {
+    const contracts::ConsensusAddress address = to_address(bytes);
+    AccountId out;
+    std::copy(address.data.begin(), address.data.end(), out.data.begin());
     return out;
 }
 
@@ -65,6 +72,10 @@ consensus::FinalizeRequest to_block(const Message& message) {
     out.proposer = to_proposer(message.proposer_address());
     for (const std::string& tx : message.txs()) {
         out.txs.push_back(to_bytes(tx));
+    }
+    for (const abci::Misbehavior& found : message.misbehavior()) {
+        out.misbehaviour.push_back(
+            {.validator = to_address(found.validator().address()), .height = to_height(found.height())});
     }
     return out;
 }
@@ -103,6 +114,11 @@ void describe(const contracts::Receipt& receipt, abci::ExecTxResult& out) {
     if (receipt.task) {
         add_attribute(event, "task", to_hex(receipt.task->view()));
     }
+}
+
+void describe(const contracts::ValidatorUpdate& update, abci::ValidatorUpdate& out) {
+    out.mutable_pub_key()->set_ed25519(std::string(update.key.data.begin(), update.key.data.end()));
+    out.set_power(static_cast<std::int64_t>(update.power));
 }
 
 }  // namespace
@@ -187,7 +203,11 @@ void Handler::init_chain(const abci::Request& request, abci::Response& response)
     if (in.initial_height() != 0 && in.initial_height() != 1) {
         throw ProtocolError("the engine's genesis begins at height " + std::to_string(in.initial_height()) + ", not at 1");
     }
-    response.mutable_init_chain()->set_app_hash(to_string(state_.init(options_.genesis)));
+    abci::ResponseInitChain& out = *response.mutable_init_chain();
+    out.set_app_hash(to_string(state_.init(options_.genesis)));
+    for (const contracts::ValidatorUpdate& validator : state_.validators()) {
+        describe(validator, *out.add_validators());
+    }
 }
 
 void Handler::check_tx(const abci::Request& request, abci::Response& response) {
@@ -282,6 +302,11 @@ void Handler::process_proposal(const abci::Request& request, abci::Response& res
 void Handler::finalize_block(const abci::Request& request, abci::Response& response) {
     // CMT-3, CMT-10
     consensus::FinalizeRequest block = to_block(request.finalize_block());
+    for (const abci::VoteInfo& vote : request.finalize_block().decided_last_commit().votes()) {
+        if (vote.block_id_flag() == kAbsent) {
+            block.absent.push_back(to_address(vote.validator().address()));
+        }
+    }
     const Height last = state_.info().height;
     if (block.height.value != last.value + 1) {
         throw ProtocolError("the engine decided block " + std::to_string(block.height.value) + " after block " +
@@ -291,6 +316,9 @@ void Handler::finalize_block(const abci::Request& request, abci::Response& respo
     abci::ResponseFinalizeBlock& out = *response.mutable_finalize_block();
     for (const contracts::Receipt& receipt : result.receipts) {
         describe(receipt, *out.add_tx_results());
+    }
+    for (const contracts::ValidatorUpdate& update : result.validator_updates) {
+        describe(update, *out.add_validator_updates());
     }
     out.set_app_hash(to_string(result.app_hash));
     finalized_ = Finalized{.request = std::move(block), .result = std::move(result)};

@@ -123,6 +123,10 @@ std::filesystem::path find_engine(const std::string& given) {
 Validator make_home(const std::filesystem::path& engine, const std::filesystem::path& home) {
     std::filesystem::create_directories(home);
     run({engine.string(), "--home", home.string(), "init"}, home / "init.log");
+    return read_validator(home);
+}
+
+Validator read_validator(const std::filesystem::path& home) {
     const auto key = read_json(home / "config" / "priv_validator_key.json");
     Validator out;
     out.address = key.at("address").get<std::string>();
@@ -140,7 +144,7 @@ std::string node_id(const std::filesystem::path& engine, const std::filesystem::
 
 void write_genesis(
     const std::filesystem::path& home, const std::string& chain_id, const std::string& genesis_time,
-    const std::vector<Validator>& validators, std::uint64_t block_bytes_max
+    const std::vector<Validator>& validators, std::uint64_t block_bytes_max, std::uint64_t evidence_blocks
 ) {
     const auto file = home / "config" / "genesis.json";
     ordered_json genesis = read_json(file);
@@ -148,6 +152,7 @@ void write_genesis(
     genesis["chain_id"] = chain_id;
     genesis["initial_height"] = "1";
     genesis["consensus_params"]["block"]["max_bytes"] = std::to_string(block_bytes_max);
+    genesis["consensus_params"]["evidence"]["max_age_num_blocks"] = std::to_string(evidence_blocks);
     genesis["validators"] = ordered_json::array();
     for (const Validator& validator : validators) {
         genesis["validators"].push_back(

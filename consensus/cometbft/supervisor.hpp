@@ -38,12 +38,15 @@ struct Validator {
 
 /// Makes `home` (config, keys) with the engine's own `init`, and returns its validator. Throws EngineError.
 Validator make_home(const std::filesystem::path& engine, const std::filesystem::path& home);
+/// The validator of a home that was made. Throws EngineError.
+Validator read_validator(const std::filesystem::path& home);
 /// The id that peers know the home by, 40 hex digits.
 std::string node_id(const std::filesystem::path& engine, const std::filesystem::path& home);
-/// Replaces the home's genesis: this chain, these validators, the same time in every home.
+/// Replaces the home's genesis: this chain, these validators, the same time in every home. Evidence counts for
+/// `evidence_blocks` blocks (VAL-5).
 void write_genesis(
     const std::filesystem::path& home, const std::string& chain_id, const std::string& genesis_time,
-    const std::vector<Validator>& validators, std::uint64_t block_bytes_max
+    const std::vector<Validator>& validators, std::uint64_t block_bytes_max, std::uint64_t evidence_blocks
 );
 
 struct EngineSettings {

@@ -9,6 +9,7 @@
 #include <contracts/chain/slots.hpp>
 #include <contracts/ledger/ledger.hpp>
 #include <contracts/params/rules.hpp>
+#include <contracts/validators/validators.hpp>
 
 namespace assay::contracts {
 namespace {
@@ -88,6 +89,7 @@ struct Run {
 void keep(BlockOutcome& outcome, Traces traces) {
     std::move(traces.history.begin(), traces.history.end(), std::back_inserter(outcome.history));
     outcome.referee_partials += traces.referee_partials;
+    std::move(traces.validator_updates.begin(), traces.validator_updates.end(), std::back_inserter(outcome.validator_updates));
 }
 
 /// Checks and effects of a transaction that has paid.
@@ -116,6 +118,33 @@ Result<void, TxError> apply_tx(Run& run, ByteView tx_bytes, Receipt& receipt) {
     }
     keep(run.outcome, *std::move(traces));
     return {};
+}
+
+/// VAL-2: the first set, each with its stake. False when it is not sound.
+bool add_validators(Overlay& state, const Genesis& genesis, Supply& supply) {
+    if (genesis.validators.size() > genesis.params.validators_max) {
+        return false;
+    }
+    std::vector<AccountId> stakers;
+    for (const GenesisValidator& validator : genesis.validators) {
+        const auto sum = checked_add(supply.genesis, validator.stake);
+        const bool known = find_validator(state, validator.account) ||
+                           find_consensus_account(state, address_of(validator.key));
+        const std::uint64_t power = validator.stake.grains / kGrainsPerPower;
+        if (!sum || known || validator.key.is_zero() || validator.stake < genesis.params.validator_stake_min || power == 0) {
+            return false;
+        }
+        supply.genesis = *sum;
+        register_validator(state, validator.account, validator.key);
+        Validator record = find_validator(state, validator.account).value();
+        record.power = power;
+        set_validator(state, validator.account, record);
+        set_stake(state, Role::kValidator, validator.account, Stake{.free = validator.stake, .locked = {}, .unbonding = {}});
+        stakers.push_back(validator.account);
+    }
+    std::sort(stakers.begin(), stakers.end());
+    set_stakers(state, Role::kValidator, stakers);
+    return true;
 }
 
 std::vector<DisputeId> disputes_in(const Changes& changes) {
@@ -153,8 +182,11 @@ Result<Changes, GenesisError> make_genesis(const Genesis& genesis) {
         supply.genesis = *sum;
         set_account(state, account, Account{.balance = balance});
     }
-    set_supply(state, supply);
     set_params(state, genesis.params);
+    if (!add_validators(state, genesis, supply)) {
+        return Unexpected{GenesisError::kValidators};
+    }
+    set_supply(state, supply);
     return state.changes();
 }
 

@@ -16,14 +16,32 @@
 /// The replicated state machine: blocks in, changes and receipts out. Pure (BLK rules).
 namespace assay::contracts {
 
+/// A validator of the first set (VAL-2).
+struct GenesisValidator {
+    AccountId account;
+    ConsensusKey key;
+    Amount stake;  ///< besides the account's balance
+    static constexpr auto fields() {
+        return std::tuple{&GenesisValidator::account, &GenesisValidator::key, &GenesisValidator::stake};
+    }
+};
+
 struct Genesis {
     std::string chain_id;  ///< 1..48 characters of [a-z0-9-]
     Params params;
     std::map<AccountId, Amount> balances;
-    static constexpr auto fields() { return std::tuple{&Genesis::chain_id, &Genesis::params, &Genesis::balances}; }
+    std::vector<GenesisValidator> validators{};
+    static constexpr auto fields() {
+        return std::tuple{&Genesis::chain_id, &Genesis::params, &Genesis::balances, &Genesis::validators};
+    }
 };
 
-enum class [[nodiscard]] GenesisError : std::uint8_t { kChainId = 1, kSupplyOverflow = 2, kParams = 3 };
+enum class [[nodiscard]] GenesisError : std::uint8_t {
+    kChainId = 1,
+    kSupplyOverflow = 2,
+    kParams = 3,
+    kValidators = 4,  ///< VAL-2: one twice, a key twice or zero, too little stake, or too many
+};
 
 /// The changes that make the state of height 0 from nothing.
 Result<Changes, GenesisError> make_genesis(const Genesis& genesis);
@@ -34,6 +52,8 @@ struct BlockContext {
     std::uint64_t time_ms = 0;
     Hash256 block_hash;  ///< the beacon of this block's draws (BLK-5)
     AccountId proposer;
+    std::vector<Misbehaviour> misbehaviour{};  ///< the engine's evidence in this block
+    std::vector<ConsensusAddress> absent{};    ///< validators whose vote for the block before is missing
 };
 
 struct Receipt {
@@ -53,6 +73,7 @@ struct BlockOutcome {
     std::vector<Receipt> receipts;       ///< one per transaction, in order
     std::vector<HistoryRecord> history;  ///< in order
     std::vector<DisputeId> disputes;     ///< opened or changed in this block
+    std::vector<ValidatorUpdate> validator_updates;  ///< for the engine
     std::uint64_t referee_partials = 0;  ///< partials recomputed; the node measures their time itself
 };
 

@@ -25,6 +25,7 @@ struct Context {
     std::uint64_t tx_size_bytes = 0;
     std::vector<HistoryRecord> history;
     std::uint64_t referee_partials = 0;
+    std::vector<ValidatorUpdate> validator_updates{};
 
     Height height() const { return block.height; }
     Height height_after(std::uint64_t blocks) const { return Height{block.height.value + blocks}; }

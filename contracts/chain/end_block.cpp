@@ -6,6 +6,7 @@
 #include <contracts/stake/staking.hpp>
 #include <contracts/tasks/lifecycle.hpp>
 #include <contracts/tasks/tasks.hpp>
+#include <contracts/validators/validators.hpp>
 #include <contracts/verification/verification.hpp>
 
 namespace assay::contracts {
@@ -68,6 +69,9 @@ void end_block(Context& context) {
     }
     draw_solvers(context);
     draw_verifiers(context);
+    punish_misbehaviour(context);
+    note_absence(context);
+    update_validators(context);
 }
 
 }  // namespace assay::contracts

@@ -19,7 +19,7 @@ const char* name_of(const std::array<const char*, kCount>& names, E value) {
     return index >= 1 && index <= kCount ? names[index - 1] : "unknown";
 }
 
-constexpr std::array<const char*, 3> kRoles{"solver", "verifier", "whistleblower"};
+constexpr std::array<const char*, 4> kRoles{"solver", "verifier", "whistleblower", "validator"};
 
 constexpr std::array<const char*, 11> kTaskStates{"open",      "drawn",   "training",  "completed", "verifying",
                                                   "challenge", "disclosure", "settled", "convicted", "cancelled", "expired"};
@@ -41,7 +41,7 @@ constexpr std::array<const char*, std::variant_size_v<Action>> kActions{
     "transfer",       "bond",          "unbond",          "submit_task",    "accept_task",   "post_checkpoint",
     "complete_task",  "cancel_task",   "commit_verdict",  "publish_verdict", "open_dispute",  "reveal_move",
     "select_move",    "prove_move",    "challenge_availability", "serve_chunk",
-    "declare_divergence", "disclose_verdict", "challenge_verdict"};
+    "declare_divergence", "disclose_verdict", "challenge_verdict", "register_validator", "unjail"};
 
 constexpr std::array<const char*, std::variant_size_v<HistoryEvent>> kEvents{
     "submitted",         "solver_drawn",     "accepted",       "checkpoint_posted",
@@ -78,6 +78,11 @@ const char* to_string(TxError error) noexcept {
         case TxError::kOverflow: return "overflow";
         case TxError::kInsufficientStake: return "insufficient_stake";
         case TxError::kTooManyUnbondings: return "too_many_unbondings";
+        case TxError::kAlreadyRegistered: return "already_registered";
+        case TxError::kTooManyValidators: return "too_many_validators";
+        case TxError::kNotRegistered: return "not_registered";
+        case TxError::kNotJailed: return "not_jailed";
+        case TxError::kStillJailed: return "still_jailed";
         case TxError::kTaskUnknown: return "task_unknown";
         case TxError::kTaskState: return "task_state";
         case TxError::kNotSubmitter: return "not_submitter";

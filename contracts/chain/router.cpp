@@ -11,6 +11,7 @@
 #include <contracts/ledger/ledger.hpp>
 #include <contracts/stake/staking.hpp>
 #include <contracts/tasks/tasks.hpp>
+#include <contracts/validators/validators.hpp>
 #include <contracts/verification/verification.hpp>
 
 namespace assay::contracts {
@@ -75,7 +76,7 @@ Result<Traces, TxError> run_guarded(
         return Unexpected{TxError::kInvariantBroken};
     }
     state.absorb(changes);
-    return Traces{std::move(context.history), context.referee_partials};
+    return Traces{std::move(context.history), context.referee_partials, std::move(context.validator_updates)};
 }
 
 }  // namespace assay::contracts

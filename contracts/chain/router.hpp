@@ -35,6 +35,7 @@ struct Cause {
 struct Traces {
     std::vector<HistoryRecord> history;
     std::uint64_t referee_partials = 0;
+    std::vector<ValidatorUpdate> validator_updates{};
 };
 /// INV-7: runs `effects` on an overlay of `state`. Its changes reach `state` when it succeeds and they keep every
 /// invariant, else nothing of it remains: its own error, or kInvariantBroken.

@@ -71,6 +71,11 @@ Bytes deadlines(Height height) {
     append_number(key, height.value);
     return key;
 }
+Bytes validator(const AccountId& account) { return make_key(SlotKind::kValidator, account.view()); }
+Bytes validators() { return make_key(SlotKind::kValidators); }
+Bytes consensus_account(const ConsensusAddress& address) {
+    return make_key(SlotKind::kConsensusAccount, address.view());
+}
 Bytes docket(const TaskId& task) { return make_key(SlotKind::kDocket, task.view()); }
 
 }  // namespace keys
@@ -121,6 +126,13 @@ std::vector<Due> get_deadlines(const StateView& view, Height height) {
     return read_list<Due>(view, keys::deadlines(height));
 }
 
+std::optional<Validator> find_validator(const StateView& view, const AccountId& account) {
+    return read_slot<Validator>(view, keys::validator(account));
+}
+std::vector<AccountId> get_validators(const StateView& view) { return read_list<AccountId>(view, keys::validators()); }
+std::optional<AccountId> find_consensus_account(const StateView& view, const ConsensusAddress& address) {
+    return read_slot<AccountId>(view, keys::consensus_account(address));
+}
 Docket get_docket(const StateView& view, const TaskId& task) {
     return read_slot<Docket>(view, keys::docket(task)).value_or(Docket{});
 }
@@ -149,6 +161,18 @@ void set_challenge(Overlay& state, const Challenge& challenge) {
 }
 void set_stakers(Overlay& state, Role role, const std::vector<AccountId>& stakers) {
     write_list(state, keys::stakers(role), stakers);
+}
+void set_validator(Overlay& state, const AccountId& id, const Validator& validator) {
+    write_slot(state, keys::validator(id), validator);
+}
+void register_validator(Overlay& state, const AccountId& id, const ConsensusKey& key) {
+    Validator record;
+    record.key = key;
+    set_validator(state, id, record);
+    write_slot(state, keys::consensus_account(address_of(key)), id);
+    auto all = get_validators(state);
+    all.insert(std::lower_bound(all.begin(), all.end(), id), id);
+    write_list(state, keys::validators(), all);
 }
 void set_docket(Overlay& state, const TaskId& task, const Docket& docket) {
     write_slot(state, keys::docket(task), docket);

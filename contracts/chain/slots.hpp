@@ -25,9 +25,12 @@ enum class SlotKind : std::uint8_t {
     kCheckpoint = 6,
     kDispute = 7,
     kChallenge = 8,
+    kValidator = 10,
     kStakers = 16,    ///< per role: the accounts that may be drawn
     kWaiting = 17,    ///< the tasks that wait for a draw
     kDeadlines = 18,  ///< per height: what ends with that block
+    kValidators = 21,        ///< the accounts that have a record as a validator
+    kConsensusAccount = 22,  ///< per address of the engine's: the account
     kDocket = 19,     ///< per task: what the rules remember of it besides its record
 };
 
@@ -36,6 +39,7 @@ Bytes stakers(Role role);
 Bytes waiting();
 Bytes deadlines(Height height);
 Bytes docket(const TaskId& task);
+Bytes consensus_account(const ConsensusAddress& address);
 }  // namespace keys
 
 /// What has a deadline.
@@ -76,6 +80,10 @@ std::optional<Challenge> find_challenge(const StateView& view, const ChallengeId
 std::vector<AccountId> get_stakers(const StateView& view, Role role);
 std::vector<TaskId> get_waiting(const StateView& view);
 std::vector<Due> get_deadlines(const StateView& view, Height height);
+std::optional<Validator> find_validator(const StateView& view, const AccountId& account);
+/// Sorted.
+std::vector<AccountId> get_validators(const StateView& view);
+std::optional<AccountId> find_consensus_account(const StateView& view, const ConsensusAddress& address);
 Docket get_docket(const StateView& view, const TaskId& task);
 
 void set_params(Overlay& state, const Params& params);
@@ -88,6 +96,9 @@ void set_checkpoint(Overlay& state, const TaskId& task, std::uint32_t index, con
 void set_dispute(Overlay& state, const Dispute& dispute);
 void set_challenge(Overlay& state, const Challenge& challenge);
 void set_stakers(Overlay& state, Role role, const std::vector<AccountId>& stakers);
+void set_validator(Overlay& state, const AccountId& id, const Validator& validator);
+/// A new record, in the list and by its address.
+void register_validator(Overlay& state, const AccountId& id, const ConsensusKey& key);
 void set_docket(Overlay& state, const TaskId& task, const Docket& docket);
 void erase_docket(Overlay& state, const TaskId& task);
 

@@ -36,6 +36,8 @@ Bytes task(const TaskId& task);
 Bytes checkpoint(const TaskId& task, std::uint32_t index);
 Bytes dispute(const DisputeId& dispute);
 Bytes challenge(const ChallengeId& challenge);
+Bytes validator(const AccountId& account);
+Bytes validators();  ///< the accounts that are registered, a list
 }  // namespace keys
 
 }  // namespace assay::contracts

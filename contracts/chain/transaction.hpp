@@ -12,6 +12,7 @@
 #include <core/base/integers.hpp>
 #include <core/codec/borsh.hpp>
 #include <core/crypto/keys.hpp>
+#include <contracts/validators/validator.hpp>
 #include <verifier/trace/narrowing.hpp>
 #include <verifier/trace/opening.hpp>
 #include <verifier/trace/referee.hpp>
@@ -24,8 +25,8 @@ using TaskId = FixedBytes<struct TaskIdTag, 32>;
 using DisputeId = FixedBytes<struct DisputeIdTag, 32>;
 using ChallengeId = FixedBytes<struct ChallengeIdTag, 32>;
 
-enum class Role : std::uint8_t { kSolver = 1, kVerifier = 2, kWhistleblower = 3 };
-constexpr bool is_valid(Role r) { return r >= Role::kSolver && r <= Role::kWhistleblower; }
+enum class Role : std::uint8_t { kSolver = 1, kVerifier = 2, kWhistleblower = 3, kValidator = 4 };
+constexpr bool is_valid(Role r) { return r >= Role::kSolver && r <= Role::kValidator; }
 const char* to_string(Role role) noexcept;
 
 /// Where an artifact can be had: its SHA-256 and one URL ("http://127.0.0.1:4000"; GET <url>/artifact/<hex>).
@@ -222,10 +223,18 @@ struct ChallengeVerdict {  // arbitration; "the probe root that `verifier` publi
     }
 };
 
+struct RegisterValidator {  // validators; the sender's validator stake is what votes with this key
+    ConsensusKey key;
+    static constexpr auto fields() { return std::tuple{&RegisterValidator::key}; }
+};
+struct Unjail {  // validators; back into the set after a penalty
+    static constexpr auto fields() { return std::tuple{}; }
+};
+
 using Action = std::variant<
     Transfer, Bond, Unbond, SubmitTask, AcceptTask, PostCheckpoint, CompleteTask, CancelTask, CommitVerdict,
     PublishVerdict, OpenDispute, RevealMove, SelectMove, ProveMove, ChallengeAvailability, ServeChunk,
-    DeclareDivergence, DiscloseVerdict, ChallengeVerdict>;
+    DeclareDivergence, DiscloseVerdict, ChallengeVerdict, RegisterValidator, Unjail>;
 /// "transfer", "submit_task", ... : the name of the action in RPC and CLI.
 const char* action_name(const Action& action) noexcept;
 

@@ -23,6 +23,12 @@ enum class [[nodiscard]] TxError : std::uint8_t {
     kOverflow = 21,             ///< LED-3
     kInsufficientStake = 22,    ///< STK-2
     kTooManyUnbondings = 23,    ///< STK-4
+    // Validators.
+    kAlreadyRegistered = 120,  ///< VAL-1: the account, or the key
+    kTooManyValidators = 121,  ///< VAL-1
+    kNotRegistered = 122,      ///< VAL-6
+    kNotJailed = 123,          ///< VAL-6: or banned for good
+    kStillJailed = 124,        ///< VAL-6
     // Tasks.
     kTaskUnknown = 40,       ///< TASK-3
     kTaskState = 41,         ///< TASK-4: not in a state that allows this

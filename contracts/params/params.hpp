@@ -54,6 +54,13 @@ struct Params {
     std::uint32_t tax_bps = 500;             ///< SET-8: of what settlement pays, to the treasury
     std::uint32_t disclose_blocks = 100;     ///< VER-13, DSP-42
 
+    // Validators.
+    Amount validator_stake_min{1'000'000'000'000};  ///< VAL-3
+    std::uint32_t validators_max = 64;              ///< VAL-3
+    std::uint32_t double_sign_slash_bps = 500;      ///< VAL-5
+    std::uint32_t downtime_blocks = 500;            ///< VAL-7: so many missed in a row, and a validator is jailed
+    std::uint32_t jail_blocks = 1'000;              ///< VAL-7
+
     bool operator==(const Params&) const = default;
     static constexpr auto fields() {
         return std::tuple{&Params::fee_base, &Params::fee_per_byte, &Params::tx_size_max, &Params::block_size_max,
@@ -67,7 +74,8 @@ struct Params {
                           &Params::value_per_check, &Params::value_per_verifier, &Params::segments_checked_max,
                           &Params::verifiers_per_segment_max,
                           &Params::forced_error_bps, &Params::watchers_per_verdict, &Params::tax_bps,
-                          &Params::disclose_blocks};
+                          &Params::disclose_blocks, &Params::validator_stake_min, &Params::validators_max,
+                          &Params::double_sign_slash_bps, &Params::downtime_blocks, &Params::jail_blocks};
     }
 };
 

@@ -24,7 +24,8 @@ bool are_valid(const Params& params) noexcept {
                            params.commit_blocks,        params.publish_blocks,
                            params.challenge_blocks,     params.dispute_clock_blocks,
                            params.dispute_extension_blocks, params.availability_blocks,
-                           params.disclose_blocks};
+                           params.disclose_blocks,      params.downtime_blocks,
+                           params.jail_blocks};
     const bool spans_ok =
         std::all_of(spans.begin(), spans.end(), [](std::uint32_t n) { return n >= 1 && n <= kMaxSpanBlocks; });
     const bool sizes_ok = params.tx_size_max >= 1 && params.tx_size_max <= kMaxTxSize &&
@@ -36,7 +37,9 @@ bool are_valid(const Params& params) noexcept {
                           checked_add(params.verifier_bond, params.challenger_bond).has_value();
     const bool shares_ok =
         params.slash_to_winner_bps <= 10'000 && params.forced_error_bps <= 10'000 && params.tax_bps <= 10'000;
-    return spans_ok && sizes_ok && fees_ok && bonds_ok && are_counts_valid(params) && shares_ok &&
+    const bool validators_ok = params.validator_stake_min.grains >= 1 && params.validators_max >= 1 &&
+                               params.validators_max <= kMaxValidators && params.double_sign_slash_bps <= 10'000;
+    return validators_ok && spans_ok && sizes_ok && fees_ok && bonds_ok && are_counts_valid(params) && shares_ok &&
            params.watchers_per_verdict <= kMaxWatchers;
 }
 

@@ -13,6 +13,7 @@ inline constexpr std::uint32_t kMaxSpanBlocks = 1U << 30U;
 inline constexpr std::uint32_t kMaxTxSize = 1U << 24U;
 inline constexpr std::uint32_t kMaxAssignments = 256;
 inline constexpr std::uint32_t kMaxBondBps = 1'000'000;
+inline constexpr std::uint32_t kMaxValidators = 256;
 inline constexpr std::uint32_t kMaxWatchers = 16;
 
 }  // namespace assay::contracts

@@ -11,8 +11,17 @@ namespace {
 
 constexpr std::uint64_t kBasisPoints = 10'000;
 
-/// STK-5: the registry lists, sorted, whose free and locked stake covers the least duty.
-void store_stake(Context& context, Role role, const AccountId& account, const Stake& stake) {
+Result<void, TxError> check_amount(Amount amount) {
+    if (amount.grains == 0) {
+        return Unexpected{TxError::kFieldOutOfRange};  // TX-6
+    }
+    return {};
+}
+
+}  // namespace
+
+void put_stake(Context& context, Role role, const AccountId& account, const Stake& stake) {
+    // STK-5
     set_stake(context.state, role, account, stake);
     const bool belongs = add(stake.free, stake.locked) >= least_bond(context.params, role);
     auto stakers = get_stakers(context.state, role);
@@ -29,20 +38,12 @@ void store_stake(Context& context, Role role, const AccountId& account, const St
     set_stakers(context.state, role, stakers);
 }
 
-Result<void, TxError> check_amount(Amount amount) {
-    if (amount.grains == 0) {
-        return Unexpected{TxError::kFieldOutOfRange};  // TX-6
-    }
-    return {};
-}
-
-}  // namespace
-
 Amount least_bond(const Params& params, Role role) noexcept {
     switch (role) {
         case Role::kSolver: return params.solver_bond;
         case Role::kVerifier: return params.verifier_bond;
         case Role::kWhistleblower: return params.challenger_bond;
+        case Role::kValidator: return params.validator_stake_min;
     }
     return params.solver_bond;
 }
@@ -69,7 +70,7 @@ Result<void, TxError> execute(Context& context, const Bond& action) noexcept {
     debit(context.state, context.actor, action.amount);
     Stake stake = get_stake(context.state, action.role, context.actor);
     stake.free = add(stake.free, action.amount);
-    store_stake(context, action.role, context.actor, stake);
+    put_stake(context, action.role, context.actor, stake);
     return {};
 }
 
@@ -95,7 +96,7 @@ Result<void, TxError> execute(Context& context, const Unbond& action) noexcept {
     } else {
         stake.unbonding.push_back({action.amount, release_at});
     }
-    store_stake(context, action.role, context.actor, stake);
+    put_stake(context, action.role, context.actor, stake);
     const Due due{DueKind::kUnbonding, retag<Hash256>(context.actor), action.role};
     move_deadline(context.state, due, Height{}, release_at);
     return {};
@@ -119,14 +120,14 @@ void lock_stake(Context& context, Role role, const AccountId& account, Amount am
     Stake stake = get_stake(context.state, role, account);
     stake.free = subtract(stake.free, amount);
     stake.locked = add(stake.locked, amount);
-    store_stake(context, role, account, stake);
+    put_stake(context, role, account, stake);
 }
 
 void unlock_stake(Context& context, Role role, const AccountId& account, Amount amount) {
     Stake stake = get_stake(context.state, role, account);
     stake.locked = subtract(stake.locked, amount);
     stake.free = add(stake.free, amount);
-    store_stake(context, role, account, stake);
+    put_stake(context, role, account, stake);
 }
 
 PenaltyOutcome slash(Context& context, Task& task, const Penalty& penalty) {
@@ -142,7 +143,7 @@ PenaltyOutcome slash(Context& context, Task& task, const Penalty& penalty) {
     }
     Stake stake = get_stake(context.state, penalty.role, penalty.from);
     stake.locked = subtract(stake.locked, penalty.amount);
-    store_stake(context, penalty.role, penalty.from, stake);
+    put_stake(context, penalty.role, penalty.from, stake);
     burn(context.state, outcome.burned);
     record(context, task, history::Slashed{penalty.from, outcome.slashed, outcome.burned, penalty.reason});
     if (outcome.paid.grains != 0) {

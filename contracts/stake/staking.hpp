@@ -33,6 +33,8 @@ Amount least_bond(const Params& params, Role role) noexcept;
 Result<void, TxError> check_free_stake(
     const StateView& view, Role role, const AccountId& account, Amount amount
 ) noexcept;
+/// Stores a stake and keeps the registry of its role (STK-5).
+void put_stake(Context& context, Role role, const AccountId& account, const Stake& stake);
 /// STK-3: free to locked, and back. The caller has checked.
 void lock_stake(Context& context, Role role, const AccountId& account, Amount amount);
 void unlock_stake(Context& context, Role role, const AccountId& account, Amount amount);

@@ -11,6 +11,7 @@
 #include <core/crypto/hash.hpp>
 #include <core/merkle/jmt.hpp>
 #include <contracts/chain/slots.hpp>
+#include <contracts/validators/validators.hpp>
 #include <node/history/index.hpp>
 #include <verifier/trace/referee.hpp>
 
@@ -161,6 +162,8 @@ const char* to_text(contracts::GenesisError error) {
             return "the balances exceed the largest amount";
         case contracts::GenesisError::kParams:
             return "the parameters contradict each other";
+        case contracts::GenesisError::kValidators:
+            return "the validators are not sound";
     }
     return "not valid";
 }
@@ -289,7 +292,9 @@ consensus::FinalizeResult Application::finalize(const consensus::FinalizeRequest
     const auto state = committed();
     ASSERT(block.height.value == state->height().value + 1);
     const contracts::BlockContext context{
-        .height = block.height, .time_ms = block.time_ms, .block_hash = block.block_hash, .proposer = block.proposer};
+        .height = block.height, .time_ms = block.time_ms, .block_hash = block.block_hash, .proposer = block.proposer,
+        .misbehaviour = block.misbehaviour,
+        .absent = block.absent};
     auto outcome = contracts::apply_block(*state, state->chain_id(), context, block.txs);
     auto meta = read_meta(state->snapshot());
     ASSERT(meta.has_value());
@@ -305,7 +310,10 @@ consensus::FinalizeResult Application::finalize(const consensus::FinalizeRequest
     meta->app_hash = pending.app_hash;
     write_meta(pending.batch, *meta);
 
-    consensus::FinalizeResult result{.app_hash = pending.app_hash, .receipts = std::move(outcome.receipts)};
+    consensus::FinalizeResult result{
+        .app_hash = pending.app_hash,
+        .receipts = std::move(outcome.receipts),
+        .validator_updates = std::move(outcome.validator_updates)};
     pending_ = std::move(pending);
     return result;
 }
@@ -315,6 +323,10 @@ void Application::commit() {
     store_.write(pending_->batch, false);
     publish(pending_->height, pending_->app_hash, committed()->chain_id());
     pending_.reset();
+}
+
+std::vector<contracts::ValidatorUpdate> Application::validators() const {
+    return contracts::current_validators(*committed());
 }
 
 history::KeptBlock Application::kept_block(Height height) const {

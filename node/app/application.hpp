@@ -60,6 +60,7 @@ class Application final : public consensus::StateMachine {
     bool process(const consensus::FinalizeRequest& proposal) const override;
     consensus::FinalizeResult finalize(const consensus::FinalizeRequest& block) override;
     void commit() override;
+    std::vector<contracts::ValidatorUpdate> validators() const override;
     /// Throws std::out_of_range for a height that is not kept.
     consensus::QueryResult query(const consensus::QueryRequest& request) const override;
 

@@ -28,6 +28,7 @@ namespace assay::node {
 namespace {
 
 constexpr std::uint64_t kGrainsPerAsy = 1'000'000'000;
+constexpr Amount kFirstStake{10'000 * kGrainsPerAsy};
 constexpr Amount kFirstBalance{1'000'000 * kGrainsPerAsy};
 
 /// SIGINT and SIGTERM as something to wait for. Threads started later do not get them.
@@ -133,18 +134,24 @@ int run_init(const InitOptions& options) {
         genesis = read_genesis(*options.genesis);
     } else {
         genesis.balances[key.account()] = kFirstBalance;
-        genesis = decode_genesis_json(to_genesis_json(genesis));
     }
+    std::vector<cometbft::Validator> validators;
+    if (options.engine == EngineKind::kCometBft) {
+        const auto engine = cometbft::find_engine(options.cometbft_program);
+        validators.push_back(cometbft::make_home(engine, home.cometbft()));
+        if (!options.genesis) {
+            genesis.validators.push_back({.account = key.account(), .key = consensus_key(validators[0]), .stake = kFirstStake});
+        }
+    }
+    genesis = decode_genesis_json(to_genesis_json(genesis));  // with the checks of a file
     Config config;
     config.engine = options.engine;
     write_text(home.config(), to_config_toml(config));
     write_genesis(home.genesis(), genesis);
     write_node_key(home.node_key(), key);
     if (options.engine == EngineKind::kCometBft) {
-        const auto engine = cometbft::find_engine(options.cometbft_program);
-        const auto validator = cometbft::make_home(engine, home.cometbft());
-        cometbft::write_genesis(
-            home.cometbft(), genesis.chain_id, utc_now(), {validator}, genesis.params.block_size_max);
+        cometbft::write_genesis(home.cometbft(), genesis.chain_id, utc_now(), validators, genesis.params.block_size_max,
+                                genesis.params.unbonding_blocks);
     }
     const std::string address = crypto::to_address(key.account());
     if (options.json) {
@@ -256,6 +263,16 @@ int run_replay(const ReplayOptions& options) {
         std::cout << "replayed " << blocks << " blocks of " << genesis.chain_id << " in " << seconds
                   << " s: the app hash is the stored one at every height; at " << info.height.value << " it is "
                   << to_hex(info.app_hash.view()) << "\n";
+    }
+    return kExitOk;
+}
+
+int run_show_validator(const Home& home, bool json) {
+    const std::string key = to_hex(consensus_key(cometbft::read_validator(home.cometbft())).view());
+    if (json) {
+        std::cout << nlohmann::ordered_json{{"consensus_key", key}}.dump() << "\n";
+    } else {
+        std::cout << key << "\n";
     }
     return kExitOk;
 }

@@ -61,6 +61,9 @@ struct ReplayOptions {
 };
 int run_replay(const ReplayOptions& options);
 
+/// Prints the consensus key of a home that was made for CometBFT.
+int run_show_validator(const Home& home, bool json);
+
 int run_version(bool json);
 
 }  // namespace assay::node

@@ -31,6 +31,7 @@ constexpr AmountParam kAmounts[] = {
     {"challenger_bond", &Params::challenger_bond},
     {"value_per_check", &Params::value_per_check},
     {"value_per_verifier", &Params::value_per_verifier},
+    {"validator_stake_min", &Params::validator_stake_min},
 };
 
 struct NumberParam {
@@ -60,6 +61,10 @@ constexpr NumberParam kNumbers[] = {
     {"watchers_per_verdict", &Params::watchers_per_verdict},
     {"tax_bps", &Params::tax_bps},
     {"disclose_blocks", &Params::disclose_blocks},
+    {"validators_max", &Params::validators_max},
+    {"double_sign_slash_bps", &Params::double_sign_slash_bps},
+    {"downtime_blocks", &Params::downtime_blocks},
+    {"jail_blocks", &Params::jail_blocks},
 };
 static_assert(std::tuple_size_v<decltype(Params::fields())> == std::size(kAmounts) + std::size(kNumbers));
 
@@ -133,6 +138,34 @@ Params decode_params(const Json& object) {
     return params;
 }
 
+std::vector<contracts::GenesisValidator> decode_validators(const Json& array) {
+    if (!array.is_array()) {
+        fail("validators must be an array");
+    }
+    std::vector<contracts::GenesisValidator> out;
+    for (const Json& item : array) {
+        const std::string where = "validators[" + std::to_string(out.size()) + "]";
+        if (!item.is_object()) {
+            fail(where + " must be an object");
+        }
+        check_members(item, {"account", "consensus_key", "stake"}, where);
+        const auto text = [&](const char* name) {
+            if (!item.contains(name) || !item[name].is_string()) {
+                fail(where + "." + name + " must be a string");
+            }
+            return item[name].get<std::string>();
+        };
+        const auto account = crypto::decode_address(text("account"));
+        const auto key = fixed_from_hex<contracts::ConsensusKey>(text("consensus_key"));
+        if (!account || !key) {
+            fail(where + (account ? ".consensus_key is not 64 hex digits" : ".account is not an address"));
+        }
+        text("stake");
+        out.push_back({.account = *account, .key = *key, .stake = decode_grains(item["stake"], where + ".stake")});
+    }
+    return out;
+}
+
 }  // namespace
 
 std::string to_genesis_json(const contracts::Genesis& genesis) {
@@ -151,6 +184,15 @@ std::string to_genesis_json(const contracts::Genesis& genesis) {
         balances[crypto::to_address(account)] = std::to_string(amount.grains);
     }
     out["balances"] = std::move(balances);
+    Json validators = Json::array();
+    for (const contracts::GenesisValidator& validator : genesis.validators) {
+        validators.push_back({{"account", crypto::to_address(validator.account)},
+                              {"consensus_key", to_hex(validator.key.view())},
+                              {"stake", std::to_string(validator.stake.grains)}});
+    }
+    if (!validators.empty()) {
+        out["validators"] = std::move(validators);
+    }
     return out.dump(2) + "\n";
 }
 
@@ -159,7 +201,7 @@ contracts::Genesis decode_genesis_json(std::string_view text) {
     if (!document.is_object()) {
         fail("the document must be an object");
     }
-    check_members(document, {"chain_id", "params", "balances"}, "the document");
+    check_members(document, {"chain_id", "params", "balances", "validators"}, "the document");
     if (!document.contains("chain_id") || !document["chain_id"].is_string()) {
         fail("chain_id must be a string");
     }
@@ -180,6 +222,9 @@ contracts::Genesis decode_genesis_json(std::string_view text) {
             fail("balances: two entries for " + address);
         }
     }
+    if (document.contains("validators")) {
+        genesis.validators = decode_validators(document["validators"]);
+    }
     const auto changes = contracts::make_genesis(genesis);
     if (!changes) {
         switch (changes.error()) {
@@ -189,6 +234,8 @@ contracts::Genesis decode_genesis_json(std::string_view text) {
                 fail("the balances exceed the largest amount");
             case contracts::GenesisError::kParams:
                 fail("the params contradict each other");
+            case contracts::GenesisError::kValidators:
+                fail("validators: an account or a key occurs twice, or stakes less than validator_stake_min, or they are too many");
         }
     }
     return genesis;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <node/app/home.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
@@ -14,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <consensus/cometbft/rpc.hpp>
 #include <core/base/bytes.hpp>
 
 namespace assay::node {
@@ -119,6 +121,16 @@ std::string utc_now() {
     std::array<char, 32> text{};
     const std::size_t size = std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
     return {text.data(), size};
+}
+
+contracts::ConsensusKey consensus_key(const cometbft::Validator& validator) {
+    const auto bytes = cometbft::from_base64(validator.public_key);
+    contracts::ConsensusKey out;
+    if (!bytes || bytes->size() != out.data.size()) {
+        throw HomeError("\"" + validator.public_key + "\" is no key of a validator");
+    }
+    std::copy(bytes->begin(), bytes->end(), out.data.begin());
+    return out;
 }
 
 LastStop take_last_stop(const Home& home) {

@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <string>
 
+#include <consensus/cometbft/supervisor.hpp>
+#include <contracts/validators/validator.hpp>
 #include <core/crypto/keys.hpp>
 #include <node/app/node_api.hpp>
 
@@ -59,6 +61,9 @@ class HomeLock {
 void write_text(const std::filesystem::path& file, const std::string& text);
 /// The present time in UTC as RFC 3339 writes it, to the second.
 std::string utc_now();
+
+/// The key in a CometBFT home, as the chain writes it. Throws HomeError.
+contracts::ConsensusKey consensus_key(const cometbft::Validator& validator);
 
 /// How the last run ended, and notes that one has begun. Call once, with the lock held, before log and database are opened.
 LastStop take_last_stop(const Home& home);

@@ -100,6 +100,9 @@ int run(int argc, char** argv) {
     CLI::App* const replay_command =
         app.add_subcommand("replay", "Re-execute every block from genesis and compare the app hash at every height");
     add_common(replay_command, true);
+    CLI::App* const validator_command =
+        app.add_subcommand("show-validator", "Print the consensus key, for `assay validator register`");
+    add_common(validator_command, true);
     CLI::App* const version_command = app.add_subcommand("version", "Print the version");
     version_command->add_option("-o,--output", output, "text or json")->check(CLI::IsMember({"text", "json"}));
 
@@ -134,6 +137,9 @@ int run(int argc, char** argv) {
     }
     if (*replay_command) {
         return guard([&] { return run_replay({.home = {home}, .json = json}); }, json);
+    }
+    if (*validator_command) {
+        return guard([&] { return run_show_validator({home}, json); }, json);
     }
     return guard([&] { return run_version(json); }, json);
 }

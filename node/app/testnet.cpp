@@ -23,6 +23,7 @@ namespace {
 constexpr std::uint32_t kNodesMax = 64;
 constexpr std::uint16_t kPortsPerNode = 10;
 constexpr Amount kBalance{1'000'000'000'000'000};
+constexpr Amount kStake{10'000'000'000'000};
 
 struct Ports {
     std::uint16_t rpc = 0;
@@ -76,13 +77,24 @@ std::vector<Ports> choose_ports(const TestnetOptions& options) {
     return out;
 }
 
-contracts::Genesis make_genesis(const TestnetOptions& options, const std::vector<crypto::SecretKey>& keys) {
-    if (options.genesis) {
-        return read_genesis(*options.genesis);
-    }
+/// With the accounts of the nodes that vote as its validators, equal in stake.
+contracts::Genesis make_genesis(
+    const TestnetOptions& options, const std::vector<crypto::SecretKey>& keys,
+    const std::vector<cometbft::Validator>& validators
+) {
     contracts::Genesis genesis{.chain_id = options.chain_id, .params = {}, .balances = {}};
-    for (const crypto::SecretKey& key : keys) {
-        genesis.balances[key.account()] = kBalance;
+    if (options.genesis) {
+        genesis = read_genesis(*options.genesis);
+    } else {
+        for (const crypto::SecretKey& key : keys) {
+            genesis.balances[key.account()] = kBalance;
+        }
+    }
+    if (genesis.validators.empty()) {
+        for (std::uint32_t i = 0; i < options.validators; ++i) {
+            genesis.validators.push_back(
+                {.account = keys[i].account(), .key = consensus_key(validators[i]), .stake = kStake});
+        }
     }
     return decode_genesis_json(to_genesis_json(genesis));  // with the checks of a file
 }
@@ -133,7 +145,7 @@ int run_testnet(const TestnetOptions& options) {
         peers.push_back(cometbft::node_id(engine, home.cometbft()) + "@127.0.0.1:" + std::to_string(ports[i].p2p));
     }
     validators.resize(options.validators);
-    const auto genesis = make_genesis(options, keys);
+    const auto genesis = make_genesis(options, keys, validators);
     const std::string time = utc_now();
     for (std::uint32_t i = 0; i < homes_of(options); ++i) {
         Config config;
@@ -151,7 +163,8 @@ int run_testnet(const TestnetOptions& options) {
         write_text(homes[i].config(), to_config_toml(config));
         write_genesis(homes[i].genesis(), genesis);
         write_node_key(homes[i].node_key(), keys[i]);
-        cometbft::write_genesis(homes[i].cometbft(), genesis.chain_id, time, validators, genesis.params.block_size_max);
+        cometbft::write_genesis(homes[i].cometbft(), genesis.chain_id, time, validators, genesis.params.block_size_max,
+                                genesis.params.unbonding_blocks);
     }
     report(options, genesis, homes, ports, keys);
     return kExitOk;

@@ -165,11 +165,31 @@ Json account_history(const NodeApi& api, const Json& params) {
     return {{"txs", std::move(txs)}, {"next_cursor", next_cursor(scope, page.next)}};
 }
 
+Json validator_list(const NodeApi& api, const Json& params) {
+    const Arguments arguments(params, {});
+    Json validators = Json::array();
+    for (const AccountId& account : find<std::vector<AccountId>>(api, keys::validators()).value_or(std::vector<AccountId>{})) {
+        const auto record = require<contracts::Validator>(api, keys::validator(account), "validator");
+        const auto stake = find<contracts::Stake>(api, keys::stake(contracts::Role::kValidator, account));
+        validators.push_back({{"account", render(account)},
+                              {"consensus_key", to_hex(record.key.view())},
+                              {"address", to_hex(contracts::address_of(record.key).view())},
+                              {"power", record.power},
+                              {"stake", render(stake.value_or(contracts::Stake{}))},
+                              {"missed", record.missed},
+                              {"jailed_until", record.jailed_until.value == 0 ? Json() : Json(record.jailed_until.value)},
+                              {"is_banned", record.is_banned},
+                              {"slashed", render(record.slashed)}});
+    }
+    return {{"validators", std::move(validators)}};
+}
+
 Json stake_get(const NodeApi& api, const Json& params) {
     const Arguments arguments(params, {"account"});
     const AccountId id = arguments.account("account");
     Json roles = Json::object();
-    for (const auto role : {contracts::Role::kSolver, contracts::Role::kVerifier, contracts::Role::kWhistleblower}) {
+    for (const auto role : {contracts::Role::kSolver, contracts::Role::kVerifier, contracts::Role::kWhistleblower,
+                            contracts::Role::kValidator}) {
         const auto stake = find<contracts::Stake>(api, keys::stake(role, id)).value_or(contracts::Stake{});
         roles[contracts::to_string(role)] = render(stake);
     }
@@ -385,6 +405,7 @@ Dispatcher make_dispatcher(NodeApi& api, const std::atomic<bool>& stopping) {
     add("account_get", account_get);
     add("account_history", account_history);
     add("stake_get", stake_get);
+    add("validator_list", validator_list);
     add("task_get", task_get);
     add("task_list", task_list);
     add("task_history", task_history);

@@ -115,7 +115,12 @@ Json render(const contracts::Params& params) {
             {"forced_error_bps", params.forced_error_bps},
             {"watchers_per_verdict", params.watchers_per_verdict},
             {"tax_bps", params.tax_bps},
-            {"disclose_blocks", params.disclose_blocks}};
+            {"disclose_blocks", params.disclose_blocks},
+            {"validator_stake_min", render(params.validator_stake_min)},
+            {"validators_max", params.validators_max},
+            {"double_sign_slash_bps", params.double_sign_slash_bps},
+            {"downtime_blocks", params.downtime_blocks},
+            {"jail_blocks", params.jail_blocks}};
 }
 
 Json render(const contracts::Stake& stake) {

@@ -89,6 +89,9 @@ Json fields_of(const DeclareDivergence& a) {
             {"tile", a.opening.tile}};
 }
 
+Json fields_of(const RegisterValidator& a) { return {{"key", to_hex(a.key.view())}}; }
+Json fields_of(const Unjail& /*a*/) { return Json::object(); }
+
 }  // namespace
 
 Json render(const contracts::Action& action) {

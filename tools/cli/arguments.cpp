@@ -66,7 +66,8 @@ Amount amount_argument(const std::string& text) {
 }
 
 contracts::Role role_argument(const std::string& text) {
-    for (const auto role : {contracts::Role::kSolver, contracts::Role::kVerifier, contracts::Role::kWhistleblower}) {
+    for (const auto role : {contracts::Role::kSolver, contracts::Role::kVerifier, contracts::Role::kWhistleblower,
+                            contracts::Role::kValidator}) {
         if (text == contracts::to_string(role)) {
             return role;
         }

@@ -23,6 +23,7 @@ void add_proof_command(CLI::App& group, Session& session);  ///< of `query`
 void add_verify_command(CLI::App& app, Session& session);
 void add_penalty_command(CLI::App& app, Session& session);
 void add_audit_command(CLI::App& app, Session& session);
+void add_validator_commands(CLI::App& app, Session& session);
 void add_testnet_command(CLI::App& app, Session& session);
 void add_demo_command(CLI::App& app, Session& session);
 void add_economics_command(CLI::App& app, Session& session);

@@ -48,6 +48,7 @@ int run(int argc, char** argv) {
     add_verify_command(app, session);
     add_penalty_command(app, session);
     add_audit_command(app, session);
+    add_validator_commands(app, session);
     add_testnet_command(app, session);
     add_demo_command(app, session);
     add_economics_command(app, session);

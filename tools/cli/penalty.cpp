@@ -25,12 +25,15 @@ class Evidence {
     void note(const HistoryRecord& record) {
         if (const auto* opened = std::get_if<history::DisputeOpened>(&record.event)) {
             dispute_segments_[opened->dispute] = opened->segment;
+        } else if (const auto* disputed = std::get_if<history::VerdictChallenged>(&record.event)) {
+            dispute_segments_[disputed->dispute] = disputed->segment;
+            over_verdicts_[disputed->dispute] = true;
         } else if (const auto* challenged = std::get_if<history::AvailabilityChallenged>(&record.event)) {
             challenge_checkpoints_[challenged->challenge] = challenged->checkpoint;
         } else if (const auto* drawn = std::get_if<history::VerifierDrawn>(&record.event)) {
             verifier_segments_[drawn->verifier].push_back(drawn->segment);
-        } else if (const auto* revealed = std::get_if<history::VerdictRevealed>(&record.event)) {
-            revealed_[{record.actor, revealed->segment}] = true;
+        } else if (const auto* disclosed = std::get_if<history::VerdictDisclosed>(&record.event)) {
+            disclosed_[{disclosed->verifier, disclosed->segment}] = true;
         } else if (std::holds_alternative<history::DisputeEnded>(record.event) ||
                    std::holds_alternative<history::AvailabilityEnded>(record.event)) {
             cause_ = record;
@@ -39,11 +42,12 @@ class Evidence {
 
     void complete(Penalty& penalty) const {
         const bool caused = cause_ && cause_->height == penalty.height && cause_->tx == penalty.tx;
-        if (penalty.reason == Reason::kMissedVerdict) {
-            penalty.segment = only_unrevealed(penalty.from);
+        if (penalty.reason == Reason::kMissedVerdict || (penalty.reason == Reason::kBrokenCommitment && !caused)) {
+            penalty.segment = only_undisclosed(penalty.from);
         } else if (caused && std::holds_alternative<history::DisputeEnded>(cause_->event)) {
             penalty.dispute = std::get<history::DisputeEnded>(cause_->event).dispute;
             penalty.segment = find(dispute_segments_, *penalty.dispute);
+            penalty.is_over_verdict = over_verdicts_.contains(*penalty.dispute);
         } else if (caused) {
             penalty.challenge = std::get<history::AvailabilityEnded>(cause_->event).challenge;
             penalty.checkpoint = find(challenge_checkpoints_, *penalty.challenge);
@@ -58,14 +62,14 @@ class Evidence {
     }
 
     /// The segment whose verdict is missing, when there is no doubt which.
-    std::optional<std::uint32_t> only_unrevealed(const AccountId& verifier) const {
+    std::optional<std::uint32_t> only_undisclosed(const AccountId& verifier) const {
         const auto drawn = verifier_segments_.find(verifier);
         std::optional<std::uint32_t> out;
         if (drawn == verifier_segments_.end()) {
             return out;
         }
         for (const std::uint32_t segment : drawn->second) {
-            if (!revealed_.contains({verifier, segment})) {
+            if (!disclosed_.contains({verifier, segment})) {
                 if (out) {
                     return std::nullopt;
                 }
@@ -78,7 +82,8 @@ class Evidence {
     std::map<contracts::DisputeId, std::uint32_t> dispute_segments_;
     std::map<contracts::ChallengeId, std::uint32_t> challenge_checkpoints_;
     std::map<AccountId, std::vector<std::uint32_t>> verifier_segments_;
-    std::map<std::pair<AccountId, std::uint32_t>, bool> revealed_;
+    std::map<std::pair<AccountId, std::uint32_t>, bool> disclosed_;
+    std::map<contracts::DisputeId, bool> over_verdicts_;
     std::optional<HistoryRecord> cause_;
 };
 
@@ -124,10 +129,14 @@ std::string meaning(const Penalty& penalty) {
     const std::string segment = of_segment(penalty);
     switch (penalty.reason) {
         case Reason::kLostDispute:
+            if (penalty.is_over_verdict) {
+                return "As a verifier it published a state in the middle of " + segment +
+                       " that the chain refuted by executing one disputed piece of it (DSP-36, DSP-43).";
+            }
             return "As the task's solver it claimed a result of " + segment +
                    " that the chain refuted by executing one disputed piece of it (DSP-36, SET-2).";
         case Reason::kFalseAccusation:
-            return "It disputed " + segment +
+            return std::string("It disputed ") + (penalty.is_over_verdict ? "a verdict on " : "") + segment +
                    ", and the chain found the claim right by executing the disputed piece (DSP-36, SET-5).";
         case Reason::kDisputeTimeout:
             return "It was to move in a dispute over " + segment + " and let its clock run out (DSP-32).";
@@ -139,6 +148,10 @@ std::string meaning(const Penalty& penalty) {
             return "As the task's solver it did not complete the training in time (TASK-8).";
         case Reason::kMissedVerdict:
             return "As a verifier drawn for " + segment + " it missed a phase of the verdicts (VER-5).";
+        case Reason::kBrokenCommitment:
+            return "As a verifier of " + segment + " it published another verdict than it had committed to (VER-14).";
+        case Reason::kUndisclosed:
+            return "As a verifier of " + segment + " it did not disclose its verdict in time when challenged (DSP-42).";
         case Reason::kWrongVerdict:
             return "As a verifier it accepted " + segment + ", which was refuted (SET-2).";
         case Reason::kNeedlessChallenge:
@@ -150,6 +163,9 @@ std::string meaning(const Penalty& penalty) {
         case Reason::kRefund:
         case Reason::kWonDispute:
         case Reason::kMoot:
+        case Reason::kTax:
+        case Reason::kJackpot:
+        case Reason::kForcedError:
             break;
     }
     return std::string("Its reason is recorded as ") + contracts::to_string(penalty.reason) + ".";

@@ -25,6 +25,7 @@ struct Penalty {
     std::optional<AccountId> winner;  ///< who got the rest
     Amount paid;
     std::optional<contracts::DisputeId> dispute;
+    bool is_over_verdict = false;  ///< the dispute was over a verifier's verdict, not over the solver's claim
     std::optional<contracts::ChallengeId> challenge;
     std::optional<std::uint32_t> segment;     ///< of the dispute, or the verdict
     std::optional<std::uint32_t> checkpoint;  ///< of the challenge

@@ -145,7 +145,7 @@ Supply count_supply(Network& network, const std::vector<Act>& acts) {
         if (const auto a = proven_slot<Account>(network, keys::account(account))) {
             supply.total += a->balance.grains;
         }
-        for (const Role role : {Role::kSolver, Role::kVerifier, Role::kWhistleblower}) {
+        for (const Role role : {Role::kSolver, Role::kVerifier, Role::kWhistleblower, Role::kValidator}) {
             if (const auto stake = proven_slot<Stake>(network, keys::stake(role, account))) {
                 supply.total += stake_total(*stake);
             }

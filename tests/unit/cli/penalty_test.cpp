@@ -67,6 +67,19 @@ TEST_CASE("a lost dispute is explained with its segment, its dispute and who won
     CHECK(explain_penalty(kTask, found[0]).find("segment 4") != std::string::npos);
 }
 
+TEST_CASE("a refuted verdict is explained as the verifier's") {
+    Book book;
+    book.add(5, history::VerdictChallenged{kDispute, 4, kVerifier}, 2)
+        .add(9, history::DisputeEnded{kDispute, true, Reason::kLostDispute}, 3)
+        .add(9, history::Slashed{kVerifier, Amount{10}, Amount{5}, Reason::kLostDispute}, 3)
+        .add(9, history::Paid{kChallenger, Amount{5}, Reason::kWonDispute}, 3);
+    const auto found = book.penalties();
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].is_over_verdict);
+    CHECK(found[0].segment == 4U);
+    CHECK(meaning(found[0]).find("As a verifier") == 0);
+}
+
 TEST_CASE("a withheld checkpoint is explained with the challenge, by a deadline") {
     Book book;
     book.add(5, history::AvailabilityChallenged{kChallenge, 2}, 2)
@@ -89,7 +102,7 @@ TEST_CASE("a missed verdict names the segment when there is no doubt which") {
     Book one;
     one.add(5, history::VerifierDrawn{3, kVerifier})
         .add(5, history::VerifierDrawn{6, kVerifier})
-        .add(7, history::VerdictRevealed{6, Hash256{}, true}, 4, kVerifier)
+        .add(7, history::VerdictDisclosed{6, kVerifier, {}, false}, 4, kVerifier)
         .add(9, history::Slashed{kVerifier, Amount{10}, Amount{10}, Reason::kMissedVerdict}, 0);
     REQUIRE(one.penalties().size() == 1);
     CHECK(one.penalties()[0].segment == 3U);
@@ -104,7 +117,8 @@ TEST_CASE("every reason for a loss of stake has words of its own and a command")
     std::vector<std::string> seen;
     for (const Reason reason :
          {Reason::kLostDispute, Reason::kFalseAccusation, Reason::kDisputeTimeout, Reason::kUnavailable,
-          Reason::kMissedDeadline, Reason::kMissedVerdict, Reason::kWrongVerdict, Reason::kNeedlessChallenge}) {
+          Reason::kMissedDeadline, Reason::kMissedVerdict, Reason::kWrongVerdict, Reason::kNeedlessChallenge,
+          Reason::kBrokenCommitment, Reason::kUndisclosed}) {
         Book book;
         book.add(9, history::Slashed{kSolver, Amount{10}, Amount{10}, reason});
         const Penalty penalty = book.penalties().at(0);

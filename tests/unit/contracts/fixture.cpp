@@ -110,6 +110,8 @@ BlockContext Chain::next_context() const {
     context.height = {height.value + 1};
     context.time_ms = 1'000 * context.height.value;
     context.block_hash = hash_of("block " + std::to_string(context.height.value));
+    context.misbehaviour = misbehaviour;
+    context.absent = absent;
     return context;
 }
 

@@ -104,6 +104,9 @@ class Chain {
     Height height;
     BlockOutcome last;
     std::vector<HistoryRecord> history;
+    /// The engine's evidence and who did not vote, for the blocks to come.
+    std::vector<Misbehaviour> misbehaviour;
+    std::vector<ConsensusAddress> absent;
     /// What verifiers find after `probe` steps of a segment.
     std::function<Hash256(std::uint32_t segment, std::uint32_t probe)> probe_root =
         [](std::uint32_t, std::uint32_t) { return hash_of("probe"); };

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include <core/base/result.hpp>
+#include <contracts/chain/context.hpp>
+#include <contracts/chain/transaction.hpp>
+#include <contracts/chain/tx_error.hpp>
+#include <contracts/validators/validator.hpp>
+
+/// The set of validators follows stake (VAL rules).
+namespace assay::contracts {
+
+/// At most so many accounts are registered (VAL-1).
+inline constexpr std::size_t kMaxRegistered = 1'024;
+/// One unit of power (VAL-3).
+inline constexpr std::uint64_t kGrainsPerPower = 1'000'000'000;
+
+Result<void, TxError> check_stateless(const RegisterValidator& action) noexcept;
+Result<void, TxError> check_stateful(
+    const StateView& view, const Params& params, const AccountId& sender, const RegisterValidator& action
+) noexcept;
+Result<void, TxError> execute(Context& context, const RegisterValidator& action) noexcept;
+
+Result<void, TxError> check_stateless(const Unjail& action) noexcept;
+Result<void, TxError> check_stateful(
+    const StateView& view, const Params& params, const AccountId& sender, const Unjail& action
+) noexcept;
+Result<void, TxError> execute(Context& context, const Unjail& action) noexcept;
+
+/// VAL-5: slashes and bans who the block's evidence is against.
+void punish_misbehaviour(Context& context);
+/// VAL-7: counts who did not vote, and jails who has not for long.
+void note_absence(Context& context);
+/// VAL-3, VAL-4: makes the set of this block's end and notes in the context what changed.
+void update_validators(Context& context);
+
+/// The whole set as it was last given to the engine, in the order of accounts.
+std::vector<ValidatorUpdate> current_validators(const StateView& view);
+
+}  // namespace assay::contracts
