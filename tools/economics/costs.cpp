@@ -49,6 +49,7 @@ Costs default_costs() {
         {.name = "usual", .segments = 100, .segment_seconds = 360.0},
         {.name = "long segments", .segments = 100, .segment_seconds = 36'000.0},
         {.name = "large", .segments = 1'000, .segment_seconds = 18'000.0},
+        {.name = "dear", .segments = 100, .segment_seconds = 3'600'000.0},
     };
     return out;
 }

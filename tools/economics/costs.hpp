@@ -96,7 +96,7 @@ struct Costs {
     Adversary adversary;
     std::vector<TaskCosts> tasks;
 };
-/// The default prices and four kinds of task: small, usual, large, and one of few segments.
+/// The default prices and kinds of task from a sixth of an ASY to 100,000 ASY of training.
 Costs default_costs();
 
 /// How often a replay of a wrong segment tells. In tolerance mode an attack without a measured rate throws
