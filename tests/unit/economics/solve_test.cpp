@@ -35,6 +35,32 @@ TEST_CASE("economics: there are parameters that do for dear tasks too") {
     CHECK(costs.tasks.back().segment_seconds * costs.tasks.back().segments > 1e8);
 }
 
+TEST_CASE("economics: the recommended parameters do at every value, for a larger coalition, more outages and slow replays") {
+    Parameters p = chain_defaults();
+    p.solver_bond_bps = 10'000;
+    p.verifier_bond_bps = p.challenger_bond_bps = 1'000;
+    p.segments_checked_max = 5;
+    p.verifiers_per_segment_max = 1;
+    p.forced_error_bps = 1'000;
+    p.tax_bps = 400;
+    Costs costs = default_costs();
+    CHECK(all_hold(check(p, costs)));
+    costs.adversary.coalition_verifiers = costs.adversary.coalition_watchers = 10;
+    CHECK(all_hold(check(p, costs)));
+    costs = default_costs();
+    costs.responder_failure = 0.1;
+    CHECK(all_hold(check(p, costs)));
+    costs = default_costs();
+    costs.replay_ratio = 1.15;
+    CHECK(all_hold(check(p, costs)));
+    costs = default_costs();
+    for (const double seconds : {1.0, 1e2, 1e4, 1e6, 1e8}) {
+        costs.tasks = {{.name = "one", .segments = 100, .segment_seconds = seconds}};
+        CAPTURE(seconds);
+        CHECK(all_hold(check(p, costs)));
+    }
+}
+
 TEST_CASE("economics: what binds is tight: a tenth less of a bond or of the tax breaks a constraint") {
     const Costs costs = default_costs();
     const Parameters found = solve(chain_defaults(), costs, {}).parameters;
