@@ -36,15 +36,21 @@ std::string bond(Grains least, std::uint32_t bps) {
     return percent(bps / 10'000.0) + " of the value (" + std::to_string(bps) + " bps), at least " + asy(least);
 }
 
+std::string grown(std::uint32_t least, Grains per, std::uint32_t most) {
+    if (per == 0 || most <= least) {
+        return std::to_string(least) + ", whatever the value";
+    }
+    return std::to_string(least) + ", and one more per " + asy(per) + " of the value, up to " + std::to_string(most);
+}
+
 std::string parameters_text(const Parameters& p) {
     Facts facts;
     facts.add("solver_bond", bond(p.solver_bond, p.solver_bond_bps));
     facts.add("verifier_bond", bond(p.verifier_bond, p.verifier_bond_bps));
     facts.add("challenger_bond", bond(p.challenger_bond, p.challenger_bond_bps));
-    facts.add("segments_checked", std::to_string(p.segments_checked) + ", and one more per " + asy(p.value_per_check));
+    facts.add("segments_checked", grown(p.segments_checked, p.value_per_check, p.segments_checked_max));
     facts.add(
-        "verifiers_per_segment",
-        std::to_string(p.verifiers_per_segment) + ", and one more per " + asy(p.value_per_verifier)
+        "verifiers_per_segment", grown(p.verifiers_per_segment, p.value_per_verifier, p.verifiers_per_segment_max)
     );
     facts.add("watchers_per_verdict", std::to_string(p.watchers_per_verdict));
     facts.add("forced_error_bps", std::to_string(p.forced_error_bps));

@@ -155,25 +155,24 @@ class Checker {
     }
 
     void watcher() {
-        const double share = to_asy(s_.fee_share);
+        const double won = s_.watchers == 0 ? 0.0 : s_.forced_rate * to_asy(s_.jackpot);
         add(
             {.name = "watcher.active",
              .role = "whistleblower",
              .parameter = "fee",
-             .have = p_.forced_error_bps == 0 || s_.watchers == 0 ? 0.0 : share,
+             .have = won,
              .need = needed_win(s_, costs_),
              .unit = "ASY",
              .meaning = "replaying wins a watcher more than it costs, and more than following another's challenge",
              .help = "a higher verification fee, fewer watchers per verdict, or a forced error rate above 0"}
         );
         add(treasury_constraint(s_, costs_));
-        const double found = s_.watchers == 0 ? 0.0 : share;
         add(
             {.name = "watcher.blind",
              .role = "whistleblower",
              .parameter = "challenger_bond",
              .have = to_asy(s_.challenger_bond),
-             .need = over(costs_.safety * found, 1.0 - s_.forced_rate),
+             .need = over(costs_.safety * won, 1.0 - s_.forced_rate),
              .unit = "ASY",
              .meaning = "challenging without a replay loses more bonds than it wins jackpots",
              .help = "a higher challenger bond, or fewer forced errors"}

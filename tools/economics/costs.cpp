@@ -5,9 +5,33 @@
 
 namespace assay::economics {
 
+namespace {
+
+/// What a chain may or may not have as a parameter; without it the default here stands.
+template <class Chain>
+void read_optional(const Chain& chain, Parameters& out) {
+    if constexpr (requires { chain.solver_bond_bps, chain.value_per_check, chain.segments_checked_max; }) {
+        out.solver_bond_bps = chain.solver_bond_bps;
+        out.verifier_bond_bps = chain.verifier_bond_bps;
+        out.challenger_bond_bps = chain.challenger_bond_bps;
+        out.value_per_check = static_cast<Grains>(chain.value_per_check.grains);
+        out.value_per_verifier = static_cast<Grains>(chain.value_per_verifier.grains);
+        out.segments_checked_max = chain.segments_checked_max;
+        out.verifiers_per_segment_max = chain.verifiers_per_segment_max;
+    }
+    if constexpr (requires { chain.forced_error_bps, chain.watchers_per_verdict, chain.tax_bps; }) {
+        out.forced_error_bps = chain.forced_error_bps;
+        out.watchers_per_verdict = chain.watchers_per_verdict;
+        out.tax_bps = chain.tax_bps;
+    }
+}
+
+}  // namespace
+
 Parameters chain_defaults() {
     const contracts::Params chain;
     Parameters out;
+    read_optional(chain, out);
     out.solver_bond = static_cast<Grains>(chain.solver_bond.grains);
     out.verifier_bond = static_cast<Grains>(chain.verifier_bond.grains);
     out.challenger_bond = static_cast<Grains>(chain.challenger_bond.grains);
@@ -25,6 +49,7 @@ Costs default_costs() {
         {.name = "usual", .segments = 100, .segment_seconds = 360.0},
         {.name = "long segments", .segments = 100, .segment_seconds = 36'000.0},
         {.name = "large", .segments = 1'000, .segment_seconds = 18'000.0},
+        {.name = "dear", .segments = 100, .segment_seconds = 3'600'000.0},
     };
     return out;
 }

@@ -31,8 +31,8 @@ struct Parameters {
     std::uint32_t segments_checked_max = 64;
     std::uint32_t verifiers_per_segment_max = 4;
     std::uint32_t watchers_per_verdict = 1;
-    std::uint32_t forced_error_bps = 1'000;
-    std::uint32_t tax_bps = 300;
+    std::uint32_t forced_error_bps = 500;
+    std::uint32_t tax_bps = 500;
     std::uint32_t slash_to_winner_bps = 0;
     std::uint32_t dispute_extension_blocks = 0;
 
@@ -96,7 +96,7 @@ struct Costs {
     Adversary adversary;
     std::vector<TaskCosts> tasks;
 };
-/// The default prices and four kinds of task: small, usual, large, and one of few segments.
+/// The default prices and kinds of task from a sixth of an ASY to 100,000 ASY of training.
 Costs default_costs();
 
 /// How often a replay of a wrong segment tells. In tolerance mode an attack without a measured rate throws

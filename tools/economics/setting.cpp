@@ -53,9 +53,11 @@ void pay(Setting& out, const Parameters& p, const Costs& costs, const TaskCosts&
                           times(out.solver_bond, costs.capital_price);
     out.reward = task.reward != 0 ? task.reward : gross(times(solver, with_margin), p.tax_bps);
     const Grains verifier = out.verify_cost + 3 * out.transaction_fee + times(out.verifier_bond, costs.capital_price);
-    const double watcher = std::min(needed_win(out, costs), kMostWin);
-    const Grains share = std::max<Grains>(times(verifier, with_margin), std::llround(std::ceil(watcher * 1e9)) + 1);
-    out.fee = task.fee != 0 ? task.fee : gross((share + 1) * out.assignments, p.tax_bps);
+    const Grains verifiers = gross((times(verifier, with_margin) + 1) * out.assignments, p.tax_bps);
+    // Jackpots follow the fee before tax.
+    const double watch = std::min(needed_win(out, costs), kMostWin);
+    const Grains watchers = (std::llround(std::ceil(watch * 1e9)) + 1) * out.assignments;
+    out.fee = task.fee != 0 ? task.fee : std::max(verifiers, watchers);
 }
 
 }  // namespace
@@ -113,7 +115,7 @@ Setting make_setting(const Parameters& p, const Costs& costs, const TaskCosts& t
     out.reward_tax = share_of(out.reward, p.tax_bps);
     out.fee_tax = share_of(out.fee, p.tax_bps);
     out.fee_share = (out.fee - out.fee_tax) / out.assignments;
-    out.jackpot = p.forced_error_bps == 0 ? 0 : out.fee_share * 10'000 / p.forced_error_bps;
+    out.jackpot = p.forced_error_bps == 0 ? 0 : out.fee / out.assignments * 10'000 / p.forced_error_bps;
     return out;
 }
 

@@ -20,7 +20,7 @@ struct Setting {
     Grains reward_tax = 0;
     Grains fee_tax = 0;
     Grains fee_share = 0;  ///< of one assignment, after tax
-    Grains jackpot = 0;    ///< with a full treasury
+    Grains jackpot = 0;    ///< with a full treasury; follows the fee before tax
 
     // What is at stake.
     Grains solver_bond = 0;

@@ -22,6 +22,7 @@ constexpr std::uint32_t kTaxStep = 25;
 constexpr std::uint32_t kMostTax = 5'000;
 constexpr std::uint32_t kBondStep = 25;
 constexpr std::uint32_t kMostBond = 1'000'000;
+constexpr std::uint32_t kMostAssignments = 256;  // PAR-1
 
 struct Need {
     Grains value = 0;
@@ -150,9 +151,40 @@ std::size_t failures(const std::vector<Constraint>& constraints) {
     return names.size();
 }
 
-/// A bond is a parameter of two numbers, growth with the value and counts have maxima; the product must stay in bounds.
-bool within_limits(const Parameters& p) {
-    return p.segments_checked_max * p.verifiers_per_segment_max <= 256;
+/// All points to look at: counts that grow with the value as in `start`, and counts that do not grow.
+std::vector<Parameters> grid(const Parameters& start, const Costs& costs) {
+    std::vector<Parameters> out;
+    const auto add = [&](Parameters p, std::uint32_t checked, std::uint32_t verifiers) {
+        p.segments_checked = checked;
+        p.verifiers_per_segment = verifiers;
+        p.segments_checked_max = std::max(p.segments_checked_max, checked);
+        p.verifiers_per_segment_max = std::max(p.verifiers_per_segment_max, verifiers);
+        if (p.segments_checked_max * p.verifiers_per_segment_max <= kMostAssignments) {
+            out.push_back(p);
+        }
+        p.segments_checked_max = checked;
+        p.verifiers_per_segment_max = verifiers;
+        out.push_back(p);
+    };
+    for (const std::uint32_t watchers : kWatchers) {
+        for (const std::uint32_t forced : kForced) {
+            for (const std::uint32_t winner : kWinner) {
+                Parameters p = start;
+                p.watchers_per_verdict = watchers;
+                p.forced_error_bps = forced;
+                p.slash_to_winner_bps = winner;
+                if (forced > costs.most_forced * 10'000.0) {
+                    continue;
+                }
+                for (const std::uint32_t checked : kChecked) {
+                    for (const std::uint32_t verifiers : kVerifiers) {
+                        add(p, checked, verifiers);
+                    }
+                }
+            }
+        }
+    }
+    return out;
 }
 
 }  // namespace
@@ -205,39 +237,24 @@ std::vector<Binding> binding_of(const std::vector<Constraint>& constraints) {
 Solution solve(const Parameters& start, const Costs& costs, const std::function<void(std::uint32_t)>& progress) {
     Solution best;
     std::size_t fewest = std::numeric_limits<std::size_t>::max();
-    for (std::size_t i = 0; i < kChecked.size(); ++i) {
-        if (progress) {
-            progress(static_cast<std::uint32_t>(i * 100 / kChecked.size()));
+    const std::vector<Parameters> points = grid(start, costs);
+    for (std::size_t i = 0; i < points.size(); ++i) {
+        if (progress && i % 64 == 0) {
+            progress(static_cast<std::uint32_t>(i * 100 / points.size()));
         }
-        for (const std::uint32_t verifiers : kVerifiers) {
-            for (const std::uint32_t watchers : kWatchers) {
-                for (const std::uint32_t forced : kForced) {
-                    for (const std::uint32_t winner : kWinner) {
-                        Parameters p = start;
-                        p.segments_checked = kChecked[i];
-                        p.verifiers_per_segment = verifiers;
-                        p.watchers_per_verdict = watchers;
-                        p.forced_error_bps = forced;
-                        p.slash_to_winner_bps = winner;
-                        if (!within_limits(p) || p.forced_error_bps > costs.most_forced * 10'000.0) {
-                            continue;
-                        }
-                        ++best.candidates;
-                        const std::vector<Constraint> constraints = complete(p, costs);
-                        const std::size_t failed = failures(constraints);
-                        best.feasible += failed == 0 ? 1U : 0U;
-                        const double cost = overhead(p, costs);
-                        if (failed < fewest || (failed == fewest && cost < best.overhead)) {
-                            fewest = failed;
-                            best.parameters = p;
-                            best.overhead = cost;
-                            best.constraints = constraints;
-                        }
-                    }
-                }
-            }
+        Parameters p = points[i];
+        const std::vector<Constraint> constraints = complete(p, costs);
+        const std::size_t failed = failures(constraints);
+        best.feasible += failed == 0 ? 1U : 0U;
+        const double cost = overhead(p, costs);
+        if (failed < fewest || (failed == fewest && cost < best.overhead)) {
+            fewest = failed;
+            best.parameters = p;
+            best.overhead = cost;
+            best.constraints = constraints;
         }
     }
+    best.candidates = static_cast<std::uint32_t>(points.size());
     best.found = fewest == 0;
     best.binding = binding_of(best.constraints);
     return best;

@@ -33,7 +33,7 @@ class Play {
         draw();
         verify();
         for (std::size_t i = 0; i < drawn_.size(); ++i) {
-            if (drawn_[i].segment > 0) {
+            if (drawn_[i].segment > 0 && drawn_[i].accepts) {  // a rejection has no probe: it stakes a dispute
                 watch(i);
             }
         }

@@ -9,6 +9,8 @@
 
 #include <tools/economics/model.hpp>
 
+#include <tests/unit/economics/fixture.hpp>
+
 namespace assay::economics {
 namespace {
 
@@ -131,7 +133,7 @@ TEST_CASE("economics: every attack of the list is simulated, and the same seed g
 }
 
 TEST_CASE("economics: at the chain's defaults nothing pays but grinding the beacon") {
-    const Costs costs = default_costs();
+    const Costs costs = modest_costs();
     for (const TaskCosts& task : costs.tasks) {
         const Setting setting = make_setting(chain_defaults(), costs, task);
         for (const AttackResult& attack : run_attacks(setting, costs, {.runs = 1'000, .seed = 1, .progress = {}})) {

@@ -136,10 +136,12 @@ TEST_CASE("economics: without parameters that do, the command fails and names th
 }
 
 TEST_CASE("economics: given parameters are judged, and those that fail make the command fail") {
-    CHECK(assay("--check --runs 0 --tasks 0").status == 0);
     const cli_test::TemporaryDirectory home;
     const std::string file = (home.path() / "costs.toml").string();
-    cli_test::write_text(file, "[parameters]\ntax_bps = 0\n");
+    const std::string task = "[[task]]\nname = \"usual\"\nsegments = 100\nsegment_seconds = 360\n";
+    cli_test::write_text(file, task);
+    CHECK(assay("--check --runs 0 --tasks 0 --costs " + file).status == 0);
+    cli_test::write_text(file, task + "[parameters]\ntax_bps = 0\n");
     const Answer answer = assay("--check --runs 0 --tasks 0 --costs " + file);
     CHECK(answer.status == 1);
     CHECK(answer.out.find("treasury.sustains") != std::string::npos);

@@ -7,6 +7,8 @@
 
 #include <tools/economics/report.hpp>
 
+#include <tests/unit/economics/fixture.hpp>
+
 namespace assay::economics {
 namespace {
 
@@ -15,7 +17,7 @@ bool all_hold(const std::vector<Constraint>& constraints) {
 }
 
 TEST_CASE("economics: the solver's parameters satisfy every constraint, and cost no more than the chain's") {
-    const Costs costs = default_costs();
+    const Costs costs = modest_costs();
     const Solution solution = solve(chain_defaults(), costs, {});
     REQUIRE(solution.found);
     CHECK(all_hold(check(solution.parameters, costs)));
@@ -23,6 +25,40 @@ TEST_CASE("economics: the solver's parameters satisfy every constraint, and cost
     CHECK(solution.feasible < solution.candidates);
     REQUIRE(all_hold(check(chain_defaults(), costs)));
     CHECK(solution.overhead <= overhead(chain_defaults(), costs));
+}
+
+TEST_CASE("economics: there are parameters that do for dear tasks too") {
+    const Costs costs = default_costs();
+    const Solution solution = solve(chain_defaults(), costs, {});
+    REQUIRE(solution.found);
+    CHECK(all_hold(check(solution.parameters, costs)));
+    CHECK(costs.tasks.back().segment_seconds * costs.tasks.back().segments > 1e8);
+}
+
+TEST_CASE("economics: the recommended parameters do at every value, for a larger coalition, more outages and slow replays") {
+    Parameters p = chain_defaults();
+    p.solver_bond_bps = 10'000;
+    p.verifier_bond_bps = p.challenger_bond_bps = 1'000;
+    p.segments_checked_max = 5;
+    p.verifiers_per_segment_max = 1;
+    p.forced_error_bps = 1'000;
+    p.tax_bps = 400;
+    Costs costs = default_costs();
+    CHECK(all_hold(check(p, costs)));
+    costs.adversary.coalition_verifiers = costs.adversary.coalition_watchers = 10;
+    CHECK(all_hold(check(p, costs)));
+    costs = default_costs();
+    costs.responder_failure = 0.1;
+    CHECK(all_hold(check(p, costs)));
+    costs = default_costs();
+    costs.replay_ratio = 1.15;
+    CHECK(all_hold(check(p, costs)));
+    costs = default_costs();
+    for (const double seconds : {1.0, 1e2, 1e4, 1e6, 1e8}) {
+        costs.tasks = {{.name = "one", .segments = 100, .segment_seconds = seconds}};
+        CAPTURE(seconds);
+        CHECK(all_hold(check(p, costs)));
+    }
 }
 
 TEST_CASE("economics: what binds is tight: a tenth less of a bond or of the tax breaks a constraint") {
@@ -90,7 +126,7 @@ TEST_CASE("economics: at the chain's defaults a verifier's work for 100 checkpoi
 }
 
 TEST_CASE("economics: skipping never pays at the chain's defaults, and more of it is found out more often") {
-    const Costs costs = default_costs();
+    const Costs costs = modest_costs();
     for (const TaskCosts& task : costs.tasks) {
         const std::vector<Skipping> skipping = skipping_of(make_setting(chain_defaults(), costs, task), costs);
         REQUIRE(skipping.size() == 6);
@@ -106,7 +142,7 @@ TEST_CASE("economics: skipping never pays at the chain's defaults, and more of i
 }
 
 TEST_CASE("economics: a needless dispute costs its challenger more than the solver, who gains by it") {
-    const Costs costs = default_costs();
+    const Costs costs = modest_costs();
     for (const TaskCosts& task : costs.tasks) {
         const Griefing griefing = griefing_of(make_setting(chain_defaults(), costs, task));
         CHECK(griefing.attacker_loss > griefing.defender_cost);
@@ -115,7 +151,7 @@ TEST_CASE("economics: a needless dispute costs its challenger more than the solv
 }
 
 TEST_CASE("economics: tasks of fewer segments than the least one fail") {
-    const Costs costs = default_costs();
+    const Costs costs = modest_costs();
     const Parameters p = chain_defaults();
     TaskCosts task{.name = "usual", .segments = 100, .segment_seconds = 360.0};
     const std::uint32_t least = least_segments(p, costs, task);

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tools/economics/costs.hpp>
+
+namespace assay::economics {
+
+/// The default costs without the dear task, for which a chain may check more than its tax pays for.
+inline Costs modest_costs() {
+    Costs out = default_costs();
+    out.tasks.pop_back();
+    return out;
+}
+
+}  // namespace assay::economics
