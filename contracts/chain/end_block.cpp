@@ -6,6 +6,7 @@
 #include <contracts/settlement/settlement.hpp>
 #include <contracts/stake/staking.hpp>
 #include <contracts/tasks/lifecycle.hpp>
+#include <contracts/tasks/lineage.hpp>
 #include <contracts/tasks/tasks.hpp>
 #include <contracts/verification/verification.hpp>
 
@@ -30,7 +31,11 @@ void end_task_deadline(Context& context, const TaskId& id) {
     switch (task.state) {
         case TaskState::kCompleted: lapse_drawing(context, task); return;
         case TaskState::kVerifying: lapse_phase(context, task); return;
-        case TaskState::kChallenge: settle(context, task); return;
+        case TaskState::kChallenge:
+            if (!await_ancestors(context, task)) {
+                settle(context, task);
+            }
+            return;
         default: return;
     }
 }
@@ -66,6 +71,7 @@ void end_block(Context& context) {
     for (const Due& item : due) {
         end_deadline(context, item);
     }
+    spread_taints(context);
     draw_solvers(context);
     draw_verifiers(context);
 }

@@ -29,6 +29,9 @@ enum class SlotKind : std::uint8_t {
     kWaiting = 17,    ///< the tasks that wait for a draw
     kDeadlines = 18,  ///< per height: what ends with that block
     kDocket = 19,     ///< per task: what the rules remember of it besides its record
+    kLineage = 20,    ///< per task: where its children are
+    kTaints = 21,     ///< the descendants of the convicted that are still to be marked
+    kHardware = 22,   ///< per role and account: the machine registered
 };
 
 namespace keys {
@@ -36,6 +39,8 @@ Bytes stakers(Role role);
 Bytes waiting();
 Bytes deadlines(Height height);
 Bytes docket(const TaskId& task);
+Bytes lineage(const TaskId& task);
+Bytes taints();
 }  // namespace keys
 
 /// What has a deadline.
@@ -64,6 +69,20 @@ struct Docket {
 };
 inline constexpr std::size_t kMaxLapsed = 32;
 
+/// A task's place in its family: children are a list through their siblings, the latest first (LIN-1).
+struct Lineage {
+    std::optional<TaskId> first_child;
+    std::optional<TaskId> next_sibling;
+    static constexpr auto fields() { return std::tuple{&Lineage::first_child, &Lineage::next_sibling}; }
+};
+
+/// LIN-4: `task`, its later siblings and their descendants are to be marked with `ancestor`.
+struct Taint {
+    TaskId task;
+    TaskId ancestor;
+    static constexpr auto fields() { return std::tuple{&Taint::task, &Taint::ancestor}; }
+};
+
 Params get_params(const StateView& view);
 Supply get_supply(const StateView& view);
 /// All zeros for an account that never had money.
@@ -77,6 +96,9 @@ std::vector<AccountId> get_stakers(const StateView& view, Role role);
 std::vector<TaskId> get_waiting(const StateView& view);
 std::vector<Due> get_deadlines(const StateView& view, Height height);
 Docket get_docket(const StateView& view, const TaskId& task);
+Hardware get_hardware(const StateView& view, Role role, const AccountId& account);
+Lineage get_lineage(const StateView& view, const TaskId& task);
+std::vector<Taint> get_taints(const StateView& view);
 
 void set_params(Overlay& state, const Params& params);
 void set_supply(Overlay& state, const Supply& supply);
@@ -90,6 +112,10 @@ void set_challenge(Overlay& state, const Challenge& challenge);
 void set_stakers(Overlay& state, Role role, const std::vector<AccountId>& stakers);
 void set_docket(Overlay& state, const TaskId& task, const Docket& docket);
 void erase_docket(Overlay& state, const TaskId& task);
+/// Empties the slot when the class is 0.
+void set_hardware(Overlay& state, Role role, const AccountId& account, const Hardware& hardware);
+void set_lineage(Overlay& state, const TaskId& task, const Lineage& lineage);
+void set_taints(Overlay& state, const std::vector<Taint>& taints);
 
 /// The list of tasks that wait for a draw, in the order in which they began to wait.
 void add_waiting(Overlay& state, const TaskId& task);

@@ -36,6 +36,7 @@ Bytes task(const TaskId& task);
 Bytes checkpoint(const TaskId& task, std::uint32_t index);
 Bytes dispute(const DisputeId& dispute);
 Bytes challenge(const ChallengeId& challenge);
+Bytes hardware(Role role, const AccountId& account);
 }  // namespace keys
 
 }  // namespace assay::contracts

@@ -2,12 +2,23 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <tuple>
+#include <vector>
 
 #include <core/base/integers.hpp>
 
 /// The numbers that the rules leave open; set at genesis, part of the state (PAR rules). Spans are in blocks.
 namespace assay::contracts {
+
+/// HW-1: machines of a kind, by what they reach in the benchmark of assay-worker. Number i of the table is class i + 1;
+/// class 0 is any machine.
+struct HardwareClass {
+    std::string name;
+    std::uint64_t least_score = 0;
+    bool operator==(const HardwareClass&) const = default;
+    static constexpr auto fields() { return std::tuple{&HardwareClass::name, &HardwareClass::least_score}; }
+};
 
 struct Params {
     // Fees (TX-7). Both go to the treasury.
@@ -48,6 +59,9 @@ struct Params {
     std::uint32_t segments_checked_max = 64;
     std::uint32_t verifiers_per_segment_max = 4;
 
+    std::vector<HardwareClass> hardware_classes{
+        {"cpu", 1}, {"consumer", 100'000}, {"datacenter", 1'000'000}, {"hopper", 4'000'000}};
+
     bool operator==(const Params&) const = default;
     static constexpr auto fields() {
         return std::tuple{&Params::fee_base, &Params::fee_per_byte, &Params::tx_size_max, &Params::block_size_max,
@@ -59,7 +73,7 @@ struct Params {
                           &Params::slash_to_winner_bps,
                           &Params::solver_bond_bps, &Params::verifier_bond_bps, &Params::challenger_bond_bps,
                           &Params::value_per_check, &Params::value_per_verifier, &Params::segments_checked_max,
-                          &Params::verifiers_per_segment_max};
+                          &Params::verifiers_per_segment_max, &Params::hardware_classes};
     }
 };
 

@@ -8,6 +8,7 @@
 #include <contracts/chain/slots.hpp>
 #include <contracts/ledger/ledger.hpp>
 #include <contracts/tasks/lifecycle.hpp>
+#include <contracts/tasks/lineage.hpp>
 
 namespace assay::contracts {
 namespace {
@@ -130,6 +131,7 @@ PenaltyOutcome convict(Context& context, Task& task, const Conviction& convictio
     pay_verifiers(context, task, conviction.segment);
     pay(context, task, task.submitter, task.escrow, Reason::kRefund);
     finish(context, task, TaskState::kConvicted);
+    taint_descendants(context, task.id);
     return outcome;
 }
 

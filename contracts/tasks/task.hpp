@@ -77,14 +77,18 @@ struct Task {
     std::uint32_t open_challenges = 0;
     std::uint32_t history_count = 0;
     Hash256 history_root;  ///< HIS-2: chain of "assay/history" over the task's history records
+    std::uint32_t depth = 0;           ///< how many ancestors it has (LIN-1)
+    std::optional<TaskId> tainted_by;  ///< LIN-4: the convicted ancestor whose state it was built upon
     static constexpr auto fields() {
         return std::tuple{&Task::id, &Task::submitter, &Task::spec, &Task::state, &Task::submitted_at,
                           &Task::deadline, &Task::solver, &Task::escrow, &Task::solver_bond, &Task::checkpoints,
                           &Task::diverged_at, &Task::assignments, &Task::open_disputes, &Task::open_challenges,
-                          &Task::history_count, &Task::history_root};
+                          &Task::history_count, &Task::history_root, &Task::depth, &Task::tainted_by};
     }
 };
 
+/// The first segment that somebody executes: 0, the initialisation, or 1 where a parent gives the state (LIN-2).
+std::uint32_t first_segment(const TaskSpec& spec) noexcept;
 /// Segments of a task: 0 (initialisation) .. segment_count; as many as checkpoints when complete, minus one.
 std::uint32_t segment_count(const TaskSpec& spec) noexcept;  ///< without segment 0
 /// Those that there are to verify: of a task that diverged, up to the one that did.
@@ -211,6 +215,10 @@ struct Diverged {  // instead of checkpoint_posted
         return std::tuple{&Diverged::index, &Diverged::step, &Diverged::state_root, &Diverged::artifact};
     }
 };
+struct Tainted {
+    TaskId ancestor;  ///< that was convicted
+    static constexpr auto fields() { return std::tuple{&Tainted::ancestor}; }
+};
 struct StateChanged {
     TaskState state = TaskState::kOpen;
     static constexpr auto fields() { return std::tuple{&StateChanged::state}; }
@@ -221,7 +229,8 @@ using HistoryEvent = std::variant<
     history::Submitted, history::SolverDrawn, history::Accepted, history::CheckpointPosted, history::Completed,
     history::VerifierDrawn, history::VerdictCommitted, history::VerdictRevealed, history::DisputeOpened,
     history::DisputeMoved, history::DisputeEnded, history::AvailabilityChallenged, history::AvailabilityEnded,
-    history::Paid, history::Slashed, history::StateChanged, history::Diverged>;
+    history::Paid, history::Slashed, history::StateChanged, history::Diverged,
+    history::Tainted>;
 const char* event_name(const HistoryEvent& event) noexcept;
 
 /// HIS-1: one transition of a task. `tx` and `actor` are zero when a deadline did it.

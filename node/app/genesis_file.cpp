@@ -57,7 +57,7 @@ constexpr NumberParam kNumbers[] = {
     {"segments_checked_max", &Params::segments_checked_max},
     {"verifiers_per_segment_max", &Params::verifiers_per_segment_max},
 };
-static_assert(std::tuple_size_v<decltype(Params::fields())> == std::size(kAmounts) + std::size(kNumbers));
+static_assert(std::tuple_size_v<decltype(Params::fields())> == std::size(kAmounts) + std::size(kNumbers) + 1);
 
 [[noreturn]] void fail(const std::string& what) { throw GenesisFileError("genesis: " + what); }
 
@@ -102,6 +102,23 @@ void check_members(const Json& object, const std::vector<std::string>& known, co
     }
 }
 
+std::vector<contracts::HardwareClass> decode_classes(const Json& list) {
+    const std::string where = "params.hardware_classes";
+    if (!list.is_array()) {
+        fail(where + " must be a list");
+    }
+    std::vector<contracts::HardwareClass> classes;
+    for (const Json& item : list) {
+        if (!item.is_object() || !item.contains("name") || !item.contains("least_score") || !item["name"].is_string() ||
+            !item["least_score"].is_number_unsigned()) {
+            fail(where + " must have members like {\"name\": \"cpu\", \"least_score\": 1}");
+        }
+        check_members(item, {"name", "least_score"}, where);
+        classes.push_back({item["name"].get<std::string>(), item["least_score"].get<std::uint64_t>()});
+    }
+    return classes;
+}
+
 Params decode_params(const Json& object) {
     if (!object.is_object()) {
         fail("params must be an object");
@@ -125,6 +142,10 @@ Params decode_params(const Json& object) {
         }
         params.*param.member = value.get<std::uint32_t>();
     }
+    known.emplace_back("hardware_classes");
+    if (object.contains("hardware_classes")) {
+        params.hardware_classes = decode_classes(object["hardware_classes"]);
+    }
     check_members(object, known, "params");
     return params;
 }
@@ -141,6 +162,11 @@ std::string to_genesis_json(const contracts::Genesis& genesis) {
     for (const NumberParam& param : kNumbers) {
         params[param.name] = genesis.params.*param.member;
     }
+    Json classes = Json::array();
+    for (const contracts::HardwareClass& each : genesis.params.hardware_classes) {
+        classes.push_back({{"name", each.name}, {"least_score", each.least_score}});
+    }
+    params["hardware_classes"] = std::move(classes);
     out["params"] = std::move(params);
     Json balances = Json::object();
     for (const auto& [account, amount] : genesis.balances) {

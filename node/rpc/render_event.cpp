@@ -56,6 +56,7 @@ Json fields_of(const Diverged& e) {
             {"state_root", rpc::render(e.state_root)},
             {"artifact", rpc::render(e.artifact)}};
 }
+Json fields_of(const Tainted& e) { return {{"ancestor", rpc::render(e.ancestor)}}; }
 Json fields_of(const StateChanged& e) { return {{"state", contracts::to_string(e.state)}}; }
 
 }  // namespace

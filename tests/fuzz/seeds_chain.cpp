@@ -37,6 +37,12 @@ TaskSpec make_spec() {
     return spec;
 }
 
+TaskSpec make_stacked_spec() {
+    TaskSpec spec = make_spec();
+    spec.parent = TaskId{};
+    return spec;
+}
+
 /// One action of every kind.
 std::vector<Action> all_actions() {
     const canonical::Node node{.op = canonical::Op::kFill, .dtype = canonical::DType::kF32, .shape = {1, 1}};
@@ -52,7 +58,7 @@ std::vector<Action> all_actions() {
         Transfer{.to = key().account(), .amount = Amount{7}},
         Bond{.role = Role::kVerifier, .amount = Amount{9}},
         Unbond{.role = Role::kSolver, .amount = Amount{9}},
-        SubmitTask{.spec = make_spec()},
+        SubmitTask{.spec = make_stacked_spec()},
         AcceptTask{},
         PostCheckpoint{.task = {}, .index = 1, .state_root = {}, .artifact = make_spec().program_artifact},
         CompleteTask{},
@@ -69,6 +75,7 @@ std::vector<Action> all_actions() {
             .task = {}, .step = 3, .state_root = {}, .artifact = make_spec().program_artifact,
             .opening = {.tensor = 1, .tile = 0, .type = {.dtype = canonical::DType::kF32, .shape = {4, 1}},
                         .opening = opening}},
+        RegisterHardware{.role = Role::kVerifier, .hardware_class = 2, .score = 5},
     };
 }
 
@@ -104,6 +111,8 @@ void write_records(const CorpusWriter& out) {
     task.spec = make_spec();
     task.solver = key().account();
     task.assignments.resize(2);
+    task.depth = 1;
+    task.tainted_by = TaskId{};
     write_record(out, 0, "task", task);
     write_record(out, 1, "checkpoint", Checkpoint{.state_root = {}, .artifact = task.spec.program_artifact, .height = {}});
     write_record(out, 2, "dispute", Dispute{});
