@@ -171,7 +171,7 @@ Result<void, TxError> check_stateful(
     TRY_ASSIGN(const Task task, require_task(view, action.task));
     TRY(require_state(task, TaskState::kCompleted, TaskState::kChallenge));
     TRY(require_open_window(view, task));
-    if (action.segment > segment_count(task)) {
+    if (action.segment < first_segment(task.spec) || action.segment > segment_count(task)) {
         return Unexpected{TxError::kSegmentUnknown};  // DSP-37
     }
     if (task.solver == sender) {

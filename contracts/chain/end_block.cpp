@@ -5,6 +5,7 @@
 #include <contracts/chain/slots.hpp>
 #include <contracts/stake/staking.hpp>
 #include <contracts/tasks/lifecycle.hpp>
+#include <contracts/tasks/lineage.hpp>
 #include <contracts/tasks/tasks.hpp>
 #include <contracts/validators/validators.hpp>
 #include <contracts/verification/verification.hpp>
@@ -30,7 +31,11 @@ void end_task_deadline(Context& context, const TaskId& id) {
     switch (task.state) {
         case TaskState::kCompleted: lapse_drawing(context, task); return;
         case TaskState::kVerifying: lapse_phase(context, task); return;
-        case TaskState::kChallenge: end_window(context, task); return;
+        case TaskState::kChallenge:
+            if (!await_ancestors(context, task)) {
+                end_window(context, task);
+            }
+            return;
         case TaskState::kDisclosure: lapse_disclosure(context, task); return;
         default: return;
     }
@@ -67,6 +72,7 @@ void end_block(Context& context) {
     for (const Due& item : due) {
         end_deadline(context, item);
     }
+    spread_taints(context);
     draw_solvers(context);
     draw_verifiers(context);
     punish_misbehaviour(context);

@@ -41,7 +41,7 @@ constexpr std::array<const char*, std::variant_size_v<Action>> kActions{
     "transfer",       "bond",          "unbond",          "submit_task",    "accept_task",   "post_checkpoint",
     "complete_task",  "cancel_task",   "commit_verdict",  "publish_verdict", "open_dispute",  "reveal_move",
     "select_move",    "prove_move",    "challenge_availability", "serve_chunk",
-    "declare_divergence", "disclose_verdict", "challenge_verdict", "register_validator", "unjail"};
+    "declare_divergence", "disclose_verdict", "challenge_verdict", "register_validator", "unjail", "register_hardware"};
 
 constexpr std::array<const char*, std::variant_size_v<HistoryEvent>> kEvents{
     "submitted",         "solver_drawn",     "accepted",       "checkpoint_posted",
@@ -49,7 +49,7 @@ constexpr std::array<const char*, std::variant_size_v<HistoryEvent>> kEvents{
     "dispute_opened",    "dispute_moved",    "dispute_ended",  "availability_challenged",
     "availability_ended", "paid",            "slashed",        "state_changed",
     "diverged",          "lottery_drawn",    "watcher_drawn",  "verdict_disclosed",
-    "verdict_challenged"};
+    "verdict_challenged", "tainted"};
 
 }  // namespace
 
@@ -83,6 +83,8 @@ const char* to_string(TxError error) noexcept {
         case TxError::kNotRegistered: return "not_registered";
         case TxError::kNotJailed: return "not_jailed";
         case TxError::kStillJailed: return "still_jailed";
+        case TxError::kHardwareUnknown: return "hardware_unknown";
+        case TxError::kScoreTooLow: return "score_too_low";
         case TxError::kTaskUnknown: return "task_unknown";
         case TxError::kTaskState: return "task_state";
         case TxError::kNotSubmitter: return "not_submitter";
@@ -91,6 +93,8 @@ const char* to_string(TxError error) noexcept {
         case TxError::kCheckpointsMissing: return "checkpoints_missing";
         case TxError::kSpecInvalid: return "spec_invalid";
         case TxError::kNoDivergence: return "no_divergence";
+        case TxError::kParentUnfit: return "parent_unfit";
+        case TxError::kNotParentsState: return "not_parents_state";
         case TxError::kNotAssigned: return "not_assigned";
         case TxError::kAlreadyCommitted: return "already_committed";
         case TxError::kNotCommitted: return "not_committed";

@@ -9,6 +9,7 @@
 #include <contracts/chain/invariants.hpp>
 #include <contracts/chain/slots.hpp>
 #include <contracts/ledger/ledger.hpp>
+#include <contracts/stake/hardware.hpp>
 #include <contracts/stake/staking.hpp>
 #include <contracts/tasks/tasks.hpp>
 #include <contracts/validators/validators.hpp>

@@ -60,6 +60,12 @@ Bytes checkpoint(const TaskId& task, std::uint32_t index) {
 }
 Bytes dispute(const DisputeId& dispute) { return make_key(SlotKind::kDispute, dispute.view()); }
 Bytes challenge(const ChallengeId& challenge) { return make_key(SlotKind::kChallenge, challenge.view()); }
+Bytes hardware(Role role, const AccountId& account) {
+    Bytes key = make_key(SlotKind::kHardware);
+    key.push_back(static_cast<std::uint8_t>(role));
+    append(key, account.view());
+    return key;
+}
 Bytes stakers(Role role) {
     Bytes key = make_key(SlotKind::kStakers);
     key.push_back(static_cast<std::uint8_t>(role));
@@ -77,6 +83,8 @@ Bytes consensus_account(const ConsensusAddress& address) {
     return make_key(SlotKind::kConsensusAccount, address.view());
 }
 Bytes docket(const TaskId& task) { return make_key(SlotKind::kDocket, task.view()); }
+Bytes lineage(const TaskId& task) { return make_key(SlotKind::kLineage, task.view()); }
+Bytes taints() { return make_key(SlotKind::kTaints); }
 
 }  // namespace keys
 
@@ -137,6 +145,16 @@ Docket get_docket(const StateView& view, const TaskId& task) {
     return read_slot<Docket>(view, keys::docket(task)).value_or(Docket{});
 }
 
+Hardware get_hardware(const StateView& view, Role role, const AccountId& account) {
+    return read_slot<Hardware>(view, keys::hardware(role, account)).value_or(Hardware{});
+}
+
+Lineage get_lineage(const StateView& view, const TaskId& task) {
+    return read_slot<Lineage>(view, keys::lineage(task)).value_or(Lineage{});
+}
+
+std::vector<Taint> get_taints(const StateView& view) { return read_list<Taint>(view, keys::taints()); }
+
 void set_params(Overlay& state, const Params& params) { write_slot(state, keys::params(), params); }
 void set_supply(Overlay& state, const Supply& supply) { write_slot(state, keys::supply(), supply); }
 void set_account(Overlay& state, const AccountId& id, const Account& account) {
@@ -178,6 +196,17 @@ void set_docket(Overlay& state, const TaskId& task, const Docket& docket) {
     write_slot(state, keys::docket(task), docket);
 }
 void erase_docket(Overlay& state, const TaskId& task) { state.erase(keys::docket(task)); }
+void set_hardware(Overlay& state, Role role, const AccountId& account, const Hardware& hardware) {
+    if (hardware.hardware_class == 0) {
+        state.erase(keys::hardware(role, account));
+    } else {
+        write_slot(state, keys::hardware(role, account), hardware);
+    }
+}
+void set_lineage(Overlay& state, const TaskId& task, const Lineage& lineage) {
+    write_slot(state, keys::lineage(task), lineage);
+}
+void set_taints(Overlay& state, const std::vector<Taint>& taints) { write_list(state, keys::taints(), taints); }
 
 void add_waiting(Overlay& state, const TaskId& task) {
     auto list = get_waiting(state);

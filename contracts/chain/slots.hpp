@@ -29,9 +29,12 @@ enum class SlotKind : std::uint8_t {
     kStakers = 16,    ///< per role: the accounts that may be drawn
     kWaiting = 17,    ///< the tasks that wait for a draw
     kDeadlines = 18,  ///< per height: what ends with that block
-    kValidators = 21,        ///< the accounts that have a record as a validator
-    kConsensusAccount = 22,  ///< per address of the engine's: the account
+    kValidators = 23,        ///< the accounts that have a record as a validator
+    kConsensusAccount = 24,  ///< per address of the engine's: the account
     kDocket = 19,     ///< per task: what the rules remember of it besides its record
+    kLineage = 20,    ///< per task: where its children are
+    kTaints = 21,     ///< the descendants of the convicted that are still to be marked
+    kHardware = 22,   ///< per role and account: the machine registered
 };
 
 namespace keys {
@@ -40,6 +43,8 @@ Bytes waiting();
 Bytes deadlines(Height height);
 Bytes docket(const TaskId& task);
 Bytes consensus_account(const ConsensusAddress& address);
+Bytes lineage(const TaskId& task);
+Bytes taints();
 }  // namespace keys
 
 /// What has a deadline.
@@ -68,6 +73,20 @@ struct Docket {
 };
 inline constexpr std::size_t kMaxLapsed = 32;
 
+/// A task's place in its family: children are a list through their siblings, the latest first (LIN-1).
+struct Lineage {
+    std::optional<TaskId> first_child;
+    std::optional<TaskId> next_sibling;
+    static constexpr auto fields() { return std::tuple{&Lineage::first_child, &Lineage::next_sibling}; }
+};
+
+/// LIN-4: `task`, its later siblings and their descendants are to be marked with `ancestor`.
+struct Taint {
+    TaskId task;
+    TaskId ancestor;
+    static constexpr auto fields() { return std::tuple{&Taint::task, &Taint::ancestor}; }
+};
+
 Params get_params(const StateView& view);
 Supply get_supply(const StateView& view);
 /// All zeros for an account that never had money.
@@ -85,6 +104,9 @@ std::optional<Validator> find_validator(const StateView& view, const AccountId& 
 std::vector<AccountId> get_validators(const StateView& view);
 std::optional<AccountId> find_consensus_account(const StateView& view, const ConsensusAddress& address);
 Docket get_docket(const StateView& view, const TaskId& task);
+Hardware get_hardware(const StateView& view, Role role, const AccountId& account);
+Lineage get_lineage(const StateView& view, const TaskId& task);
+std::vector<Taint> get_taints(const StateView& view);
 
 void set_params(Overlay& state, const Params& params);
 void set_supply(Overlay& state, const Supply& supply);
@@ -101,6 +123,10 @@ void set_validator(Overlay& state, const AccountId& id, const Validator& validat
 void register_validator(Overlay& state, const AccountId& id, const ConsensusKey& key);
 void set_docket(Overlay& state, const TaskId& task, const Docket& docket);
 void erase_docket(Overlay& state, const TaskId& task);
+/// Empties the slot when the class is 0.
+void set_hardware(Overlay& state, Role role, const AccountId& account, const Hardware& hardware);
+void set_lineage(Overlay& state, const TaskId& task, const Lineage& lineage);
+void set_taints(Overlay& state, const std::vector<Taint>& taints);
 
 /// The list of tasks that wait for a draw, in the order in which they began to wait.
 void add_waiting(Overlay& state, const TaskId& task);

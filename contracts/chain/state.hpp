@@ -38,6 +38,7 @@ Bytes dispute(const DisputeId& dispute);
 Bytes challenge(const ChallengeId& challenge);
 Bytes validator(const AccountId& account);
 Bytes validators();  ///< the accounts that are registered, a list
+Bytes hardware(Role role, const AccountId& account);
 }  // namespace keys
 
 }  // namespace assay::contracts

@@ -48,7 +48,7 @@ struct TaskSpec {
     ArtifactRef program_artifact;  ///< Borsh(program::Program)
     Hash256 dataset_root;
     ArtifactRef dataset_artifact;  ///< safetensors with one i32 tensor "rows" [rows, width]
-    /// Safetensors with the program's initial tensors by name; exactly when the program has any.
+    /// Safetensors with the program's initial tensors by name; exactly when the program has any and there is no parent.
     std::optional<ArtifactRef> initial_artifact;
     std::uint64_t seed = 0;
     std::uint64_t steps = 0;
@@ -56,12 +56,15 @@ struct TaskSpec {
     Amount reward;            ///< to the solver
     Amount verification_fee;  ///< shared by the verifiers who did their work
     std::uint32_t training_blocks = 0;  ///< TASK-8: the solver completes within this many blocks of accepting
+    std::optional<TaskId> parent;       ///< LIN-1: starts from that task's last checkpoint, not from an initialisation
+    std::uint32_t hardware_class = 0;   ///< HW-3: of the solver; 0: any
     bool operator==(const TaskSpec&) const = default;
     static constexpr auto fields() {
         return std::tuple{&TaskSpec::title, &TaskSpec::program, &TaskSpec::program_artifact, &TaskSpec::dataset_root,
                           &TaskSpec::dataset_artifact, &TaskSpec::initial_artifact, &TaskSpec::seed,
                           &TaskSpec::steps, &TaskSpec::checkpoint_interval, &TaskSpec::reward,
-                          &TaskSpec::verification_fee, &TaskSpec::training_blocks};
+                          &TaskSpec::verification_fee, &TaskSpec::training_blocks,
+                          &TaskSpec::parent, &TaskSpec::hardware_class};
     }
 };
 inline constexpr std::uint32_t kMaxSegments = 1'024;
@@ -231,10 +234,21 @@ struct Unjail {  // validators; back into the set after a penalty
     static constexpr auto fields() { return std::tuple{}; }
 };
 
+/// Stake: "my machine for this role is of that class"; what it scores is the sender's own statement (HW-2).
+struct RegisterHardware {
+    Role role = Role::kSolver;
+    std::uint32_t hardware_class = 0;  ///< 0: of none
+    std::uint64_t score = 0;
+    static constexpr auto fields() {
+        return std::tuple{&RegisterHardware::role, &RegisterHardware::hardware_class, &RegisterHardware::score};
+    }
+};
+
 using Action = std::variant<
     Transfer, Bond, Unbond, SubmitTask, AcceptTask, PostCheckpoint, CompleteTask, CancelTask, CommitVerdict,
     PublishVerdict, OpenDispute, RevealMove, SelectMove, ProveMove, ChallengeAvailability, ServeChunk,
-    DeclareDivergence, DiscloseVerdict, ChallengeVerdict, RegisterValidator, Unjail>;
+    DeclareDivergence, DiscloseVerdict, ChallengeVerdict, RegisterValidator, Unjail,
+    RegisterHardware>;
 /// "transfer", "submit_task", ... : the name of the action in RPC and CLI.
 const char* action_name(const Action& action) noexcept;
 

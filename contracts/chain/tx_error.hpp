@@ -23,6 +23,8 @@ enum class [[nodiscard]] TxError : std::uint8_t {
     kOverflow = 21,             ///< LED-3
     kInsufficientStake = 22,    ///< STK-2
     kTooManyUnbondings = 23,    ///< STK-4
+    kHardwareUnknown = 24,      ///< HW-1: the table has no such class
+    kScoreTooLow = 25,          ///< HW-2
     // Validators.
     kAlreadyRegistered = 120,  ///< VAL-1: the account, or the key
     kTooManyValidators = 121,  ///< VAL-1
@@ -38,6 +40,8 @@ enum class [[nodiscard]] TxError : std::uint8_t {
     kCheckpointsMissing = 45,///< TASK-9
     kSpecInvalid = 46,       ///< TASK-2
     kNoDivergence = 47,      ///< TASK-13
+    kParentUnfit = 48,       ///< LIN-1: the task cannot start from that one
+    kNotParentsState = 49,   ///< LIN-2: checkpoint 0 is not the parent's last
     // Verification.
     kNotAssigned = 60,         ///< VER-1
     kAlreadyCommitted = 61,    ///< VER-3

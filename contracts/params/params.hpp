@@ -2,12 +2,23 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <tuple>
+#include <vector>
 
 #include <core/base/integers.hpp>
 
 /// The numbers that the rules leave open; set at genesis, part of the state (PAR rules). Spans are in blocks.
 namespace assay::contracts {
+
+/// HW-1: machines of a kind, by what they reach in the benchmark of assay-worker. Number i of the table is class i + 1;
+/// class 0 is any machine.
+struct HardwareClass {
+    std::string name;
+    std::uint64_t least_score = 0;
+    bool operator==(const HardwareClass&) const = default;
+    static constexpr auto fields() { return std::tuple{&HardwareClass::name, &HardwareClass::least_score}; }
+};
 
 struct Params {
     // Fees (TX-7). Both go to the treasury.
@@ -60,6 +71,8 @@ struct Params {
     std::uint32_t double_sign_slash_bps = 500;      ///< VAL-5
     std::uint32_t downtime_blocks = 500;            ///< VAL-7: so many missed in a row, and a validator is jailed
     std::uint32_t jail_blocks = 1'000;              ///< VAL-7
+    std::vector<HardwareClass> hardware_classes{
+        {"cpu", 1}, {"consumer", 100'000}, {"datacenter", 1'000'000}, {"hopper", 4'000'000}};
 
     bool operator==(const Params&) const = default;
     static constexpr auto fields() {
@@ -75,7 +88,8 @@ struct Params {
                           &Params::verifiers_per_segment_max,
                           &Params::forced_error_bps, &Params::watchers_per_verdict, &Params::tax_bps,
                           &Params::disclose_blocks, &Params::validator_stake_min, &Params::validators_max,
-                          &Params::double_sign_slash_bps, &Params::downtime_blocks, &Params::jail_blocks};
+                          &Params::double_sign_slash_bps, &Params::downtime_blocks, &Params::jail_blocks,
+                          &Params::hardware_classes};
     }
 };
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
+#include <string>
 
 namespace assay::contracts {
 namespace {
@@ -14,6 +16,20 @@ bool are_counts_valid(const Params& params) {
            params.verifiers_per_segment >= 1 && params.verifiers_per_segment_max >= params.verifiers_per_segment &&
            most <= kMaxAssignments && params.solver_bond_bps <= kMaxBondBps &&
            params.verifier_bond_bps <= kMaxBondBps && params.challenger_bond_bps <= kMaxBondBps;
+}
+
+/// PAR-4
+bool are_classes_valid(const std::vector<HardwareClass>& classes) {
+    const auto is_name_char = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; };
+    std::set<std::string> names;
+    for (const HardwareClass& each : classes) {
+        const bool named = !each.name.empty() && each.name.size() <= kMaxHardwareNameBytes && each.name != "any" &&
+                           std::all_of(each.name.begin(), each.name.end(), is_name_char);
+        if (!named || each.least_score == 0 || !names.insert(each.name).second) {
+            return false;
+        }
+    }
+    return classes.size() <= kMaxHardwareClasses;
 }
 
 }  // namespace
@@ -40,6 +56,7 @@ bool are_valid(const Params& params) noexcept {
     const bool validators_ok = params.validator_stake_min.grains >= 1 && params.validators_max >= 1 &&
                                params.validators_max <= kMaxValidators && params.double_sign_slash_bps <= 10'000;
     return validators_ok && spans_ok && sizes_ok && fees_ok && bonds_ok && are_counts_valid(params) && shares_ok &&
+           are_classes_valid(params.hardware_classes) &&
            params.watchers_per_verdict <= kMaxWatchers;
 }
 

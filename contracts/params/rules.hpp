@@ -12,6 +12,8 @@ bool are_valid(const Params& params) noexcept;
 inline constexpr std::uint32_t kMaxSpanBlocks = 1U << 30U;
 inline constexpr std::uint32_t kMaxTxSize = 1U << 24U;
 inline constexpr std::uint32_t kMaxAssignments = 256;
+inline constexpr std::size_t kMaxHardwareClasses = 16;
+inline constexpr std::size_t kMaxHardwareNameBytes = 32;
 inline constexpr std::uint32_t kMaxBondBps = 1'000'000;
 inline constexpr std::uint32_t kMaxValidators = 256;
 inline constexpr std::uint32_t kMaxWatchers = 16;

@@ -9,6 +9,7 @@
 #include <contracts/chain/slots.hpp>
 #include <contracts/ledger/ledger.hpp>
 #include <contracts/tasks/lifecycle.hpp>
+#include <contracts/tasks/lineage.hpp>
 
 namespace assay::contracts {
 namespace {
@@ -168,6 +169,7 @@ PenaltyOutcome convict(Context& context, Task& task, const Conviction& convictio
     pay_verifiers(context, task, conviction.segment, false);
     pay(context, task, task.submitter, task.escrow, Reason::kRefund);
     finish(context, task, TaskState::kConvicted);
+    taint_descendants(context, task.id);
     return outcome;
 }
 

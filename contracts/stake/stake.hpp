@@ -27,4 +27,14 @@ struct Stake {
 };
 inline constexpr std::size_t kMaxUnbondings = 16;
 
+/// HW-2: the machine that an account says to have for a role.
+struct Hardware {
+    std::uint32_t hardware_class = 0;  ///< 0: none registered
+    std::uint64_t score = 0;
+    Height registered_at;
+    static constexpr auto fields() {
+        return std::tuple{&Hardware::hardware_class, &Hardware::score, &Hardware::registered_at};
+    }
+};
+
 }  // namespace assay::contracts

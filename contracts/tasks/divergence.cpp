@@ -18,7 +18,7 @@ Result<void, TxError> check_stateful(
     TRY_ASSIGN(const Task task, require_own_task(view, action.task, TaskState::kTraining, sender));
     const std::uint32_t segment = task.checkpoints;
     const std::uint64_t first = first_step(task.spec, segment);
-    if (segment > segment_count(task.spec) || action.step < first ||
+    if (segment < first_segment(task.spec) || segment > segment_count(task.spec) || action.step < first ||
         action.step - first >= step_count(task.spec, segment)) {
         return Unexpected{TxError::kCheckpointOrder};  // TASK-7
     }

@@ -7,6 +7,7 @@
 #include <core/crypto/hash.hpp>
 #include <contracts/chain/slots.hpp>
 #include <contracts/params/by_value.hpp>
+#include <contracts/stake/hardware.hpp>
 #include <contracts/tasks/lifecycle.hpp>
 #include <contracts/tasks/tasks.hpp>
 
@@ -86,7 +87,8 @@ void draw_solvers(Context& context) {
             continue;
         }
         const Amount bond = solver_bond(context.params, task_value(task.spec));
-        const auto candidates = candidates_for(pool, bond, get_docket(context.state, id).lapsed);
+        const auto registered = of_class(context.state, Role::kSolver, task.spec.hardware_class, pool);
+        const auto candidates = candidates_for(registered, bond, get_docket(context.state, id).lapsed);
         const auto drawn =
             draw_weighted(candidates, draw_randomness(context.block.block_hash, {id, DrawKind::kSolver, 0, 0}));
         if (!drawn) {

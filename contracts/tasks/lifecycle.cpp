@@ -33,6 +33,8 @@ void record(Context& context, Task& task, HistoryEvent event) {
     context.history.push_back(std::move(entry));
 }
 
+std::uint32_t first_segment(const TaskSpec& spec) noexcept { return spec.parent ? 1 : 0; }
+
 std::uint32_t segment_count(const TaskSpec& spec) noexcept {
     if (spec.checkpoint_interval == 0) {
         return 0;

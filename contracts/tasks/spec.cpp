@@ -39,10 +39,10 @@ bool is_program(const trace::ProgramCommitment& program) {
            (program.initial_tensors == 0) == program.initial_root.is_zero();
 }
 
-/// Whether the spec says where the program's initial tensors are, exactly when it has any.
+/// Whether the spec says where the program's initial tensors are, exactly when it has any and they are read.
 bool has_initial_artifact(const TaskSpec& spec) {
-    return spec.program.initial_tensors == 0 ? !spec.initial_artifact
-                                             : spec.initial_artifact && is_location(spec.initial_artifact->location);
+    const bool is_read = spec.program.initial_tensors != 0 && first_segment(spec) == 0;
+    return is_read ? spec.initial_artifact && is_location(spec.initial_artifact->location) : !spec.initial_artifact;
 }
 
 }  // namespace

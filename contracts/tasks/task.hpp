@@ -99,14 +99,19 @@ struct Task {
     Hash256 history_root;  ///< HIS-2: chain of "assay/history" over the task's history records
     Hash256 lottery;       ///< VER-10: what decides, with each verifier's salt, whose verdict is forced; zero before
     bool second_window = false;  ///< VER-15: the challenge window is, or was, that of forced verdicts' true results
+    std::uint32_t depth = 0;           ///< how many ancestors it has (LIN-1)
+    std::optional<TaskId> tainted_by;  ///< LIN-4: the convicted ancestor whose state it was built upon
     static constexpr auto fields() {
         return std::tuple{&Task::id, &Task::submitter, &Task::spec, &Task::state, &Task::submitted_at,
                           &Task::deadline, &Task::solver, &Task::escrow, &Task::solver_bond, &Task::checkpoints,
                           &Task::diverged_at, &Task::assignments, &Task::open_disputes, &Task::open_challenges,
-                          &Task::history_count, &Task::history_root, &Task::lottery, &Task::second_window};
+                          &Task::history_count, &Task::history_root, &Task::lottery, &Task::second_window,
+                          &Task::depth, &Task::tainted_by};
     }
 };
 
+/// The first segment that somebody executes: 0, the initialisation, or 1 where a parent gives the state (LIN-2).
+std::uint32_t first_segment(const TaskSpec& spec) noexcept;
 /// Segments of a task: 0 (initialisation) .. segment_count; as many as checkpoints when complete, minus one.
 std::uint32_t segment_count(const TaskSpec& spec) noexcept;  ///< without segment 0
 /// Those that there are to verify: of a task that diverged, up to the one that did.
@@ -270,6 +275,10 @@ struct VerdictChallenged {  // instead of dispute_opened
         return std::tuple{&VerdictChallenged::dispute, &VerdictChallenged::segment, &VerdictChallenged::verifier};
     }
 };
+struct Tainted {
+    TaskId ancestor;  ///< that was convicted
+    static constexpr auto fields() { return std::tuple{&Tainted::ancestor}; }
+};
 struct StateChanged {
     TaskState state = TaskState::kOpen;
     static constexpr auto fields() { return std::tuple{&StateChanged::state}; }
@@ -281,7 +290,8 @@ using HistoryEvent = std::variant<
     history::VerifierDrawn, history::VerdictCommitted, history::VerdictPublished, history::DisputeOpened,
     history::DisputeMoved, history::DisputeEnded, history::AvailabilityChallenged, history::AvailabilityEnded,
     history::Paid, history::Slashed, history::StateChanged, history::Diverged, history::LotteryDrawn,
-    history::WatcherDrawn, history::VerdictDisclosed, history::VerdictChallenged>;
+    history::WatcherDrawn, history::VerdictDisclosed, history::VerdictChallenged,
+    history::Tainted>;
 const char* event_name(const HistoryEvent& event) noexcept;
 
 /// HIS-1: one transition of a task. `tx` and `actor` are zero when a deadline did it.

@@ -7,8 +7,10 @@
 #include <contracts/ledger/ledger.hpp>
 #include <contracts/params/by_value.hpp>
 #include <contracts/settlement/settlement.hpp>
+#include <contracts/stake/hardware.hpp>
 #include <contracts/stake/staking.hpp>
 #include <contracts/tasks/lifecycle.hpp>
+#include <contracts/tasks/lineage.hpp>
 
 namespace assay::contracts {
 namespace {
@@ -40,8 +42,10 @@ Result<void, TxError> check_stateless(const SubmitTask& action) noexcept {
 }
 
 Result<void, TxError> check_stateful(
-    const StateView& view, const Params& /*params*/, const AccountId& sender, const SubmitTask& action
+    const StateView& view, const Params& params, const AccountId& sender, const SubmitTask& action
 ) noexcept {
+    TRY(check_class(params, action.spec.hardware_class));
+    TRY(check_parent(view, action.spec));
     return check_balance(view, sender, add(action.spec.reward, action.spec.verification_fee));
 }
 
@@ -54,6 +58,7 @@ Result<void, TxError> execute(Context& context, const SubmitTask& action) noexce
     task.spec = action.spec;
     task.submitted_at = context.height();
     task.escrow = escrow;
+    adopt(context, task);
     record(context, task, history::Submitted{escrow});
     set_task(context.state, task);
     set_docket(context.state, task.id, Docket{});
@@ -98,6 +103,9 @@ Result<void, TxError> check_stateful(
     TRY_ASSIGN(const Task task, require_own_task(view, action.task, TaskState::kTraining, sender));
     if (action.index != task.checkpoints || action.index > segment_count(task.spec)) {
         return Unexpected{TxError::kCheckpointOrder};  // TASK-7
+    }
+    if (action.index < first_segment(task.spec) && action.state_root != start_root(view, task)) {
+        return Unexpected{TxError::kNotParentsState};  // LIN-2
     }
     return {};
 }

@@ -7,6 +7,7 @@
 #include <contracts/chain/slots.hpp>
 #include <contracts/ledger/ledger.hpp>
 #include <contracts/params/by_value.hpp>
+#include <contracts/stake/hardware.hpp>
 #include <contracts/stake/staking.hpp>
 #include <contracts/tasks/draw.hpp>
 #include <contracts/tasks/lifecycle.hpp>
@@ -15,10 +16,11 @@
 namespace assay::contracts {
 namespace {
 
-/// VER-1: distinct segments out of 0 .. segment_count, in ascending order.
+/// VER-1: distinct segments of those that were executed, in ascending order.
 std::vector<std::uint32_t> draw_segments(const Context& context, const Task& task) {
-    std::vector<std::uint32_t> segments(segment_count(task) + 1U);
-    std::iota(segments.begin(), segments.end(), 0U);
+    const std::uint32_t first = first_segment(task.spec);
+    std::vector<std::uint32_t> segments(segment_count(task) + 1U - first);
+    std::iota(segments.begin(), segments.end(), first);
     const auto count = static_cast<std::uint32_t>(segments.size());
     const std::uint32_t wanted = segments_checked(context.params, task_value(task.spec), count);
     for (std::uint32_t i = 0; i < wanted; ++i) {
@@ -49,6 +51,10 @@ std::optional<AccountId> draw_verifier(
             candidate.weight = 0;
         }
     }
+    const AccountId& solver = task.solver.value();
+    prefer_class(
+        context.state, Role::kVerifier, get_hardware(context.state, Role::kSolver, solver).hardware_class, candidates
+    );
     const auto index = draw_weighted(candidates, draw_randomness(context.block.block_hash, name));
     if (!index) {
         return std::nullopt;

@@ -66,7 +66,7 @@ constexpr NumberParam kNumbers[] = {
     {"downtime_blocks", &Params::downtime_blocks},
     {"jail_blocks", &Params::jail_blocks},
 };
-static_assert(std::tuple_size_v<decltype(Params::fields())> == std::size(kAmounts) + std::size(kNumbers));
+static_assert(std::tuple_size_v<decltype(Params::fields())> == std::size(kAmounts) + std::size(kNumbers) + 1);
 
 [[noreturn]] void fail(const std::string& what) { throw GenesisFileError("genesis: " + what); }
 
@@ -111,6 +111,23 @@ void check_members(const Json& object, const std::vector<std::string>& known, co
     }
 }
 
+std::vector<contracts::HardwareClass> decode_classes(const Json& list) {
+    const std::string where = "params.hardware_classes";
+    if (!list.is_array()) {
+        fail(where + " must be a list");
+    }
+    std::vector<contracts::HardwareClass> classes;
+    for (const Json& item : list) {
+        if (!item.is_object() || !item.contains("name") || !item.contains("least_score") || !item["name"].is_string() ||
+            !item["least_score"].is_number_unsigned()) {
+            fail(where + " must have members like {\"name\": \"cpu\", \"least_score\": 1}");
+        }
+        check_members(item, {"name", "least_score"}, where);
+        classes.push_back({item["name"].get<std::string>(), item["least_score"].get<std::uint64_t>()});
+    }
+    return classes;
+}
+
 Params decode_params(const Json& object) {
     if (!object.is_object()) {
         fail("params must be an object");
@@ -133,6 +150,10 @@ Params decode_params(const Json& object) {
             fail(std::string("params.") + param.name + " must be a whole number below 2^32");
         }
         params.*param.member = value.get<std::uint32_t>();
+    }
+    known.emplace_back("hardware_classes");
+    if (object.contains("hardware_classes")) {
+        params.hardware_classes = decode_classes(object["hardware_classes"]);
     }
     check_members(object, known, "params");
     return params;
@@ -178,6 +199,11 @@ std::string to_genesis_json(const contracts::Genesis& genesis) {
     for (const NumberParam& param : kNumbers) {
         params[param.name] = genesis.params.*param.member;
     }
+    Json classes = Json::array();
+    for (const contracts::HardwareClass& each : genesis.params.hardware_classes) {
+        classes.push_back({{"name", each.name}, {"least_score", each.least_score}});
+    }
+    params["hardware_classes"] = std::move(classes);
     out["params"] = std::move(params);
     Json balances = Json::object();
     for (const auto& [account, amount] : genesis.balances) {

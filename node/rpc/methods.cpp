@@ -6,6 +6,7 @@
 #include <memory>
 
 #include <core/codec/borsh.hpp>
+#include <contracts/chain/slots.hpp>
 #include <contracts/chain/state.hpp>
 #include <contracts/chain/tx_error.hpp>
 #include <node/rpc/arguments.hpp>
@@ -191,7 +192,10 @@ Json stake_get(const NodeApi& api, const Json& params) {
     for (const auto role : {contracts::Role::kSolver, contracts::Role::kVerifier, contracts::Role::kWhistleblower,
                             contracts::Role::kValidator}) {
         const auto stake = find<contracts::Stake>(api, keys::stake(role, id)).value_or(contracts::Stake{});
-        roles[contracts::to_string(role)] = render(stake);
+        const auto machine = find<contracts::Hardware>(api, keys::hardware(role, id)).value_or(contracts::Hardware{});
+        Json& out = roles[contracts::to_string(role)] = render(stake);
+        out["hardware_class"] = machine.hardware_class;
+        out["score"] = machine.score;
     }
     return {{"account", render(id)}, {"roles", std::move(roles)}};
 }
@@ -288,6 +292,45 @@ Json task_history(const NodeApi& api, const Json& params) {
         records.push_back(render(record));
     }
     return {{"task", render(id)}, {"records", std::move(records)}, {"next_cursor", next_cursor(scope, page.next)}};
+}
+
+/// Nearest first. The list ends by itself: LIN-1 bounds the depth.
+Json ancestors_of(const NodeApi& api, const contracts::Task& task) {
+    Json out = Json::array();
+    for (auto id = task.spec.parent; id;) {
+        const auto ancestor = require<contracts::Task>(api, keys::task(*id), "task");
+        out.push_back(render_relative(ancestor));
+        id = ancestor.spec.parent;
+    }
+    return out;
+}
+
+Json task_lineage(const NodeApi& api, const Json& params) {
+    const Arguments arguments(params, {"task"});
+    const auto task = require<contracts::Task>(api, keys::task(arguments.id<contracts::TaskId>("task")), "task");
+    Json descendants = Json::array();
+    const auto children_of = [&](const contracts::TaskId& id) { return find<contracts::Lineage>(api, keys::lineage(id)); };
+    std::vector<contracts::TaskId> ahead;
+    if (const auto family = children_of(task.id); family && family->first_child) {
+        ahead.push_back(*family->first_child);
+    }
+    // A child before its later siblings, so that each follows its parent.
+    while (!ahead.empty() && descendants.size() < kScanMax) {
+        const contracts::TaskId id = ahead.back();
+        ahead.pop_back();
+        descendants.push_back(render_relative(require<contracts::Task>(api, keys::task(id), "task")));
+        const auto family = children_of(id).value_or(contracts::Lineage{});
+        if (family.next_sibling) {
+            ahead.push_back(*family.next_sibling);
+        }
+        if (family.first_child) {
+            ahead.push_back(*family.first_child);
+        }
+    }
+    return {{"task", render_relative(task)},
+            {"ancestors", ancestors_of(api, task)},
+            {"descendants", std::move(descendants)},
+            {"complete", ahead.empty()}};
 }
 
 Json checkpoint_get(const NodeApi& api, const Json& params) {
@@ -409,6 +452,7 @@ Dispatcher make_dispatcher(NodeApi& api, const std::atomic<bool>& stopping) {
     add("task_get", task_get);
     add("task_list", task_list);
     add("task_history", task_history);
+    add("task_lineage", task_lineage);
     add("checkpoint_get", checkpoint_get);
     add("dispute_get", dispute_get);
     add("dispute_list", dispute_list);

@@ -87,6 +87,10 @@ Json render(const contracts::ArtifactRef& artifact) {
 }
 
 Json render(const contracts::Params& params) {
+    Json classes = Json::array();
+    for (const contracts::HardwareClass& each : params.hardware_classes) {
+        classes.push_back({{"name", each.name}, {"least_score", each.least_score}});
+    }
     return {{"fee_base", render(params.fee_base)},
             {"fee_per_byte", render(params.fee_per_byte)},
             {"tx_size_max", params.tx_size_max},
@@ -120,7 +124,8 @@ Json render(const contracts::Params& params) {
             {"validators_max", params.validators_max},
             {"double_sign_slash_bps", params.double_sign_slash_bps},
             {"downtime_blocks", params.downtime_blocks},
-            {"jail_blocks", params.jail_blocks}};
+            {"jail_blocks", params.jail_blocks},
+            {"hardware_classes", std::move(classes)}};
 }
 
 Json render(const contracts::Stake& stake) {
@@ -165,6 +170,15 @@ Json render_checkpoint(const contracts::TaskId& task, std::uint32_t index, const
             {"raw", raw(checkpoint)}};
 }
 
+Json render_relative(const contracts::Task& task) {
+    return {{"id", render(task.id)},
+            {"title", task.spec.title},
+            {"state", contracts::to_string(task.state)},
+            {"parent", task.spec.parent ? render(*task.spec.parent) : Json()},
+            {"depth", task.depth},
+            {"tainted_by", task.tainted_by ? render(*task.tainted_by) : Json()}};
+}
+
 Json render_task_summary(const contracts::Task& task) {
     Json out = render_task_head(task);
     out["checkpoints"] = task.checkpoints;
@@ -202,6 +216,10 @@ Json render_task(const contracts::Task& task, const TaskDetails& details) {
     out["diverged_at"] = or_null(task.diverged_at);
     out["assignments"] = render_assignments(task.assignments);
     out["deadline"] = task.deadline.value;
+    out["hardware_class"] = task.spec.hardware_class;
+    out["parent"] = task.spec.parent ? render(*task.spec.parent) : Json();
+    out["depth"] = task.depth;
+    out["tainted_by"] = task.tainted_by ? render(*task.tainted_by) : Json();
     out["open_disputes"] = task.open_disputes;
     out["open_challenges"] = task.open_challenges;
     out["history_count"] = task.history_count;

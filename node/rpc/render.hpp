@@ -44,6 +44,7 @@ struct TaskDetails {
 };
 Json render_task(const contracts::Task& task, const TaskDetails& details);
 Json render_task_summary(const contracts::Task& task);
+Json render_relative(const contracts::Task& task);  ///< what a lineage tells of each of its tasks
 Json render_checkpoint(const contracts::TaskId& task, std::uint32_t index, const contracts::Checkpoint& checkpoint);
 Json render_dispute(
     const contracts::Dispute& dispute, std::optional<double> referee_us, const std::vector<node::DisputeMove>& moves

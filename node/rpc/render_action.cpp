@@ -80,6 +80,10 @@ Json fields_of(const ServeChunk& a) {
     return {{"challenge", rpc::render(a.challenge)}, {"rows", a.type.shape.rows}, {"cols", a.type.shape.cols}};
 }
 
+Json fields_of(const RegisterHardware& a) {
+    return {{"role", to_string(a.role)}, {"class", a.hardware_class}, {"score", a.score}};
+}
+
 Json fields_of(const DeclareDivergence& a) {
     return {{"task", rpc::render(a.task)},
             {"step", a.step},
@@ -111,7 +115,9 @@ Json render(const contracts::TaskSpec& spec) {
             {"checkpoint_interval", spec.checkpoint_interval},
             {"reward", render(spec.reward)},
             {"verification_fee", render(spec.verification_fee)},
-            {"training_blocks", spec.training_blocks}};
+            {"training_blocks", spec.training_blocks},
+            {"hardware_class", spec.hardware_class},
+            {"parent", spec.parent ? render(*spec.parent) : Json()}};
 }
 
 }  // namespace assay::rpc

@@ -73,6 +73,7 @@ Json fields_of(const VerdictDisclosed& e) {
 Json fields_of(const VerdictChallenged& e) {
     return {{"dispute", rpc::render(e.dispute)}, {"segment", e.segment}, {"verifier", rpc::render(e.verifier)}};
 }
+Json fields_of(const Tainted& e) { return {{"ancestor", rpc::render(e.ancestor)}}; }
 Json fields_of(const StateChanged& e) { return {{"state", contracts::to_string(e.state)}}; }
 
 }  // namespace

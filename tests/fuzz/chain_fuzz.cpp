@@ -59,6 +59,11 @@ class Player {
             id = known[which % known.size()];
         }
     }
+    void aim(SubmitTask& action, std::uint8_t which) {
+        if (action.spec.parent) {
+            choose(*action.spec.parent, tasks_, which);
+        }
+    }
     template <class T>
     void aim(T& action, std::uint8_t which) {
         if constexpr (requires { action.task; }) {

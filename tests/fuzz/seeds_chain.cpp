@@ -37,6 +37,12 @@ TaskSpec make_spec() {
     return spec;
 }
 
+TaskSpec make_stacked_spec() {
+    TaskSpec spec = make_spec();
+    spec.parent = TaskId{};
+    return spec;
+}
+
 /// One action of every kind.
 std::vector<Action> all_actions() {
     const canonical::Node node{.op = canonical::Op::kFill, .dtype = canonical::DType::kF32, .shape = {1, 1}};
@@ -52,7 +58,7 @@ std::vector<Action> all_actions() {
         Transfer{.to = key().account(), .amount = Amount{7}},
         Bond{.role = Role::kVerifier, .amount = Amount{9}},
         Unbond{.role = Role::kSolver, .amount = Amount{9}},
-        SubmitTask{.spec = make_spec()},
+        SubmitTask{.spec = make_stacked_spec()},
         AcceptTask{},
         PostCheckpoint{.task = {}, .index = 1, .state_root = {}, .artifact = make_spec().program_artifact},
         CompleteTask{},
@@ -71,6 +77,9 @@ std::vector<Action> all_actions() {
                         .opening = opening}},
         DiscloseVerdict{.task = {}, .segment = 2, .opening = {}},
         ChallengeVerdict{.task = {}, .segment = 2, .verifier = key().account(), .role = Role::kWhistleblower},
+        RegisterValidator{.key = {}},
+        Unjail{},
+        RegisterHardware{.role = Role::kVerifier, .hardware_class = 2, .score = 5},
     };
 }
 
@@ -109,6 +118,8 @@ void write_records(const CorpusWriter& out) {
     task.assignments[0].probe_root = Hash256{};
     task.assignments[0].forced = true;
     task.assignments[0].watchers.resize(2);
+    task.depth = 1;
+    task.tainted_by = TaskId{};
     write_record(out, 0, "task", task);
     write_record(out, 1, "checkpoint", Checkpoint{.state_root = {}, .artifact = task.spec.program_artifact, .height = {}});
     write_record(out, 2, "dispute", Dispute{});

@@ -74,6 +74,7 @@ void write_calls(const CorpusWriter& out) {
         {"account_history", R"("limit":3,"account":")" + zeros + "\""}, {"stake_get", R"("account":")" + address + "\""},
         {"task_get", R"("task":")" + zeros + "\""}, {"task_list", R"("state":"open","limit":2,"cursor":null)"},
         {"task_history", R"("cursor":"x","task":")" + zeros + "\""},
+        {"task_lineage", R"("task":")" + zeros + "\""},
         {"checkpoint_get", R"("index":0,"task":")" + zeros + "\""}, {"dispute_get", R"("dispute":")" + zeros + "\""},
         {"dispute_list", R"("task":")" + zeros + "\""}, {"challenge_get", R"("challenge":")" + zeros + "\""},
     };

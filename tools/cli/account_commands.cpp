@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tools/cli/commands.hpp>
 
+#include <fstream>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <CLI/CLI.hpp>
@@ -19,6 +21,9 @@ struct Arguments {
     std::string account;
     std::string amount;
     std::string role;
+    std::string hardware_class;
+    std::string benchmark;
+    std::optional<std::uint64_t> score;
     std::uint64_t limit = 50;
     std::shared_ptr<Signing> signing;
 };
@@ -59,7 +64,7 @@ int run_history(const Session& session, const Arguments& a) {
 
 int run_stake_show(const Session& session, const Arguments& a) {
     const json answer = session.rpc().call("stake_get", account_params(session, a));
-    Table table({"ROLE", "FREE>", "LOCKED>", "UNBONDING"});
+    Table table({"ROLE", "FREE>", "LOCKED>", "UNBONDING", "CLASS>", "SCORE>"});
     for (const auto& [role, stake] : answer.at("roles").items()) {
         std::string unbonding;
         for (const json& item : stake.at("unbonding")) {
@@ -67,10 +72,46 @@ int run_stake_show(const Session& session, const Arguments& a) {
                          to_text(item.at("release_at"));
         }
         table.add({role, amount_text(stake.at("free")), amount_text(stake.at("locked")),
-                   unbonding.empty() ? "-" : unbonding});
+                   unbonding.empty() ? "-" : unbonding, to_text(stake.at("hardware_class")), to_text(stake.at("score"))});
     }
     session.print(answer, to_text(answer.at("account")) + "\n" + table.text());
     return kExitOk;
+}
+
+/// A class by its name in the chain's table or by its number.
+std::uint32_t class_argument(const contracts::Params& params, const std::string& name) {
+    std::string known = "any";
+    for (std::size_t i = 0; i < params.hardware_classes.size(); ++i) {
+        if (name == params.hardware_classes[i].name || name == std::to_string(i + 1)) {
+            return static_cast<std::uint32_t>(i + 1);
+        }
+        known += ", " + params.hardware_classes[i].name;
+    }
+    if (name == "any" || name == "0") {
+        return 0;
+    }
+    throw usage("there is no class of machines \"" + name + "\"; this chain has " + known);
+}
+
+/// What `assay-worker benchmark -o json` printed.
+std::uint64_t score_in(const std::string& file) {
+    std::ifstream in(file);
+    const json answer = json::parse(in, nullptr, false);
+    if (!answer.is_object() || !answer.contains("score") || !answer["score"].is_number_unsigned()) {
+        throw usage("--benchmark: " + file + " is not what assay-worker benchmark -o json prints");
+    }
+    return answer["score"].get<std::uint64_t>();
+}
+
+int run_register(const Session& session, const Arguments& a) {
+    if (a.score.has_value() == !a.benchmark.empty()) {
+        throw usage("either --score or --benchmark is needed");
+    }
+    const std::uint64_t score = a.score ? *a.score : score_in(a.benchmark);
+    const std::uint32_t number = class_argument(session.rpc().params(), a.hardware_class);
+    const contracts::RegisterHardware action{
+        .role = role_argument(a.role), .hardware_class = number, .score = score};
+    return send_and_print(session, *a.signing, action, {{"class", number}, {"score", score}});
 }
 
 template <class Action>
@@ -118,6 +159,13 @@ void add_stake_commands(CLI::App& app, Session& session) {
     };
     add_mover("bond", "Move balance into stake", run_stake<contracts::Bond>);
     add_mover("unbond", "Take free stake back, after the unbonding time", run_stake<contracts::Unbond>);
+    auto a = std::make_shared<Arguments>();
+    CLI::App* enlist = add(group, session, "register", "Say which class of machine you have for a role", a, run_register);
+    enlist->add_option("role", a->role, "solver or verifier")->required();
+    enlist->add_option("class", a->hardware_class, "A class of the chain's table, by name or number; any: none")->required();
+    enlist->add_option("--score", a->score, "What assay-worker benchmark measured");
+    enlist->add_option("--benchmark", a->benchmark, "A file with the output of assay-worker benchmark -o json");
+    a->signing = add_signing_options(*enlist);
 }
 
 }  // namespace assay::cli

@@ -232,6 +232,8 @@ void complete_spec(BuiltTask& built) {
     Hash256 initial_root;
     if (!built.program.initial.empty()) {
         initial_root = artifacts::state_root_of(built.initial);
+    }
+    if (!built.program.initial.empty() && !spec.parent) {
         spec.initial_artifact = {
             .sha256 = crypto::sha256(built.initial_artifact), .size_bytes = built.initial_artifact.size(), .location = {}};
     }

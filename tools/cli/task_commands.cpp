@@ -101,6 +101,12 @@ int run_history(const Session& session, const Arguments& a) {
     return kExitOk;
 }
 
+int run_lineage(const Session& session, const Arguments& a) {
+    const json answer = session.rpc().call("task_lineage", {{"task", to_hex(task_argument(a).view())}});
+    session.print(answer, lineage_text(answer));
+    return kExitOk;
+}
+
 int run_fetch(const Session& session, const Arguments& a) {
     net::RpcClient rpc = session.rpc();
     session.progress("fetching the checkpoint ...");
@@ -162,6 +168,8 @@ void add_reading(const Adder& add) {
     auto told = std::make_shared<Arguments>();
     told->limit = 1'000;
     add_limit(add_task(add("history", "Every transition of a task", told, run_history), *told), *told);
+    auto related = std::make_shared<Arguments>();
+    add_task(add("lineage", "The tasks that a task was built upon, and those built upon it", related, run_lineage), *related);
     auto fetched = std::make_shared<Arguments>();
     CLI::App& fetch = add_task(add("fetch", "Download a checkpoint and verify it against the chain", fetched, run_fetch), *fetched);
     fetch.add_option("--out", fetched->out, "The file to write, safetensors")->required();

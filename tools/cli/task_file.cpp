@@ -6,6 +6,7 @@
 #include <iterator>
 #include <limits>
 
+#include <contracts/params/rules.hpp>
 #include <contracts/tasks/tasks.hpp>
 #include <tools/cli/task_models.hpp>
 #include <tools/cli/toml_section.hpp>
@@ -25,7 +26,7 @@ constexpr std::array<NamedProfile, 4> kProfiles = {
 
 contracts::TaskSpec read_root(const TomlSection& root) {
     root.allow({"title", "steps", "checkpoint_interval", "seed", "reward", "verification_fee", "training_blocks",
-                "model", "optimizer", "schedule", "numerics", "data"});
+                "parent", "hardware_class", "model", "optimizer", "schedule", "numerics", "data"});
     contracts::TaskSpec spec;
     spec.title = root.text("title");
     spec.steps = root.number<std::uint64_t>("steps", 1, kMaxInteger);
@@ -35,6 +36,13 @@ contracts::TaskSpec read_root(const TomlSection& root) {
     spec.reward = root.amount("reward");
     spec.verification_fee = root.amount("verification_fee");
     spec.training_blocks = root.number<std::uint32_t>("training_blocks", 1, kMaxU32);
+    root.read<std::uint32_t>("hardware_class", 0, contracts::kMaxHardwareClasses, spec.hardware_class);
+    if (root.has("parent")) {
+        spec.parent = fixed_from_hex<contracts::TaskId>(root.text("parent"));
+        if (!spec.parent) {
+            root.fail("parent", "must be the id of a task: 64 hex digits");
+        }
+    }
     if (spec.steps / spec.checkpoint_interval > contracts::kMaxSegments ||
         div_ceil<std::uint64_t>(spec.steps, spec.checkpoint_interval) > contracts::kMaxSegments) {
         root.fail("checkpoint_interval", "makes more than " + std::to_string(contracts::kMaxSegments) + " segments");

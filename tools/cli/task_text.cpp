@@ -29,7 +29,8 @@ std::string event_fields(const json& record) {
         if (name == "index" || name == "height" || name == "tx" || name == "actor" || name == "event" || name == "raw") {
             continue;
         }
-        const bool is_hash = name == "state_root" || name == "artifact" || name == "dispute" || name == "challenge";
+        const bool is_hash = name == "state_root" || name == "artifact" || name == "dispute" || name == "challenge" ||
+                             name == "ancestor";
         out += (out.empty() ? "" : ", ") + name + " " +
                (is_amount(name) ? amount_text(value) : is_hash ? shortened(value) : to_text(value));
     }
@@ -72,6 +73,12 @@ std::string task_text(const json& task) {
     if (!task.at("diverged_at").is_null()) {
         facts.add("diverged", "at step " + to_text(task.at("diverged_at")) + ", which ended the training");
     }
+    if (!task.at("parent").is_null()) {
+        facts.add("built upon", to_text(task.at("parent")));
+    }
+    if (!task.at("tainted_by").is_null()) {
+        facts.add("tainted by", to_text(task.at("tainted_by")) + ", an ancestor that was convicted");
+    }
     facts.add("submitted at", "block " + to_text(task.at("submitted_at")));
     if (task.at("deadline") != 0) {
         facts.add("deadline", "block " + to_text(task.at("deadline")));
@@ -107,6 +114,27 @@ std::string history_text(const json& records) {
     return table.empty() ? "no records" : table.text();
 }
 
+std::string lineage_text(const json& lineage) {
+    Table table({"DEPTH>", "ID", "STATE", "BUILT UPON", "MARK", "TITLE"});
+    const json& self = lineage.at("task");
+    const auto add = [&](const json& task) {
+        const bool marked = !task.at("tainted_by").is_null();
+        const std::string own = task.at("id") == self.at("id") ? "* " : "";
+        table.add({to_text(task.at("depth")), own + to_text(task.at("id")), to_text(task.at("state")),
+                   task.at("parent").is_null() ? "-" : shortened(task.at("parent")),
+                   marked ? "tainted by " + shortened(task.at("tainted_by")) : "-", to_text(task.at("title"))});
+    };
+    const json& ancestors = lineage.at("ancestors");
+    for (auto it = ancestors.rbegin(); it != ancestors.rend(); ++it) {
+        add(*it);
+    }
+    add(self);
+    for (const json& task : lineage.at("descendants")) {
+        add(task);
+    }
+    return table.text() + (lineage.at("complete") == true ? "" : "\nand more descendants");
+}
+
 json to_json(const contracts::TaskSpec& spec) { return rpc::render(spec); }
 
 std::string spec_text(const contracts::TaskSpec& spec) {
@@ -120,6 +148,9 @@ std::string spec_text(const contracts::TaskSpec& spec) {
     facts.add("dataset", to_hex(spec.dataset_artifact.sha256.view()) + ", " +
                              std::to_string(spec.dataset_artifact.size_bytes) + " bytes, " +
                              std::to_string(spec.program.dataset.rows) + " rows");
+    if (spec.parent) {
+        facts.add("starts from", "the last checkpoint of task " + to_hex(spec.parent->view()));
+    }
     if (spec.initial_artifact) {
         facts.add("starts from", to_hex(spec.initial_artifact->sha256.view()) + ", " +
                                      std::to_string(spec.initial_artifact->size_bytes) + " bytes, " +

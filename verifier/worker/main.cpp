@@ -12,6 +12,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include <net/rpc_client.hpp>
+#include <verifier/worker/benchmark.hpp>
 #include <verifier/worker/key_file.hpp>
 #include <verifier/worker/options.hpp>
 #include <verifier/worker/segment_check.hpp>
@@ -37,7 +39,18 @@ struct Arguments {
     std::string progress = "text";
     std::string dishonest = "none";
     std::string records;
+    std::string output = "text";
+    std::string params_node;  ///< whose table of classes a benchmark is held against
+    double seconds = 3.0;
 };
+
+void add_engine(CLI::App& command, Arguments& args) {
+    command.add_option("--device", args.worker.engine.device, "torch device, e.g. cpu or cuda:0")
+        ->capture_default_str();
+    command.add_option("--threads", args.worker.engine.threads, "Threads of the engine")
+        ->check(CLI::Range(1, 1024))
+        ->capture_default_str();
+}
 
 void add_common(CLI::App& command, Arguments& args) {
     command.add_option("--home", args.worker.home, "Directory of the store and the journal")->required();
@@ -49,14 +62,6 @@ void add_common(CLI::App& command, Arguments& args) {
 void add_listen(CLI::App& command, Arguments& args) {
     command
         .add_option("--listen", args.listen, "Address of the artifact server; port 0: that of the last run, else any")
-        ->capture_default_str();
-}
-
-void add_engine(CLI::App& command, Arguments& args) {
-    command.add_option("--device", args.worker.engine.device, "torch device, e.g. cpu or cuda:0")
-        ->capture_default_str();
-    command.add_option("--threads", args.worker.engine.threads, "Threads of the engine")
-        ->check(CLI::Range(1, 1024))
         ->capture_default_str();
 }
 
@@ -125,6 +130,16 @@ assay::crypto::SecretKey read_key(const Arguments& args) {
     return assay::worker::read_keystore(args.key_file, password);
 }
 
+int print_benchmark(const Arguments& args) {
+    assay::contracts::Params params;
+    if (!args.params_node.empty()) {
+        params = assay::net::RpcClient(args.params_node).params();
+    }
+    const auto benchmark = assay::worker::run_benchmark(args.worker.engine, args.seconds);
+    std::cout << (args.output == "json" ? to_json(benchmark, params).dump(2) : to_text(benchmark, params)) << std::endl;
+    return EXIT_SUCCESS;
+}
+
 int run(Arguments& args) {
     set_listen(args);
     args.worker.json_progress = args.progress == "json";
@@ -164,13 +179,22 @@ int main(int argc, char** argv) {
     add_engine(*replay, args);
     replay->add_option("--records", args.records, "The segment's records, as `assay verify segment` writes them")
         ->required();
+    auto* benchmark = app.add_subcommand("benchmark", "Measure this machine for `assay stake register`");
+    add_engine(*benchmark, args);
+    benchmark->add_option("--node", args.params_node, "Take the classes from this chain; default: those of a new one");
+    benchmark->add_option("--seconds", args.seconds, "How long each of the two measurements takes")
+        ->check(CLI::Range(0.1, 600.0))
+        ->capture_default_str();
+    benchmark->add_option("-o,--output", args.output, "How the result is printed")
+        ->check(CLI::IsMember({"text", "json"}))
+        ->capture_default_str();
     CLI11_PARSE(app, argc, argv);
     args.worker.mode = *solve         ? Mode::kSolve
                        : *verify      ? Mode::kVerify
                        : *whistleblow ? Mode::kWhistleblow
                                       : Mode::kServe;
     try {
-        return run(args);
+        return *benchmark ? print_benchmark(args) : run(args);
     } catch (const std::exception& error) {
         std::cerr << "assay-worker: " << error.what() << std::endl;
         return EXIT_FAILURE;

@@ -17,15 +17,17 @@ Result<Bytes, Unavailable> fetch_named(
 ) {
     auto bytes = artifacts::fetch(artifact, store, limits);
     if (!bytes) {
+        const bool is_too_large = bytes.error() == artifacts::FetchError::kTooLarge;
         return Unexpected{Unavailable{
-            .is_final = bytes.error() == artifacts::FetchError::kTooLarge,
-            .reason = std::string(what) + " at " + artifact.location + ": " + artifacts::to_string(bytes.error())}};
+            .is_final = is_too_large,
+            .reason = std::string(what) + " at " + artifact.location + ": " + artifacts::to_string(bytes.error()),
+            .defect = is_too_large ? Defect::kTooLarge : Defect::kUnreachable}};
     }
     return *std::move(bytes);
 }
 
-Unexpected<Unavailable> unusable(std::string reason) {
-    return Unexpected{Unavailable{.is_final = true, .reason = std::move(reason)}};
+Unexpected<Unavailable> unusable(Defect defect, std::string reason) {
+    return Unexpected{Unavailable{.is_final = true, .reason = std::move(reason), .defect = defect}};
 }
 
 /// ART-11
@@ -33,24 +35,45 @@ Result<std::vector<canonical::Tensor>, Unavailable> load_initial(
     const program::Program& program, const contracts::TaskSpec& spec, const artifacts::ContentStore& store,
     const artifacts::FetchLimits& limits
 ) {
-    if (program.initial.empty()) {
+    if (program.initial.empty() || spec.parent) {  // LIN-1: the initialisation is not executed
         return std::vector<canonical::Tensor>{};
     }
     if (!spec.initial_artifact) {
-        return unusable("the task does not say where its initial tensors are");
+        return unusable(Defect::kInitialMissing, "the task does not say where its initial tensors are");
     }
     TRY_ASSIGN(const Bytes bytes, fetch_named("the initial tensors", *spec.initial_artifact, store, limits));
     auto initial = artifacts::decode_initial(program, bytes);
     if (!initial) {
-        return unusable(std::string("the initial tensors cannot be used: ") + artifacts::to_string(initial.error()));
+        return unusable(
+            Defect::kInitialFormat,
+            std::string("the initial tensors cannot be used: ") + artifacts::to_string(initial.error())
+        );
     }
     if (artifacts::state_root_of(*initial) != spec.program.initial_root) {
-        return unusable("the initial tensors are not those that the task commits to");
+        return unusable(Defect::kInitialOther, "the initial tensors are not those that the task commits to");
     }
     return *std::move(initial);
 }
 
 }  // namespace
+
+const char* to_string(Defect defect) noexcept {
+    switch (defect) {
+        case Defect::kUnreachable: return "unreachable";
+        case Defect::kTooLarge: return "too_large";
+        case Defect::kProgramFormat: return "program_format";
+        case Defect::kProgramOther: return "program_other";
+        case Defect::kInitialMissing: return "initial_missing";
+        case Defect::kInitialFormat: return "initial_format";
+        case Defect::kInitialOther: return "initial_other";
+        case Defect::kDatasetFormat: return "dataset_format";
+        case Defect::kDatasetShape: return "dataset_shape";
+        case Defect::kDatasetOther: return "dataset_other";
+        case Defect::kStateFormat: return "state_format";
+        case Defect::kStateOther: return "state_other";
+    }
+    return "";
+}
 
 std::uint64_t Material::first_step(std::uint32_t segment) const {
     ASSERT(segment > 0);
@@ -68,23 +91,23 @@ Result<std::shared_ptr<const Material>, Unavailable> load_material(
     TRY_ASSIGN(const Bytes program_bytes, fetch_named("the program", spec.program_artifact, store, limits));
     auto program = program::decode_program(program_bytes);
     if (!program) {
-        return unusable("the program is not one that can be executed");
+        return unusable(Defect::kProgramFormat, "the program is not one that can be executed");
     }
     if (artifacts::commit_program(*program, spec.program.initial_root) != spec.program) {
-        return unusable("the program is not the one that the task commits to");
+        return unusable(Defect::kProgramOther, "the program is not the one that the task commits to");
     }
     TRY_ASSIGN(auto initial, load_initial(*program, spec, store, limits));
     TRY_ASSIGN(const Bytes dataset_bytes, fetch_named("the dataset", spec.dataset_artifact, store, limits));
     auto dataset = artifacts::Dataset::decode(dataset_bytes);
     if (!dataset) {
-        return unusable(std::string("the dataset cannot be used: ") + artifacts::to_string(dataset.error()));
+        return unusable(Defect::kDatasetFormat, std::string("the dataset cannot be used: ") + artifacts::to_string(dataset.error()));
     }
     if (dataset->shape() != program->dataset) {
-        return unusable("the dataset does not have the shape that the program reads");
+        return unusable(Defect::kDatasetShape, "the dataset does not have the shape that the program reads");
     }
     merkle::Tree rows_tree = trace::dataset_tree(*dataset);
     if (rows_tree.root() != spec.dataset_root) {
-        return unusable("the dataset is not the one that the task commits to");
+        return unusable(Defect::kDatasetOther, "the dataset is not the one that the task commits to");
     }
     return std::shared_ptr<const Material>(std::make_shared<Material>(Material{
         .task = task,
@@ -102,10 +125,12 @@ Result<std::vector<canonical::Tensor>, Unavailable> load_state(
     TRY_ASSIGN(const Bytes bytes, fetch_named("the checkpoint", checkpoint.artifact, store, limits));
     auto state = artifacts::decode_state(material.program, bytes);
     if (!state) {
-        return unusable(std::string("the checkpoint's file is no state: ") + artifacts::to_string(state.error()));
+        return unusable(
+            Defect::kStateFormat, std::string("the checkpoint's file is no state: ") + artifacts::to_string(state.error())
+        );
     }
     if (artifacts::state_root_of(*state) != checkpoint.state_root) {
-        return unusable("the checkpoint's file does not have the state root that was posted");
+        return unusable(Defect::kStateOther, "the checkpoint's file does not have the state root that was posted");
     }
     return *std::move(state);
 }

@@ -29,13 +29,32 @@ struct Material {
     std::uint64_t step_count(std::uint32_t segment) const;
 };
 
+/// What is wrong with one of a task's artifacts.
+enum class Defect : std::uint8_t {
+    kUnreachable = 1,       ///< nobody serves it now
+    kTooLarge = 2,
+    kProgramFormat = 3,     ///< not a program, or one beyond the limits
+    kProgramOther = 4,      ///< not the one that the task commits to
+    kInitialMissing = 5,    ///< the program reads initial tensors, and the task names none
+    kInitialFormat = 6,     ///< not tensors, or not of the names and types that the program reads
+    kInitialOther = 7,
+    kDatasetFormat = 8,
+    kDatasetShape = 9,      ///< not of the rows and width that the program reads
+    kDatasetOther = 10,
+    kStateFormat = 11,      ///< not a state, or not of the names and types of the program's
+    kStateOther = 12,       ///< not the one whose root was posted
+};
+/// "program_other" and so on: what a worker's report calls it.
+const char* to_string(Defect defect) noexcept;
+
 /// Why something cannot be had. Never says anything about the solver's honesty.
 struct Unavailable {
     bool is_final = false;  ///< trying again cannot help: the bytes are those named, and they are unusable
     std::string reason;
+    Defect defect = Defect::kUnreachable;
 };
 
-/// Fetches program, initial tensors and dataset, and checks the program's commitment and both roots against the task's.
+/// Fetches program, initial tensors (of a task without a parent) and dataset, and checks the program's commitment and both roots against the task's.
 Result<std::shared_ptr<const Material>, Unavailable> load_material(
     const contracts::TaskId& task, const contracts::TaskSpec& spec, const artifacts::ContentStore& store,
     const artifacts::FetchLimits& limits = {}

@@ -86,7 +86,8 @@ class Solver final : public Role {
 
     bool accept(const contracts::Task& task) {
         // A bond for a task whose program or data we cannot have would be lost.
-        if (!at_.material(task) || !at_.chain.send(contracts::AcceptTask{.task = task.id})) {
+        const auto material = at_.material(task);
+        if (!material || (task.spec.parent && !start_state(task, *material)) || !at_.chain.send(contracts::AcceptTask{.task = task.id})) {
             return false;
         }
         at_.journal.note_accepted(task.id);
@@ -188,9 +189,53 @@ class Solver final : public Role {
         }
     }
 
+    /// LIN-2: the state that a task with a parent starts from; nullopt, and said why, when it cannot be had.
+    std::optional<std::vector<canonical::Tensor>> start_state(const contracts::Task& task, const Material& material) {
+        if (at_.unusable.contains(task.id)) {
+            return std::nullopt;
+        }
+        const contracts::Task parent = at_.chain.rpc().task(task.spec.parent.value()).value();
+        auto state = load_state(material, at_.chain.checkpoint(parent.id, parent.checkpoints - 1), at_.store);
+        if (!state) {
+            at_.decline(task.id, state.error());
+            return std::nullopt;
+        }
+        return *std::move(state);
+    }
+
+    /// Makes the parent's last state ours: checkpoint 0, served from here as well.
+    bool inherit(const contracts::Task& task) {
+        const auto material = at_.material(task);
+        const auto state = material ? start_state(task, *material) : std::nullopt;
+        if (!state) {
+            return false;
+        }
+        keep_checkpoint(task, artifacts::encode_state(material->program, *state), artifacts::state_root_of(*state), {});
+        at_.reporter.event(
+            {{"event", "inherit"},
+             {"task", to_hex(task.id.view())},
+             {"parent", to_hex(task.spec.parent->view())},
+             {"state_root", to_hex(artifacts::state_root_of(*state).view())}}
+        );
+        return true;
+    }
+
+    void keep_checkpoint(
+        const contracts::Task& task, const Bytes& bytes, const Hash256& root, std::optional<std::uint64_t> diverged_at
+    ) {
+        const Hash256 artifact = at_.store.put(bytes);
+        at_.journal.add_checkpoint(
+            task.id,
+            {.state_root = root, .artifact = artifact, .size_bytes = bytes.size(), .diverged_at = diverged_at}
+        );
+    }
+
     /// Trains a slice; when a segment is finished, stores its checkpoint.
     bool train(const contracts::Task& task, std::uint32_t segment) {
         try {
+            if (segment < contracts::first_segment(task.spec)) {
+                return inherit(task);
+            }
             Trainer* trainer = trainer_of(task, segment);
             if (trainer == nullptr) {
                 return false;
@@ -275,11 +320,7 @@ class Solver final : public Role {
             stop(task, "checkpoint " + std::to_string(index) + " was posted with another state root");
             return;
         }
-        const Hash256 artifact = at_.store.put(bytes);
-        at_.journal.add_checkpoint(
-            task.id,
-            {.state_root = root, .artifact = artifact, .size_bytes = bytes.size(), .diverged_at = trainer.diverged_at()}
-        );
+        keep_checkpoint(task, bytes, root, trainer.diverged_at());
         if (!trainer.diverged_at()) {
             trainer.begin_next();
         }

@@ -48,15 +48,23 @@ std::shared_ptr<const Material> Workplace::material(const contracts::Task& task)
     }
     auto loaded = load_material(task.id, task.spec, store);
     if (!loaded) {
-        const auto& [is_final, reason] = loaded.error();
-        const char* next = is_final ? "; skipping it" : "; trying again";
-        reporter.trouble("task " + to_hex(task.id.view()) + ": " + reason + next);
-        if (is_final) {
-            unusable.emplace(task.id, reason);
-        }
+        decline(task.id, loaded.error());
         return nullptr;
     }
     return materials.emplace(task.id, *std::move(loaded)).first->second;
+}
+
+void Workplace::decline(const contracts::TaskId& task, const Unavailable& why) {
+    const char* next = why.is_final ? "; skipping it" : "; trying again";
+    reporter.trouble("task " + to_hex(task.view()) + ": " + why.reason + next);
+    if (why.is_final && unusable.emplace(task, why.reason).second) {
+        reporter.event(
+            {{"event", "unfit"},
+             {"task", to_hex(task.view())},
+             {"defect", to_string(why.defect)},
+             {"reason", why.reason}}
+        );
+    }
 }
 
 std::shared_ptr<const Fraud> Workplace::fraud(const std::shared_ptr<const Material>& material) {

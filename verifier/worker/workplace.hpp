@@ -49,6 +49,8 @@ struct Workplace {
 
     /// Program and dataset of a task, loaded once; nullptr when they cannot be had now (said once).
     std::shared_ptr<const Material> material(const contracts::Task& task);
+    /// Tells why a task cannot be worked on, and never tries it again where that cannot help.
+    void decline(const contracts::TaskId& task, const Unavailable& why);
     /// How this worker cheats in a task; nullptr for an honest one.
     std::shared_ptr<const Fraud> fraud(const std::shared_ptr<const Material>& material);
     /// Drops what is cached of a task.

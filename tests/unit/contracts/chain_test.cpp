@@ -45,6 +45,12 @@ TEST_CASE("PAR-1: parameters with which a chain could not run are refused") {
         [](Params& p) { p.segments_checked_max = p.segments_checked - 1; },
         [](Params& p) { p.verifiers_per_segment_max = 0; },
         [](Params& p) { p.challenger_bond_bps = kMaxBondBps + 1; },
+        [](Params& p) { p.hardware_classes.resize(kMaxHardwareClasses + 1, {"a", 1}); },
+        [](Params& p) { p.hardware_classes = {{"a", 1}, {"a", 2}}; },
+        [](Params& p) { p.hardware_classes = {{"any", 1}}; },
+        [](Params& p) { p.hardware_classes = {{"", 1}}; },
+        [](Params& p) { p.hardware_classes = {{"A", 1}}; },
+        [](Params& p) { p.hardware_classes = {{"a", 0}}; },
         [](Params& p) { p.fee_per_byte = {~std::uint64_t{0}}; },
         [](Params& p) { p.block_size_max = p.tx_size_max - 1; },
         [](Params& p) { p.solver_bond = {0}; }};
@@ -210,7 +216,7 @@ TEST_CASE("TX-10: every error, action, event and state has a name of its own") {
     for (int code = 0; code < 256; ++code) {
         ++names[to_string(static_cast<TxError>(code))];
     }
-    CHECK(names.size() == 47);
+    CHECK(names.size() == 49);
     CHECK(std::string(to_string(TaskState::kSettled)) == "settled");
     CHECK(std::string(to_string(Reason::kUndisclosed)) == "undisclosed");
     CHECK(std::string(to_string(Role::kWhistleblower)) == "whistleblower");

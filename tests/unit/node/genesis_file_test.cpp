@@ -33,6 +33,7 @@ TEST_CASE("a written genesis reads back as it was") {
     auto genesis = make_genesis();
     genesis.params.accept_blocks = 7;
     genesis.params.solver_bond = {123};
+    genesis.params.hardware_classes = {{"small", 7}};
     const auto file = directory.path() / "genesis.json";
     write_genesis(file, genesis);
     CHECK(codec::encode(read_genesis(file)) == codec::encode(genesis));
@@ -58,6 +59,9 @@ TEST_CASE("a genesis file with anything unknown, repeated, ill-typed or out of r
     };
     const std::vector<Row> rows{
         {"", "not JSON"},
+        {document(R"({"hardware_classes":{}})", good), "params.hardware_classes"},
+        {document(R"({"hardware_classes":[{"name":"a"}]})", good), "params.hardware_classes"},
+        {document(R"({"hardware_classes":[{"name":"a","least_score":1,"speed":2}]})", good), "speed"},
         {"[]", "must be an object"},
         {document("{}", good) + "x", "not JSON"},
         {R"({"balances":{}})", "chain_id"},

@@ -52,6 +52,21 @@ TEST_CASE("a whistleblower replays every segment in its order and then rests") {
     CHECK(decide_whistleblower(view) == Intent{Wait::kNothingDue});
 }
 
+TEST_CASE("LIN-2: segment 0 of a task with a parent is not replayed") {
+    WatchView view = fresh();
+    view.task.spec.parent = TaskId{{8}};
+    std::uint32_t replayed = 0;
+    for (const std::uint32_t segment : order_of(view)) {
+        if (segment != 0) {
+            CHECK(decide_whistleblower(view) == Intent{intent::Replay{kTask, segment}});
+            view.replays[segment].first = view.claimed[segment];
+            ++replayed;
+        }
+    }
+    CHECK(replayed == 3);
+    CHECK(decide_whistleblower(view) == Intent{Wait::kNothingDue});
+}
+
 TEST_CASE("a contradiction is replayed again before it is disputed, and one dispute is enough") {
     WatchView view = fresh();
     const std::uint32_t segment = order_of(view)[1];

@@ -7,6 +7,7 @@
 
 #include <core/codec/borsh.hpp>
 #include <core/crypto/address.hpp>
+#include <contracts/chain/slots.hpp>
 #include <contracts/chain/tx_error.hpp>
 #include <node/rpc/methods.hpp>
 #include <tests/unit/rpc/fake_node.hpp>
@@ -66,7 +67,7 @@ TEST_CASE("every documented method is there") {
     const Server server;
     for (const char* method :
          {"node_status", "chain_params", "chain_wait", "chain_block", "tx_submit", "tx_get", "account_get",
-          "account_history", "stake_get", "task_get", "task_list", "task_history", "checkpoint_get", "dispute_get",
+          "account_history", "stake_get", "task_get", "task_list", "task_history", "task_lineage", "checkpoint_get", "dispute_get",
           "dispute_list", "challenge_get", "chain_proof", "rpc.discover"}) {
         CAPTURE(method);
         const int code = server.code(method, {{"no_such_parameter", 1}});
@@ -124,6 +125,7 @@ TEST_CASE("what is not there is not_found") {
     const std::vector<std::pair<const char*, Json>> table{
         {"chain_block", {{"height", 0}}},        {"chain_block", {{"height", 1'000}}},
         {"tx_get", {{"hash", hash}}},            {"task_get", {{"task", hash}}},
+        {"task_lineage", {{"task", hash}}},
         {"task_history", {{"task", hash}}},      {"checkpoint_get", {{"task", hash}, {"index", 0}}},
         {"dispute_get", {{"dispute", hash}}},    {"challenge_get", {{"challenge", hash}}},
     };
@@ -210,7 +212,8 @@ TEST_CASE("accounts and stakes never seen are zeros") {
     const std::string account = crypto::to_address(key(9).account());
     CHECK(server.result("account_get", {{"account", account}}) ==
           Json{{"account", account}, {"balance", "0"}, {"nonce", 0}, {"next_nonce", 0}});
-    const Json none{{"free", "0"}, {"locked", "0"}, {"unbonding", Json::array()}};
+    const Json none{{"free", "0"}, {"locked", "0"}, {"unbonding", Json::array()},
+                    {"hardware_class", 0}, {"score", 0}};
     CHECK(server.result("stake_get", {{"account", hex(key(9).account())}}) ==
           Json{{"account", account}, {"roles", {{"solver", none}, {"verifier", none}, {"whistleblower", none}}}});
 }
@@ -321,4 +324,44 @@ TEST_CASE("waiting ends at its timeout and with the server") {
     server.call("chain_wait", {{"after", 7}, {"timeout_ms", 30'000}});
     stopper.join();
     CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(3));
+}
+
+TEST_CASE("a lineage has the ancestors, nearest first, and each descendant after its parent") {
+    Server server;
+    const auto put = [&](std::uint8_t seed, std::optional<std::uint8_t> parent, const Lineage& lineage) {
+        Task task = server.put_task(seed, TaskState::kVerifying);
+        task.spec.parent = parent ? std::optional(id<TaskId>(*parent)) : std::nullopt;
+        task.depth = parent ? 1 : 0;
+        task.tainted_by = seed == 5 ? std::optional(id<TaskId>(1)) : std::nullopt;
+        server.node.put(keys::task(task.id), codec::encode(task));
+        server.node.put(keys::lineage(task.id), codec::encode(lineage));
+    };
+    put(1, std::nullopt, {.first_child = id<TaskId>(3), .next_sibling = {}});
+    put(2, 1, {.first_child = id<TaskId>(4), .next_sibling = {}});
+    put(3, 1, {.first_child = {}, .next_sibling = id<TaskId>(2)});
+    put(4, 2, {.first_child = id<TaskId>(5), .next_sibling = {}});
+    put(5, 4, {});
+    const auto ids = [](const Json& tasks) {
+        std::vector<std::string> out;
+        for (const Json& task : tasks) {
+            out.push_back(task.at("id"));
+        }
+        return out;
+    };
+    const auto hexes = [](const std::vector<std::uint8_t>& seeds) {
+        std::vector<std::string> out;
+        for (const std::uint8_t seed : seeds) {
+            out.push_back(hex(id<TaskId>(seed)));
+        }
+        return out;
+    };
+    const Json whole = server.result("task_lineage", {{"task", hex(id<TaskId>(1))}});
+    CHECK(ids(whole.at("descendants")) == hexes({3, 2, 4, 5}));
+    CHECK(whole.at("ancestors").empty());
+    CHECK(whole.at("complete") == true);
+    const Json last = server.result("task_lineage", {{"task", hex(id<TaskId>(5))}});
+    CHECK(ids(last.at("ancestors")) == hexes({4, 2, 1}));
+    CHECK(last.at("descendants").empty());
+    CHECK(last.at("task").at("tainted_by") == hex(id<TaskId>(1)));
+    CHECK(last.at("task").at("parent") == hex(id<TaskId>(4)));
 }

@@ -93,6 +93,7 @@ TEST_CASE("every parameter has its name") {
     CHECK(got.size() == std::tuple_size_v<decltype(Params::fields())>);
     CHECK(got.at("fee_base") == "12");
     CHECK(got.at("slash_to_winner_bps") == 33);
+    CHECK(got.at("hardware_classes")[0] == Json{{"name", "cpu"}, {"least_score", 1}});
 }
 
 TEST_CASE("a task tells what its record says") {
@@ -111,6 +112,7 @@ TEST_CASE("a task tells what its record says") {
     CHECK(names_of(got) == std::set<std::string>{
         "id", "title", "state", "submitter", "solver", "reward", "verification_fee", "escrow", "solver_bond", "steps",
         "checkpoint_interval", "segments", "checkpoints", "diverged_at", "assignments", "deadline", "submitted_at", "open_disputes",
+        "parent", "depth", "tainted_by", "hardware_class",
         "open_challenges", "history_count", "history_root", "lottery", "second_window", "disputes", "challenges", "program_id", "raw"});
     CHECK(got.at("state") == "training");
     CHECK(got.at("reward") == "18000000000000000000");
@@ -244,6 +246,7 @@ TEST_CASE("each event of a history has its name and its members beside the recor
           {"forced", false}}},
         {VerdictChallenged{id<DisputeId>(5), 2, who},
          {{"dispute", to_hex(id<DisputeId>(5).view())}, {"segment", 2}, {"verifier", address(4)}}},
+        {Tainted{id<TaskId>(9)}, {{"ancestor", to_hex(id<TaskId>(9).view())}}},
     };
     REQUIRE(table.size() == std::variant_size_v<HistoryEvent>);
     for (const auto& [event, members] : table) {
@@ -269,7 +272,7 @@ TEST_CASE("each action shows its members") {
         Transfer{key(1).account(), Amount{5}}, Bond{}, Unbond{}, SubmitTask{}, AcceptTask{}, PostCheckpoint{},
         CompleteTask{}, CancelTask{}, CommitVerdict{}, PublishVerdict{}, OpenDispute{}, RevealMove{}, SelectMove{},
         ProveMove{}, ChallengeAvailability{}, ServeChunk{}, DeclareDivergence{},
-        DiscloseVerdict{}, ChallengeVerdict{}};
+        DiscloseVerdict{}, ChallengeVerdict{}, RegisterValidator{}, Unjail{}, RegisterHardware{}};
     REQUIRE(actions.size() == std::variant_size_v<Action>);
     for (std::size_t i = 0; i < actions.size(); ++i) {
         REQUIRE(actions[i].index() == i);

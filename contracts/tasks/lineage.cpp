@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <contracts/tasks/lineage.hpp>
+
+#include <algorithm>
+#include <optional>
+
+#include <contracts/chain/slots.hpp>
+#include <contracts/settlement/settlement.hpp>
+#include <contracts/tasks/lifecycle.hpp>
+
+namespace assay::contracts {
+namespace {
+
+/// LIN-3: the ancestor that keeps `task` from settling, nearest first.
+std::optional<Task> find_unsettling(const StateView& view, const Task& task) {
+    for (auto id = task.spec.parent; id;) {
+        const Task ancestor = find_task(view, *id).value();
+        const bool marks_us_yet = ancestor.state == TaskState::kConvicted && !task.tainted_by;
+        if (!is_terminal(ancestor.state) || marks_us_yet) {
+            return ancestor;
+        }
+        id = ancestor.spec.parent;
+    }
+    return std::nullopt;
+}
+
+/// False when the task bears a mark already, with which its descendants are being reached.
+bool mark(Context& context, const Taint& taint) {
+    Task task = find_task(context.state, taint.task).value();
+    if (task.tainted_by) {
+        return false;
+    }
+    if (is_terminal(task.state)) {
+        return true;  // INV-6: it is over, and paid nobody for its result; its descendants may not be
+    }
+    task.tainted_by = taint.ancestor;
+    record(context, task, history::Tainted{taint.ancestor});
+    if (task.state <= TaskState::kDrawn) {
+        end_without_fraud(context, task, TaskState::kCancelled);
+    } else {
+        set_task(context.state, task);
+    }
+    return true;
+}
+
+}  // namespace
+
+Result<void, TxError> check_parent(const StateView& view, const TaskSpec& spec) noexcept {
+    // LIN-1
+    if (!spec.parent) {
+        return {};
+    }
+    const auto parent = find_task(view, *spec.parent);
+    const bool fit = parent && parent->state >= TaskState::kCompleted && parent->state <= TaskState::kSettled &&
+                     !parent->diverged_at && !parent->tainted_by && parent->depth < kMaxDepth &&
+                     parent->spec.program.state_tensors == spec.program.state_tensors;
+    if (!fit) {
+        return Unexpected{TxError::kParentUnfit};
+    }
+    return {};
+}
+
+void adopt(Context& context, Task& task) {
+    if (!task.spec.parent) {
+        return;
+    }
+    const TaskId& parent = *task.spec.parent;
+    task.depth = find_task(context.state, parent).value().depth + 1;
+    Lineage family = get_lineage(context.state, parent);
+    Lineage own;
+    own.next_sibling = family.first_child;
+    family.first_child = task.id;
+    set_lineage(context.state, parent, family);
+    set_lineage(context.state, task.id, own);
+}
+
+Hash256 start_root(const StateView& view, const Task& task) {
+    const Task parent = find_task(view, task.spec.parent.value()).value();
+    return find_checkpoint(view, parent.id, parent.checkpoints - 1).value().state_root;
+}
+
+bool await_ancestors(Context& context, Task& task) {
+    // LIN-3
+    const auto ancestor = find_unsettling(context.state, task);
+    if (!ancestor) {
+        return false;
+    }
+    // What waits for its disputes has no deadline; asking in every block would cost more than it gains.
+    const bool is_undated = !is_terminal(ancestor->state) && ancestor->deadline.value == 0;
+    const Height soonest = context.height_after(is_undated ? context.params.challenge_blocks : 1);
+    set_task_deadline(context, task, std::max(soonest, Height{ancestor->deadline.value + 1}));
+    set_task(context.state, task);
+    return true;
+}
+
+void taint_descendants(Context& context, const TaskId& task) {
+    // LIN-4
+    if (const auto child = get_lineage(context.state, task).first_child) {
+        auto taints = get_taints(context.state);
+        taints.push_back({*child, task});
+        set_taints(context.state, taints);
+    }
+}
+
+void spread_taints(Context& context) {
+    // LIN-4: depth first, so that the list stays as short as families are deep.
+    auto taints = get_taints(context.state);
+    if (taints.empty()) {
+        return;
+    }
+    for (std::uint32_t i = 0; i < kMaxMarksPerBlock && !taints.empty(); ++i) {
+        const Taint taint = taints.back();
+        taints.pop_back();
+        const Lineage lineage = get_lineage(context.state, taint.task);
+        if (lineage.next_sibling) {
+            taints.push_back({*lineage.next_sibling, taint.ancestor});
+        }
+        if (mark(context, taint) && lineage.first_child) {
+            taints.push_back({*lineage.first_child, taint.ancestor});
+        }
+    }
+    set_taints(context.state, taints);
+}
+
+}  // namespace assay::contracts

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include <core/base/result.hpp>
+#include <contracts/chain/context.hpp>
+#include <contracts/chain/tx_error.hpp>
+#include <contracts/tasks/task.hpp>
+
+/// Tasks that start from the last checkpoint of another (LIN rules).
+namespace assay::contracts {
+
+inline constexpr std::uint32_t kMaxDepth = 32;          ///< ancestors that a task can have
+inline constexpr std::uint32_t kMaxMarksPerBlock = 64;  ///< descendants of the convicted visited at the end of a block
+
+/// LIN-1: whether the parent that `spec` names, if any, can be built upon: kParentUnfit.
+Result<void, TxError> check_parent(const StateView& view, const TaskSpec& spec) noexcept;
+/// Enters a task that is being submitted into the family of its parent, if it has one. The caller stores the task.
+void adopt(Context& context, Task& task);
+/// LIN-2: the state root that checkpoint 0 of `task`, which has a parent, must have.
+Hash256 start_root(const StateView& view, const Task& task);
+
+/// LIN-3: puts off the settlement of `task` while one of its ancestors is not over or the mark of one that was
+/// convicted is still on its way. True when it does; stores the task.
+bool await_ancestors(Context& context, Task& task);
+
+/// LIN-4: begins to mark the descendants of `task`, which was convicted.
+void taint_descendants(Context& context, const TaskId& task);
+/// LIN-4: marks at most kMaxMarksPerBlock of those that are to be marked.
+void spread_taints(Context& context);
+
+}  // namespace assay::contracts

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include <contracts/tasks/lineage.hpp>
+#include <contracts/verification/verification.hpp>
+#include <verifier/trace/player.hpp>
+#include <tests/unit/contracts/fixture.hpp>
+
+using namespace assay;
+using namespace assay::contracts;
+using namespace assay::contracts::test;
+
+namespace {
+
+TaskSpec stacked_on(const TaskId& parent) {
+    TaskSpec spec = make_spec();
+    spec.parent = parent;
+    return spec;
+}
+
+TaskId submit(Chain& chain, const TaskSpec& spec) {
+    const TaskId id = task_id(chain.submitter.id, get_account(chain.view, chain.submitter.id).nonce);
+    REQUIRE(chain.run(chain.submitter, SubmitTask{spec}) == 0);
+    return id;
+}
+
+/// Accepts, and posts what is missing, from `first_root` on.
+void train(Chain& chain, const TaskId& id, const Hash256& first_root) {
+    REQUIRE(chain.run(chain.solver, AcceptTask{id}) == 0);
+    chain.post_checkpoints(id, {first_root, hash_of("1"), hash_of("2"), hash_of("3")});
+    REQUIRE(chain.run(chain.solver, CompleteTask{id}) == 0);
+}
+
+/// A completed child of `parent`.
+TaskId completed_child(Chain& chain, const TaskId& parent) {
+    const TaskId id = submit(chain, stacked_on(parent));
+    train(chain, id, hash_of("3"));
+    return id;
+}
+
+/// Long windows, so that a family can be made while its first member is being verified.
+Params slow_params() {
+    Params params = quick_params();
+    params.commit_blocks = 400;
+    params.reveal_blocks = 100;
+    return params;
+}
+
+/// Convicts `id` of withholding.
+void convict(Chain& chain, const TaskId& id) {
+    REQUIRE(chain.run(chain.whistleblower, ChallengeAvailability{id, 1, 0, 0, Role::kWhistleblower}) == 0);
+    chain.skip(chain.params.availability_blocks - 1);
+    REQUIRE(chain.task(id).state != TaskState::kConvicted);
+}
+
+void accept_verdicts(Chain& chain, const TaskId& id) {
+    chain.commit_all(id);
+    chain.reveal_all(id);
+}
+
+std::vector<TaskId> tainted(const Chain& chain) {
+    std::vector<TaskId> ids;
+    for (const HistoryRecord& entry : chain.history) {
+        if (std::holds_alternative<history::Tainted>(entry.event)) {
+            ids.push_back(entry.task);
+        }
+    }
+    return ids;
+}
+
+}  // namespace
+
+TEST_CASE("LIN-1: a parent has a last state that nobody has refuted") {
+    Chain chain;
+    chain.bond_all();
+    CHECK(chain.fail(chain.submitter, SubmitTask{stacked_on(TaskId{})}) == TxError::kParentUnfit);
+    const TaskId parent = submit(chain, make_spec());
+    CHECK(chain.fail(chain.submitter, SubmitTask{stacked_on(parent)}) == TxError::kParentUnfit);
+    REQUIRE(chain.run(chain.solver, AcceptTask{parent}) == 0);
+    CHECK(chain.fail(chain.submitter, SubmitTask{stacked_on(parent)}) == TxError::kParentUnfit);
+    chain.post_checkpoints(parent, {hash_of("0"), hash_of("1"), hash_of("2"), hash_of("3")});
+    REQUIRE(chain.run(chain.solver, CompleteTask{parent}) == 0);
+    TaskSpec other = stacked_on(parent);
+    other.program.state_tensors = 3;
+    CHECK(chain.fail(chain.submitter, SubmitTask{other}) == TxError::kParentUnfit);
+    const TaskId child = submit(chain, stacked_on(parent));
+    CHECK(chain.task(child).depth == 1);
+    CHECK(chain.task(child).spec.parent == parent);
+    const TaskId second = submit(chain, stacked_on(parent));
+    CHECK(get_lineage(chain.view, parent).first_child == second);
+    CHECK(get_lineage(chain.view, second).next_sibling == child);
+    CHECK_FALSE(get_lineage(chain.view, child).next_sibling.has_value());
+    convict(chain, parent);
+    chain.skip(1);
+    REQUIRE(chain.task(parent).state == TaskState::kConvicted);
+    CHECK(chain.fail(chain.submitter, SubmitTask{stacked_on(parent)}) == TxError::kParentUnfit);
+}
+
+TEST_CASE("LIN-1: a task with a parent needs no initial tensors, and may not name any") {
+    Chain chain;
+    const TaskId parent = chain.complete_task();
+    TaskSpec spec = stacked_on(parent);
+    spec.program.initial_tensors = 2;
+    spec.program.initial_root = hash_of("initial");
+    submit(chain, spec);
+    spec.initial_artifact.emplace();
+    CHECK(chain.fail(chain.submitter, SubmitTask{spec}) == TxError::kSpecInvalid);
+}
+
+TEST_CASE("LIN-1: a lineage is at most as deep as its settlement is affordable") {
+    Params params = slow_params();
+    params.solver_bond = {kCoin};
+    params.verifier_bond = {kCoin};
+    Chain chain(params);
+    TaskId last = chain.complete_task();
+    TaskSpec cheap = make_spec();
+    cheap.reward = {kCoin};
+    cheap.verification_fee = {0};
+    for (std::uint32_t depth = 1; depth <= kMaxDepth; ++depth) {
+        cheap.parent = last;
+        last = submit(chain, cheap);
+        train(chain, last, hash_of("3"));
+        CHECK(chain.task(last).depth == depth);
+    }
+    CHECK(chain.fail(chain.submitter, SubmitTask{stacked_on(last)}) == TxError::kParentUnfit);
+}
+
+TEST_CASE("LIN-2: checkpoint 0 is the parent's last, and the chain sees to it") {
+    Chain chain;
+    const TaskId parent = chain.complete_task();
+    const TaskId child = submit(chain, stacked_on(parent));
+    REQUIRE(chain.run(chain.solver, AcceptTask{child}) == 0);
+    CHECK(chain.fail(chain.solver, PostCheckpoint{child, 0, hash_of("2"), {}}) == TxError::kNotParentsState);
+    const std::vector<canonical::Tensor> infinite{
+        {.dtype = canonical::DType::kF32, .shape = {.rows = 1, .cols = 1}, .data = Bytes{0, 0, 0x80, 0x7f}}};
+    const auto opening = trace::open_divergence(infinite).value();
+    CHECK(chain.fail(chain.solver, DeclareDivergence{child, 0, hash_of("x"), {}, opening}) == TxError::kCheckpointOrder);
+    CHECK(chain.run(chain.solver, PostCheckpoint{child, 0, hash_of("3"), {}}) == 0);
+    CHECK(chain.run(chain.solver, PostCheckpoint{child, 1, hash_of("other"), {}}) == 0);
+}
+
+TEST_CASE("LIN-2: nobody is drawn for segment 0 of a task with a parent, nor disputes it") {
+    Params params = quick_params();
+    params.segments_checked = 64;
+    Chain chain(params);
+    const TaskId child = completed_child(chain, chain.complete_task());
+    chain.skip(1);
+    std::vector<std::uint32_t> segments;
+    for (const Assignment& assignment : chain.task(child).assignments) {
+        segments.push_back(assignment.segment);
+    }
+    CHECK(segments == std::vector<std::uint32_t>{1, 2, 3});
+    CHECK(chain.fail(chain.whistleblower, OpenDispute{child, 0, Role::kWhistleblower}) == TxError::kSegmentUnknown);
+    CHECK(chain.run(chain.whistleblower, OpenDispute{child, 1, Role::kWhistleblower}) == 0);
+}
+
+TEST_CASE("LIN-3: a task is settled after its ancestors") {
+    Chain chain(slow_params());
+    const TaskId parent = chain.verifying_task();
+    const TaskId child = completed_child(chain, parent);
+    const TaskId grandchild = completed_child(chain, child);
+    chain.skip(1);
+    accept_verdicts(chain, grandchild);
+    accept_verdicts(chain, child);
+    REQUIRE(chain.task(grandchild).state == TaskState::kChallenge);
+    chain.skip(3 * chain.params.challenge_blocks);
+    CHECK(chain.task(grandchild).state == TaskState::kChallenge);
+    CHECK(chain.task(child).state == TaskState::kChallenge);
+    accept_verdicts(chain, parent);
+    chain.skip(chain.params.challenge_blocks);
+    CHECK(chain.task(parent).state == TaskState::kSettled);
+    chain.skip(chain.params.commit_blocks + 2);
+    CHECK(chain.task(child).state == TaskState::kSettled);
+    CHECK(chain.task(grandchild).state == TaskState::kSettled);
+    CHECK(chain.paid(grandchild, Reason::kReward) == std::vector{20 * kCoin});
+    CHECK(tainted(chain).empty());
+}
+
+TEST_CASE("LIN-4: descendants of the convicted are marked, and cancelled when nobody has accepted them") {
+    Chain chain(slow_params());
+    const TaskId parent = chain.verifying_task();
+    const TaskId done = completed_child(chain, parent);
+    const TaskId grandchild = completed_child(chain, done);
+    const TaskId training = submit(chain, stacked_on(parent));
+    REQUIRE(chain.run(chain.solver, AcceptTask{training}) == 0);
+    const TaskId drawn = submit(chain, stacked_on(grandchild));
+    const std::uint64_t before = chain.balance(chain.submitter);
+    convict(chain, parent);
+    CHECK(tainted(chain).empty());
+    chain.skip(1);
+    REQUIRE(chain.task(parent).state == TaskState::kConvicted);
+    CHECK(tainted(chain) == std::vector{training, done, grandchild, drawn});
+    for (const TaskId& id : {training, done, grandchild, drawn}) {
+        CHECK(chain.task(id).tainted_by == parent);
+    }
+    CHECK(chain.task(drawn).state == TaskState::kCancelled);
+    CHECK(chain.paid(drawn, Reason::kRefund) == std::vector{23 * kCoin});
+    CHECK(chain.balance(chain.submitter) == before + 46 * kCoin);  // with the parent's own refund
+    CHECK(get_taints(chain.view).empty());
+    CHECK(chain.fail(chain.submitter, SubmitTask{stacked_on(done)}) == TxError::kParentUnfit);
+}
+
+TEST_CASE("LIN-4: marks spread by so many tasks a block, and the first one stays") {
+    Params params = slow_params();
+    params.accept_blocks = 300;
+    Chain chain(params);
+    const TaskId parent = chain.verifying_task();
+    TaskSpec cheap = stacked_on(parent);
+    cheap.reward = {1};
+    cheap.verification_fee = {0};
+    std::vector<TaskId> children;
+    for (std::uint32_t i = 0; i < kMaxMarksPerBlock + 3; ++i) {
+        children.push_back(submit(chain, cheap));
+    }
+    convict(chain, parent);
+    chain.skip(1);
+    CHECK(tainted(chain).size() == kMaxMarksPerBlock);
+    CHECK(get_taints(chain.view).size() == 1);
+    chain.skip(1);
+    CHECK(tainted(chain).size() == children.size());
+    CHECK(get_taints(chain.view).empty());
+    chain.skip(2);
+    CHECK(tainted(chain).size() == children.size());
+}
+
+TEST_CASE("LIN-5: a descendant that was accepted is settled by its own merit, with the mark") {
+    Chain chain(slow_params());
+    const TaskId parent = chain.verifying_task();
+    const TaskId child = completed_child(chain, parent);
+    const TaskId liar = completed_child(chain, child);
+    chain.skip(1);
+    accept_verdicts(chain, child);
+    convict(chain, liar);
+    chain.skip(1);
+    REQUIRE(chain.task(liar).state == TaskState::kConvicted);
+    CHECK(chain.task(child).state == TaskState::kChallenge);
+    CHECK_FALSE(chain.task(child).tainted_by.has_value());
+    convict(chain, parent);
+    chain.skip(1);
+    REQUIRE(chain.task(parent).state == TaskState::kConvicted);
+    CHECK(chain.task(child).tainted_by == parent);
+    CHECK_FALSE(chain.task(liar).tainted_by.has_value());  // over already
+    chain.skip(chain.params.commit_blocks + chain.params.challenge_blocks + 2);
+    CHECK(chain.task(child).state == TaskState::kSettled);
+    CHECK(chain.paid(child, Reason::kReward) == std::vector{20 * kCoin});
+    CHECK(chain.task(child).tainted_by == parent);
+}
