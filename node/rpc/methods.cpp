@@ -351,7 +351,7 @@ Json dispute_get(const NodeApi& api, const Json& params) {
 
 Json dispute_list(const NodeApi& api, const Json& params) {
     const Arguments arguments(params, {"task", "state", "limit", "cursor"});
-    const auto state = state_argument(arguments, contracts::DisputeState::kMoot);
+    const auto state = state_argument(arguments, contracts::DisputeState::kForced);
     const auto task = arguments.has("task") ? std::optional(arguments.id<contracts::TaskId>("task")) : std::nullopt;
     const std::string scope = "dispute_list/" + (task ? to_hex(task->view()) : std::string()) + "/" +
                               std::string(state ? contracts::to_string(*state) : "");

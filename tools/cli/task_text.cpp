@@ -29,8 +29,8 @@ std::string event_fields(const json& record) {
         if (name == "index" || name == "height" || name == "tx" || name == "actor" || name == "event" || name == "raw") {
             continue;
         }
-        const bool is_hash = name == "state_root" || name == "artifact" || name == "dispute" || name == "challenge" ||
-                             name == "ancestor";
+        const bool is_hash = name == "state_root" || name == "end_root" || name == "probe_root" || name == "lottery" ||
+                             name == "artifact" || name == "dispute" || name == "challenge" || name == "ancestor";
         out += (out.empty() ? "" : ", ") + name + " " +
                (is_amount(name) ? amount_text(value) : is_hash ? shortened(value) : to_text(value));
     }
@@ -47,10 +47,10 @@ std::string checkpoints_text(const json& checkpoints) {
 }
 
 std::string assignments_text(const json& assignments) {
-    Table table({"SEGMENT>", "VERIFIER", "STATUS", "STATE ROOT"});
+    Table table({"SEGMENT>", "VERIFIER", "STATUS", "PROBE>", "FORCED", "PROBE ROOT"});
     for (const json& item : assignments) {
         table.add({to_text(item.at("segment")), to_text(item.at("verifier")), to_text(item.at("status")),
-                   to_text(item.at("state_root"))});
+                   to_text(item.at("probe")), to_text(item.at("forced")), to_text(item.at("probe_root"))});
     }
     return table.empty() ? "" : "\n" + table.text();
 }

@@ -41,7 +41,7 @@ struct FraudName {
     const char* name;
     const char* meaning;
 };
-constexpr std::array<FraudName, 8> kFrauds = {{
+constexpr std::array<FraudName, 11> kFrauds = {{
     {Fraud::kNone, "none", "an honest solver"},
     {Fraud::kTile, "tile", "a solver that alters one tile of one tensor in mid-step"},
     {Fraud::kSkip, "skip", "a solver that does not train one segment"},
@@ -50,10 +50,13 @@ constexpr std::array<FraudName, 8> kFrauds = {{
     {Fraud::kOptimizer, "optimizer", "a solver that uses a wrong learning rate"},
     {Fraud::kWithhold, "withhold", "a solver that never serves one checkpoint"},
     {Fraud::kFalseAccuser, "false-accuser", "an honest solver, accused by a whistleblower who is wrong"},
+    {Fraud::kLazy, "lazy", "a verifier that accepts without a replay, and invents what it found"},
+    {Fraud::kCopycat, "copycat", "a verifier that publishes what another one found"},
+    {Fraud::kForced, "forced", "honest everybody, and every verdict forced to be wrong: who challenges it wins a jackpot"},
 }};
 
 /// Clocks short enough for a person to watch, long enough for two busy cores.
-contracts::Params demo_params() {
+contracts::Params demo_params(Fraud fraud) {
     contracts::Params params;
     params.solver_bond = Amount{50 * kAsy};
     params.verifier_bond = Amount{5 * kAsy};
@@ -62,11 +65,19 @@ contracts::Params demo_params() {
     params.segments_checked = 3;
     params.accept_blocks = 150;
     params.commit_blocks = 300;
-    params.reveal_blocks = 100;
+    params.publish_blocks = 100;
     params.challenge_blocks = 60;
     params.dispute_clock_blocks = 200;
     params.dispute_extension_blocks = 50;
     params.availability_blocks = 30;
+    params.disclose_blocks = 60;
+    params.forced_error_bps = 0;  // a forced error in a demo of something else would only confuse
+    if (fraud == Fraud::kForced) {
+        params.forced_error_bps = 10'000;
+        params.fee_base = Amount{kAsy / 100};  // so that there is a treasury to win
+    } else if (fraud == Fraud::kLazy || fraud == Fraud::kCopycat) {
+        params.verifiers_per_segment = 2;  // both verifiers have every segment
+    }
     return params;
 }
 
@@ -145,7 +156,7 @@ void Demo::start() {
     for (const char* name : {"solver-1", "solver-2", "verifier-1", "verifier-2", "whistleblower"}) {
         network_.add_actor(name, Amount{200 * kAsy});
     }
-    network_.start_nodes(demo_params(), kBlockIntervalMs, options_.validators);
+    network_.start_nodes(demo_params(options_.fraud.value_or(Fraud::kTile)), kBlockIntervalMs, options_.validators);
     for (std::size_t i = 0; i < network_.node_count(); ++i) {
         narrator_.plain("  assayd runs at " + network_.node_url(i) + (options_.validators == 0 ? "" : ", a validator"));
     }
@@ -276,9 +287,13 @@ int Demo::run() {
         arguments.insert(arguments.end(), worker_options.begin(), worker_options.end());
         return arguments;
     };
-    const bool honest_solver_only = fraud == Fraud::kNone || fraud == Fraud::kFalseAccuser;
-    const Amount solver_stake = demo_params().solver_bond;  // enough for one task at a time, so who is drawn is known
-    hire("verifier-1", Role::kVerifier, Amount{50 * kAsy}, with_options({"verify"}));
+    const bool honest_solver_only = fraud == Fraud::kNone || fraud >= Fraud::kFalseAccuser;
+    const Amount solver_stake = demo_params(fraud).solver_bond;  // enough for one task at a time, so who is drawn is known
+    std::vector<std::string> verify{"verify"};
+    if (fraud == Fraud::kLazy || fraud == Fraud::kCopycat) {
+        verify.insert(verify.end(), {"--dishonest", to_string(fraud)});
+    }
+    hire("verifier-1", Role::kVerifier, Amount{50 * kAsy}, with_options(verify));
     hire("verifier-2", Role::kVerifier, Amount{50 * kAsy}, with_options({"verify"}));
     std::vector<std::string> whistle{"whistleblow"};
     if (fraud == Fraud::kFalseAccuser) {

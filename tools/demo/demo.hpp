@@ -22,6 +22,9 @@ enum class Fraud : std::uint8_t {
     kOptimizer = 5,     ///< a wrong learning rate
     kWithhold = 6,      ///< a checkpoint's artifact never served
     kFalseAccuser = 7,  ///< an honest solver accused
+    kLazy = 8,          ///< a verifier that does not replay
+    kCopycat = 9,       ///< a verifier that publishes what another one found
+    kForced = 10,       ///< nothing is wrong but the verdicts that are forced to be
 };
 std::string to_string(Fraud fraud);
 std::optional<Fraud> decode_fraud(std::string_view name);

@@ -114,6 +114,14 @@ json availability_entry(Network& network, const Act& act, const ChallengeId& id)
     return entry;
 }
 
+bool has_paid(const Act& act, Reason reason) {
+    const auto& records = act.story->records();
+    return std::any_of(records.begin(), records.end(), [reason](const HistoryRecord& record) {
+        const auto* paid = std::get_if<history::Paid>(&record.event);
+        return paid != nullptr && paid->reason == reason;
+    });
+}
+
 json task_entry(Network& network, const Act& act) {
     const json t = network.rpc().call("task_get", {{"task", to_hex(act.story->task().view())}});
     return {
@@ -216,7 +224,7 @@ void Judge::judge_act(std::size_t index, const Act& act) {
     const json& task = report_.at("tasks").at(index);
     const std::string state = task.at("state");
     const std::string label = act.story->label();
-    const bool convicts = act.fraud != Fraud::kNone && act.fraud != Fraud::kFalseAccuser;
+    const bool convicts = act.fraud != Fraud::kNone && act.fraud < Fraud::kFalseAccuser;
     expect(
         state == (convicts ? "convicted" : "settled"),
         label + ": the task ended " + state + ", not " + (convicts ? "convicted" : "settled")
@@ -224,6 +232,7 @@ void Judge::judge_act(std::size_t index, const Act& act) {
     std::size_t refuted = 0;
     std::size_t upheld = 0;
     std::size_t lapsed = 0;
+    std::size_t forced = 0;
     for (const json& dispute : report_.at("disputes")) {
         if (dispute.at("task") != task.at("id")) {
             continue;
@@ -232,7 +241,8 @@ void Judge::judge_act(std::size_t index, const Act& act) {
         refuted += verdict == "refuted" ? 1U : 0U;
         upheld += verdict == "upheld" ? 1U : 0U;
         lapsed += verdict == "lapsed" ? 1U : 0U;
-        if (verdict == "refuted") {
+        forced += verdict == "forced" ? 1U : 0U;
+        if (verdict == "refuted" && convicts) {
             judge_pinpoint(act, dispute);
         }
     }
@@ -246,6 +256,15 @@ void Judge::judge_act(std::size_t index, const Act& act) {
             break;
         case Fraud::kWithhold:
             expect(lapsed == 1, label + ": the withheld checkpoint was not convicted as unavailable");
+            break;
+        case Fraud::kLazy:
+        case Fraud::kCopycat:
+            expect(refuted >= 1, label + ": the verdict of a verifier that did not replay was not refuted");
+            expect(upheld == 0, label + ": somebody challenged a right verdict");
+            break;
+        case Fraud::kForced:
+            expect(forced >= 1 && refuted + upheld == 0, label + ": no forced verdict was challenged");
+            expect(has_paid(act, Reason::kJackpot), label + ": nobody won a jackpot");
             break;
         default:
             expect(refuted == 1, label + ": the fraud was not convicted by a dispute");
@@ -319,7 +338,7 @@ void print_table(Network& network, Narrator& narrator, const std::vector<Act>& a
     for (const Act& act : acts) {
         for (const HistoryRecord& record : act.story->records()) {
             if (const auto* paid = std::get_if<history::Paid>(&record.event)) {
-                Row& row = rows[network.name_of(paid->to)];
+                Row& row = rows[paid->to.is_zero() ? "treasury" : network.name_of(paid->to)];
                 row.paid += paid->amount.grains;
                 note(row, to_string(paid->reason));
             } else if (const auto* slashed = std::get_if<history::Slashed>(&record.event)) {

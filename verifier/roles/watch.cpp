@@ -46,10 +46,11 @@ Intent decide_verdict_watch(const VerdictView& view) {
 }
 
 Membership decide_membership(const Registry& registry) noexcept {
-    if (!registry.is_member) {
-        return registry.others <= registry.others_max ? Membership::kJoin : Membership::kStayOut;
+    const bool had_its_part = registry.checks >= registry.payout_checks;
+    if (registry.is_member) {
+        return had_its_part ? Membership::kLeave : Membership::kStay;
     }
-    return registry.checks >= registry.payout_checks ? Membership::kLeave : Membership::kStay;
+    return !had_its_part && registry.others <= registry.others_max ? Membership::kJoin : Membership::kStayOut;
 }
 
 }  // namespace assay::roles

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+
 #include <core/base/integers.hpp>
 #include <contracts/tasks/task.hpp>
 #include <verifier/roles/finding.hpp>
@@ -21,13 +23,13 @@ struct VerdictView {
     bool is_breaker_open = false;
 };
 
-/// The stake that others have put up in a role, as far as joining it is concerned.
+/// Who watches, as far as joining them is concerned.
 struct Registry {
-    std::uint32_t others = 0;       ///< accounts with a bond to spare, ourselves not counted
-    std::uint32_t others_max = 0;   ///< more than so many, and there is no need of us
-    std::uint64_t checks = 0;       ///< verdicts that we have checked since we joined
+    std::uint32_t others = 0;         ///< whistleblowers in the chain's registry, ourselves not counted
+    std::uint32_t others_max = 0;     ///< more than so many, and there is no need of us
+    std::uint64_t checks = 0;         ///< verdicts that we have checked
     std::uint64_t payout_checks = 0;  ///< after so many we have had our part
-    bool is_member = false;
+    bool is_member = false;           ///< we are in the registry
 };
 enum class Membership : std::uint8_t { kJoin = 1, kStay = 2, kLeave = 3, kStayOut = 4 };
 
@@ -37,7 +39,7 @@ enum class Membership : std::uint8_t { kJoin = 1, kStay = 2, kLeave = 3, kStayOu
 Intent decide_verdict_watch(const VerdictView& view);
 
 /// Whether to have a whistleblower's bond on the chain: joins while few others watch, leaves once it has checked as many
-/// verdicts as it takes for a jackpot to be likely.
+/// verdicts as its payout threshold says, and does not come back.
 Membership decide_membership(const Registry& registry) noexcept;
 
 }  // namespace assay::roles

@@ -7,6 +7,7 @@
 
 #include <core/codec/borsh.hpp>
 #include <core/crypto/hash.hpp>
+#include <contracts/chain/slots.hpp>
 
 namespace assay::worker {
 namespace {
@@ -68,6 +69,23 @@ Amount Chain::free_stake(contracts::Role role) {
         return Amount{grains_of(answer.at("roles").at(contracts::to_string(role)).at("free"))};
     } catch (const nlohmann::json::exception&) {
         throw bad_answer("stake_get");
+    }
+}
+
+std::vector<AccountId> Chain::stakers(contracts::Role role) {
+    try {
+        const auto answer = rpc_.call("chain_proof", {{"key", to_hex(contracts::keys::stakers(role))}});
+        if (answer.at("value").is_null()) {
+            return {};
+        }
+        const auto value = from_hex(answer.at("value").get<std::string>());
+        auto stakers = codec::decode<std::vector<AccountId>>(value.value_or(Bytes{}));
+        if (!stakers) {
+            throw bad_answer("chain_proof");
+        }
+        return *std::move(stakers);
+    } catch (const nlohmann::json::exception&) {
+        throw bad_answer("chain_proof");
     }
 }
 

@@ -31,6 +31,8 @@ class Chain {
     const std::vector<contracts::Task>& ended() const { return ended_; }
 
     Amount free_stake(contracts::Role role);
+    /// The accounts that the chain may draw in a role.
+    std::vector<AccountId> stakers(contracts::Role role);
     /// Free, locked and unbonding, of all roles.
     std::uint64_t total_stake();
     /// A posted checkpoint; cached, since it never changes.

@@ -114,6 +114,7 @@ void Journal::load() {
     for (const json& item : all.at("slashes")) {
         slashes_.insert(place_of(item));
     }
+    checks_ = all.at("checks").get<std::uint64_t>();
     listen_port_ = all.at("listen_port").get<std::uint16_t>();
     if (!all.at("breaker").is_null()) {
         breaker_ = all.at("breaker").get<std::string>();
@@ -124,7 +125,8 @@ void Journal::save() const {
     json all = {
         {"checkpoints", json::object()}, {"verdicts", json::array()}, {"replays", json::array()},
         {"disputed", json::array()},     {"challenged", json::array()}, {"accepted", json::array()},
-        {"slashes", json::array()},      {"probes", json::array()},     {"listen_port", listen_port_},
+        {"slashes", json::array()},      {"probes", json::array()},     {"checks", checks_},
+        {"listen_port", listen_port_},
         {"breaker", breaker_ ? json(*breaker_) : json()}};
     for (const auto& [task, stored] : checkpoints_) {
         json& list = all["checkpoints"][to_hex(task.view())] = json::array();
@@ -237,6 +239,11 @@ std::vector<std::uint32_t> Journal::challenged(const TaskId& task) const {
 
 void Journal::note_challenge(const Place& checkpoint) {
     challenged_.insert(checkpoint);
+    save();
+}
+
+void Journal::note_check() {
+    ++checks_;
     save();
 }
 

@@ -61,6 +61,10 @@ class Journal {
     std::vector<std::uint32_t> challenged(const TaskId& task) const;
     void note_challenge(const Place& checkpoint);
 
+    /// Verdicts of others that were checked, ever.
+    std::uint64_t checks() const { return checks_; }
+    void note_check();
+
     std::uint32_t accepted_tasks() const { return static_cast<std::uint32_t>(accepted_.size()); }
     void note_accepted(const TaskId& task);
 
@@ -89,6 +93,7 @@ class Journal {
     std::set<Place> challenged_;
     std::set<TaskId> accepted_;
     std::set<Place> slashes_;
+    std::uint64_t checks_ = 0;
     std::uint16_t listen_port_ = 0;
     std::optional<std::string> breaker_;
 };

@@ -10,6 +10,7 @@
 #include <contracts/params/by_value.hpp>
 #include <contracts/verification/lottery.hpp>
 #include <verifier/roles/verifier.hpp>
+#include <verifier/roles/watch.hpp>
 #include <verifier/roles/whistleblower.hpp>
 #include <verifier/worker/checker.hpp>
 #include <verifier/worker/dispute_desk.hpp>
@@ -203,6 +204,9 @@ class Whistleblower final : public Role {
                 busy = act(task, roles::decide_whistleblower(view_of(task))) || busy;
             }
         }
+        if (!busy && at_.options.join_grains != 0) {
+            attend_membership();
+        }
         return busy;
     }
 
@@ -237,6 +241,34 @@ class Whistleblower final : public Role {
             return challenge_availability(at_, *challenge, contracts::Role::kWhistleblower);
         }
         return false;
+    }
+
+    void attend_membership() {
+        const auto stakers = at_.chain.stakers(contracts::Role::kWhistleblower);
+        const bool is_member = std::find(stakers.begin(), stakers.end(), at_.chain.self()) != stakers.end();
+        const std::uint32_t rate = std::max(at_.chain.params().forced_error_bps, 1U);
+        roles::Registry registry;
+        registry.others = static_cast<std::uint32_t>(stakers.size() - (is_member ? 1U : 0U));
+        registry.others_max = at_.options.others_max;
+        registry.checks = at_.journal.checks();
+        registry.payout_checks = at_.options.payout_checks != 0 ? at_.options.payout_checks : 10'000 / rate;
+        registry.is_member = is_member;
+        const Amount free = at_.chain.free_stake(contracts::Role::kWhistleblower);
+        const roles::Membership choice = roles::decide_membership(registry);
+        const bool leaves = choice == roles::Membership::kLeave && free.grains != 0;
+        const Amount stake{at_.options.join_grains};
+        // Less would not make a member of us, and we would bond it in every block.
+        const bool joins = choice == roles::Membership::kJoin && !at_.journal.breaker() &&
+                           stake >= at_.chain.params().challenger_bond;
+        if (!joins && !leaves) {
+            return;
+        }
+        constexpr auto kRole = contracts::Role::kWhistleblower;
+        const bool sent = leaves ? at_.chain.send(contracts::Unbond{.role = kRole, .amount = free})
+                                 : at_.chain.send(contracts::Bond{.role = kRole, .amount = stake});
+        if (sent) {
+            at_.reporter.event({{"event", leaves ? "leave" : "join"}, {"others", registry.others}});
+        }
     }
 
     bool accuse(const contracts::Task& task, std::uint32_t segment) {

@@ -171,6 +171,14 @@ int main(int argc, char** argv) {
     add_role(*verify, args, {"none", "lazy", "copycat"});
     auto* whistleblow = app.add_subcommand("whistleblow", "Replay completed tasks and dispute what is wrong");
     add_role(*whistleblow, args, {"none", "false-accuser"});
+    whistleblow
+        ->add_option("--join", args.worker.join_grains, "Bond so many grains while few others watch; withdraw later")
+        ->capture_default_str();
+    whistleblow->add_option("--join-below", args.worker.others_max, "Join while at most so many others watch")
+        ->capture_default_str();
+    whistleblow
+        ->add_option("--leave-after", args.worker.payout_checks, "Leave after so many checks; 0: one forced error's worth")
+        ->capture_default_str();
     auto* serve = app.add_subcommand("serve", "Serve the artifacts in --home and nothing else");
     add_common(*serve, args);
     add_listen(*serve, args);

@@ -6,7 +6,6 @@
 
 #include <contracts/arbitration/arbitration.hpp>
 #include <contracts/params/by_value.hpp>
-#include <verifier/roles/watch.hpp>
 
 namespace assay::worker {
 
@@ -42,7 +41,12 @@ bool VerdictWatch::attend(const contracts::Task& task) {
         }
         const roles::Intent intent = roles::decide_verdict_watch(view_of(task, assignment));
         if (const auto* replay = std::get_if<roles::intent::ReplayProbe>(&intent)) {
-            busy = checker_.replay_probe(task, replay->segment, replay->probe) || busy;
+            const bool is_first = !at_.journal.probe_replays({task.id, replay->segment}, replay->probe).first;
+            const bool done = checker_.replay_probe(task, replay->segment, replay->probe);
+            if (done && is_first) {
+                at_.journal.note_check();
+            }
+            busy = done || busy;
         } else if (const auto* accusation = std::get_if<roles::intent::ChallengeVerdict>(&intent)) {
             busy = challenge(task, *accusation) || busy;
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <verifier/roles/watch.hpp>
 #include <verifier/worker/checker.hpp>
 #include <verifier/worker/workplace.hpp>
 

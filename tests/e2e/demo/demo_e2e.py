@@ -64,6 +64,17 @@ def check_fraud(report, kind):
         check(task["state"] == "settled" and "upheld" in verdicts, "the accuser must lose and the task settle")
         accusation = next(d for d in report["disputes"] if d["verdict"] == "upheld")
         check(accusation["slashed"] > 0 and accusation["slashed"] == accusation["paid"] + accusation["burned"], "the accuser's bond")
+    elif kind in ("lazy", "copycat"):
+        check(task["state"] == "settled" and "refuted" in verdicts, "the verdict must be refuted and the task settle")
+        reasons = {e["reason"] for e in task["history"] if e["event"] == "slashed"}
+        expected = {"lazy": {"dispute_timeout", "lost_dispute"}, "copycat": {"broken_commitment"}}[kind]
+        check(reasons and reasons <= expected, f"the verifier lost its bond by {reasons}")
+    elif kind == "forced":
+        check(task["state"] == "settled" and set(verdicts) == {"forced"}, "forced errors are won without a game")
+        jackpots = [e for e in task["history"] if e["event"] == "paid" and e["reason"] == "jackpot"]
+        check(jackpots, "a watcher must win a jackpot")
+        check(not any(e["event"] == "slashed" for e in task["history"]), "nobody loses by a forced error")
+        check(any(e["event"] == "verdict_disclosed" and e["forced"] for e in task["history"]), "it must be disclosed")
     elif kind == "withhold":
         check(task["state"] == "convicted" and "lapsed" in verdicts, "withholding must convict")
     else:

@@ -29,13 +29,13 @@ struct Fixture {
         contracts::Params params;
         params.accept_blocks = 100;
         params.commit_blocks = 1'000;
-        params.reveal_blocks = 1'000;
+        params.publish_blocks = 1'000;
         params.challenge_blocks = 20;
         params.segments_checked = 4;
         for (const char* name : {"submitter", "solver", "verifier"}) {
             network.add_actor(name, Amount{1'000 * kAsy});
         }
-        network.start_node(params, 50);
+        network.start_nodes(params, 50);
         network.rpc().send(network.key("solver"), contracts::Bond{.role = Role::kSolver, .amount = Amount{200 * kAsy}});
         network.rpc().send(network.key("verifier"), contracts::Bond{.role = Role::kVerifier, .amount = Amount{200 * kAsy}});
         network.start_worker("solver", {"solve"});

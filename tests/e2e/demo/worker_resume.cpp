@@ -44,6 +44,7 @@ Run run(const std::filesystem::path& bin, const std::filesystem::path& home, int
     params.accept_blocks = 1'000;
     params.commit_blocks = 1'000;
     params.publish_blocks = 1'000;
+    params.disclose_blocks = 1'000;
     params.challenge_blocks = 20;
     demo::Network network(bin, home / "network", 3);
     for (const char* name : {"submitter", "solver", "verifier"}) {

@@ -95,6 +95,27 @@ TEST_CASE("a claim that holds costs the challenger") {
     CHECK(says(d, "Nobody was slashed"));
 }
 
+TEST_CASE("a challenged verdict is told with its verifier, what is awaited, and how it ended without a game") {
+    Dispute d = make_dispute();
+    d.verdict = contracts::DisputedVerdict{.verifier = d.responder, .is_second = false};
+    d.state = DisputeState::kAwaiting;
+    CHECK(says(d, "over a verdict on segment 3 of task"));
+    CHECK(says(d, "The verifier, "));
+    CHECK(says(d, "is to disclose its verdict before block 140"));
+    CHECK(says(d, "Bonds stay locked"));
+    d.state = DisputeState::kForced;
+    d.reason = contracts::Reason::kForcedError;
+    CHECK(says(d, "it was forced to be wrong: the challenger was right"));
+    CHECK(says(d, "Nobody was slashed"));
+    d.state = DisputeState::kRefuted;
+    d.slashed = Amount{1'000'000'000};
+    d.reason = contracts::Reason::kUndisclosed;
+    CHECK(says(d, "did not disclose its verdict"));
+    CHECK(says(d, "The verifier lost 1 ASY"));
+    d.reason = contracts::Reason::kBrokenCommitment;
+    CHECK(says(d, "another verdict than it had committed to"));
+}
+
 TEST_CASE("a disputed initialisation has no steps") {
     Dispute d = make_dispute();
     d.claim.initialisation = true;

@@ -44,7 +44,7 @@ TaskId completed_child(Chain& chain, const TaskId& parent) {
 Params slow_params() {
     Params params = quick_params();
     params.commit_blocks = 400;
-    params.reveal_blocks = 100;
+    params.publish_blocks = 100;
     return params;
 }
 
@@ -57,7 +57,7 @@ void convict(Chain& chain, const TaskId& id) {
 
 void accept_verdicts(Chain& chain, const TaskId& id) {
     chain.commit_all(id);
-    chain.reveal_all(id);
+    chain.publish_all(id);
 }
 
 std::vector<TaskId> tainted(const Chain& chain) {

@@ -100,6 +100,9 @@ TEST_CASE("a whistleblower joins while few others watch and leaves once it has h
     CHECK(decide_membership(registry) == Membership::kStay);
     registry.checks = 10;
     CHECK(decide_membership(registry) == Membership::kLeave);
+    registry.is_member = false;
+    registry.others = 0;
+    CHECK(decide_membership(registry) == Membership::kStayOut);
 }
 
 }  // namespace

@@ -54,6 +54,7 @@ class CrashNetwork {
         contracts::Params params;
         params.commit_blocks = 400;
         params.publish_blocks = 400;
+        params.disclose_blocks = 400;
         params.challenge_blocks = 10;
         network_.start_nodes(params, 50);
         hire("verifier", Role::kVerifier, "verify");

@@ -29,6 +29,7 @@ TEST_CASE("a journal that was opened again remembers every promise") {
         journal.note_dispute(kOther);
         journal.note_challenge({kOther, 3});
         journal.note_accepted(kTask);
+        journal.note_check();
         journal.keep_listen_port(4321);
         journal.open_breaker({kTask, 5}, "lost_dispute");
     }
@@ -47,6 +48,7 @@ TEST_CASE("a journal that was opened again remembers every promise") {
     CHECK(!journal.has_disputed(kTask));
     CHECK(journal.challenged(kOther) == std::vector<std::uint32_t>{3});
     CHECK(journal.accepted_tasks() == 1);
+    CHECK(journal.checks() == 1);
     CHECK(journal.listen_port() == 4321);
     CHECK(journal.breaker() == "lost_dispute");
     CHECK(journal.knows_slash({kTask, 5}));
