@@ -215,7 +215,7 @@ TEST_CASE("accounts and stakes never seen are zeros") {
     const Json none{{"free", "0"}, {"locked", "0"}, {"unbonding", Json::array()},
                     {"hardware_class", 0}, {"score", 0}};
     CHECK(server.result("stake_get", {{"account", hex(key(9).account())}}) ==
-          Json{{"account", account}, {"roles", {{"solver", none}, {"verifier", none}, {"whistleblower", none}}}});
+          Json{{"account", account}, {"roles", {{"solver", none}, {"verifier", none}, {"whistleblower", none}, {"validator", none}}}});
 }
 
 TEST_CASE("a listing is read page by page, filtered, with cursors of its own") {

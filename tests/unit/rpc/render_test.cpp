@@ -279,7 +279,7 @@ TEST_CASE("each action shows its members") {
         const Json got = rpc::render(actions[i]);
         CAPTURE(action_name(actions[i]));
         CHECK(got.is_object());
-        CHECK_FALSE(got.empty());
+        CHECK(got.empty() == std::holds_alternative<Unjail>(actions[i]));  // which has none
     }
     CHECK(rpc::render(actions[0]) == Json{{"to", address(1)}, {"amount", "5"}});
     CHECK(rpc::render(actions[1]) == Json{{"role", "solver"}, {"amount", "0"}});
