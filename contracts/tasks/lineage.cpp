@@ -38,7 +38,7 @@ bool mark(Context& context, const Taint& taint) {
     if (task.state <= TaskState::kDrawn) {
         end_without_fraud(context, task, TaskState::kCancelled);
     } else {
-        set_task(context.state, task);
+        set_task(context.state, task);  // LIN-5
     }
     return true;
 }

@@ -309,17 +309,19 @@ Json task_lineage(const NodeApi& api, const Json& params) {
     const Arguments arguments(params, {"task"});
     const auto task = require<contracts::Task>(api, keys::task(arguments.id<contracts::TaskId>("task")), "task");
     Json descendants = Json::array();
-    const auto children_of = [&](const contracts::TaskId& id) { return find<contracts::Lineage>(api, keys::lineage(id)); };
+    const auto lineage_of = [&](const contracts::TaskId& id) {
+        return find<contracts::Lineage>(api, keys::lineage(id)).value_or(contracts::Lineage{});
+    };
     std::vector<contracts::TaskId> ahead;
-    if (const auto family = children_of(task.id); family && family->first_child) {
-        ahead.push_back(*family->first_child);
+    if (const auto child = lineage_of(task.id).first_child) {
+        ahead.push_back(*child);
     }
     // A child before its later siblings, so that each follows its parent.
     while (!ahead.empty() && descendants.size() < kScanMax) {
         const contracts::TaskId id = ahead.back();
         ahead.pop_back();
         descendants.push_back(render_relative(require<contracts::Task>(api, keys::task(id), "task")));
-        const auto family = children_of(id).value_or(contracts::Lineage{});
+        const contracts::Lineage family = lineage_of(id);
         if (family.next_sibling) {
             ahead.push_back(*family.next_sibling);
         }

@@ -72,7 +72,8 @@ int run_stake_show(const Session& session, const Arguments& a) {
                          to_text(item.at("release_at"));
         }
         table.add({role, amount_text(stake.at("free")), amount_text(stake.at("locked")),
-                   unbonding.empty() ? "-" : unbonding, to_text(stake.at("hardware_class")), to_text(stake.at("score"))});
+                   unbonding.empty() ? "-" : unbonding, to_text(stake.at("hardware_class")),
+                   to_text(stake.at("score"))});
     }
     session.print(answer, to_text(answer.at("account")) + "\n" + table.text());
     return kExitOk;
@@ -160,9 +161,9 @@ void add_stake_commands(CLI::App& app, Session& session) {
     add_mover("bond", "Move balance into stake", run_stake<contracts::Bond>);
     add_mover("unbond", "Take free stake back, after the unbonding time", run_stake<contracts::Unbond>);
     auto a = std::make_shared<Arguments>();
-    CLI::App* enlist = add(group, session, "register", "Say which class of machine you have for a role", a, run_register);
+    CLI::App* enlist = add(group, session, "register", "Say which class of machine you have", a, run_register);
     enlist->add_option("role", a->role, "solver or verifier")->required();
-    enlist->add_option("class", a->hardware_class, "A class of the chain's table, by name or number; any: none")->required();
+    enlist->add_option("class", a->hardware_class, "Of the chain's table, by name or number; any: none")->required();
     enlist->add_option("--score", a->score, "What assay-worker benchmark measured");
     enlist->add_option("--benchmark", a->benchmark, "A file with the output of assay-worker benchmark -o json");
     a->signing = add_signing_options(*enlist);

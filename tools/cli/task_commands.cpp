@@ -169,7 +169,7 @@ void add_reading(const Adder& add) {
     told->limit = 1'000;
     add_limit(add_task(add("history", "Every transition of a task", told, run_history), *told), *told);
     auto related = std::make_shared<Arguments>();
-    add_task(add("lineage", "The tasks that a task was built upon, and those built upon it", related, run_lineage), *related);
+    add_task(add("lineage", "What a task was built upon, and what upon it", related, run_lineage), *related);
     auto fetched = std::make_shared<Arguments>();
     CLI::App& fetch = add_task(add("fetch", "Download a checkpoint and verify it against the chain", fetched, run_fetch), *fetched);
     fetch.add_option("--out", fetched->out, "The file to write, safetensors")->required();

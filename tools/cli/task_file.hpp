@@ -36,7 +36,7 @@ struct DataFiles {
 /// What task.toml says (docs/operations/task-directory.md has the keys). Sizes that the data decide are still 0.
 struct TaskFile {
     std::filesystem::path directory;
-    contracts::TaskSpec spec;  ///< title, seed, steps, checkpoint_interval, reward, verification_fee, training_blocks, hardware_class, parent
+    contracts::TaskSpec spec;  ///< what stands at the top of the file
     Model model;
     program::OptimizerConfig optimizer;
     program::Profile profile;

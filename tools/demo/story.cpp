@@ -133,7 +133,7 @@ void Story::tell(const contracts::HistoryRecord& record) {
                 return {Stage::kTraining, "step " + std::to_string(e.step) + " leaves values that are not finite: training ends"};
             },
             [&](const history::Tainted& e) -> Line {
-                return {Stage::kSettlement, "the task is marked: its ancestor " + short_hex(e.ancestor.view()) + " was convicted"};
+                return {Stage::kSettlement, "the task is marked: " + short_hex(e.ancestor.view()) + " was convicted"};
             },
             [&](const history::Completed&) -> Line {
                 return {Stage::kCompletion, actor + " registers the last checkpoint and keeps the artifacts served"};

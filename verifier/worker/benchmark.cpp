@@ -46,7 +46,9 @@ double units_of(const canonical::Graph& graph) {
 }
 
 /// Work units per second over steps of a perceptron of this size.
-double measure(const program::MlpConfig& config, const engine::EngineOptions& options, double seconds, std::string& engine) {
+double measure(
+    const program::MlpConfig& config, const engine::EngineOptions& options, double seconds, std::string& engine
+) {
     using Clock = std::chrono::steady_clock;
     const program::Program model = program::build_mlp(config, {});
     const auto rows = std::make_shared<Numbers>(model.dataset.width);

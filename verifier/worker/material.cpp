@@ -100,7 +100,9 @@ Result<std::shared_ptr<const Material>, Unavailable> load_material(
     TRY_ASSIGN(const Bytes dataset_bytes, fetch_named("the dataset", spec.dataset_artifact, store, limits));
     auto dataset = artifacts::Dataset::decode(dataset_bytes);
     if (!dataset) {
-        return unusable(Defect::kDatasetFormat, std::string("the dataset cannot be used: ") + artifacts::to_string(dataset.error()));
+        return unusable(
+            Defect::kDatasetFormat, std::string("the dataset cannot be used: ") + artifacts::to_string(dataset.error())
+        );
     }
     if (dataset->shape() != program->dataset) {
         return unusable(Defect::kDatasetShape, "the dataset does not have the shape that the program reads");
@@ -126,7 +128,8 @@ Result<std::vector<canonical::Tensor>, Unavailable> load_state(
     auto state = artifacts::decode_state(material.program, bytes);
     if (!state) {
         return unusable(
-            Defect::kStateFormat, std::string("the checkpoint's file is no state: ") + artifacts::to_string(state.error())
+            Defect::kStateFormat,
+            std::string("the checkpoint's file is no state: ") + artifacts::to_string(state.error())
         );
     }
     if (artifacts::state_root_of(*state) != checkpoint.state_root) {

@@ -54,7 +54,8 @@ struct Unavailable {
     Defect defect = Defect::kUnreachable;
 };
 
-/// Fetches program, initial tensors (of a task without a parent) and dataset, and checks the program's commitment and both roots against the task's.
+/// Fetches program, initial tensors (of a task without a parent) and dataset, and checks the program's commitment and
+/// the roots against the task's.
 Result<std::shared_ptr<const Material>, Unavailable> load_material(
     const contracts::TaskId& task, const contracts::TaskSpec& spec, const artifacts::ContentStore& store,
     const artifacts::FetchLimits& limits = {}

@@ -87,7 +87,8 @@ class Solver final : public Role {
     bool accept(const contracts::Task& task) {
         // A bond for a task whose program or data we cannot have would be lost.
         const auto material = at_.material(task);
-        if (!material || (task.spec.parent && !start_state(task, *material)) || !at_.chain.send(contracts::AcceptTask{.task = task.id})) {
+        const bool can_start = material && (!task.spec.parent || start_state(task, *material));
+        if (!can_start || !at_.chain.send(contracts::AcceptTask{.task = task.id})) {
             return false;
         }
         at_.journal.note_accepted(task.id);

@@ -36,8 +36,9 @@ struct Fixture {
             network.add_actor(name, Amount{1'000 * kAsy});
         }
         network.start_nodes(params, 50);
-        network.rpc().send(network.key("solver"), contracts::Bond{.role = Role::kSolver, .amount = Amount{200 * kAsy}});
-        network.rpc().send(network.key("verifier"), contracts::Bond{.role = Role::kVerifier, .amount = Amount{200 * kAsy}});
+        const Amount stake{200 * kAsy};
+        network.rpc().send(network.key("solver"), contracts::Bond{.role = Role::kSolver, .amount = stake});
+        network.rpc().send(network.key("verifier"), contracts::Bond{.role = Role::kVerifier, .amount = stake});
         network.start_worker("solver", {"solve"});
         network.start_worker("verifier", {"verify"});
     }
@@ -107,7 +108,8 @@ void play(Fixture& at) {
     expect(lineage.at("ancestors").size() == 1 && lineage.at("ancestors")[0].at("id") == parent, "its lineage says so");
     const TaskId misfit = at.submit("misfit", 32, 5, parent);
     const TaskState state = at.wait(misfit, TaskState::kTraining, kMisfitPatience);
-    expect(state == TaskState::kOpen || state == TaskState::kDrawn, "a task whose state has other shapes is not accepted");
+    const bool is_declined = state == TaskState::kOpen || state == TaskState::kDrawn;
+    expect(is_declined, "a task whose state has other shapes is not accepted");
 }
 
 }  // namespace

@@ -148,7 +148,8 @@ TEST_CASE("LIN-2: checkpoint 0 is the parent's last, and the chain sees to it") 
     const std::vector<canonical::Tensor> infinite{
         {.dtype = canonical::DType::kF32, .shape = {.rows = 1, .cols = 1}, .data = Bytes{0, 0, 0x80, 0x7f}}};
     const auto opening = trace::open_divergence(infinite).value();
-    CHECK(chain.fail(chain.solver, DeclareDivergence{child, 0, hash_of("x"), {}, opening}) == TxError::kCheckpointOrder);
+    const DeclareDivergence divergence{child, 0, hash_of("x"), {}, opening};
+    CHECK(chain.fail(chain.solver, divergence) == TxError::kCheckpointOrder);
     CHECK(chain.run(chain.solver, PostCheckpoint{child, 0, hash_of("3"), {}}) == 0);
     CHECK(chain.run(chain.solver, PostCheckpoint{child, 1, hash_of("other"), {}}) == 0);
 }

@@ -67,7 +67,8 @@ TEST_CASE("every documented method is there") {
     const Server server;
     for (const char* method :
          {"node_status", "chain_params", "chain_wait", "chain_block", "tx_submit", "tx_get", "account_get",
-          "account_history", "stake_get", "task_get", "task_list", "task_history", "task_lineage", "checkpoint_get", "dispute_get",
+          "account_history", "stake_get", "task_get", "task_list", "task_history", "task_lineage",
+          "checkpoint_get", "dispute_get",
           "dispute_list", "challenge_get", "chain_proof", "rpc.discover"}) {
         CAPTURE(method);
         const int code = server.code(method, {{"no_such_parameter", 1}});

@@ -30,6 +30,46 @@ TEST_CASE("ART-7: a task whose artifacts are not what it commits to is not worke
     CHECK(!refused(spec).is_final);
 }
 
+TEST_CASE("LIN-1: a task with a parent is worked on without its program's initial tensors") {
+    test::SmallTask task(test::Start::kGiven);
+    auto spec = task.spec;
+    spec.parent = contracts::TaskId{{8}};
+    spec.initial_artifact.reset();
+    const auto loaded = load_material(contracts::TaskId{{7}}, spec, task.store);
+    REQUIRE(loaded.has_value());
+    CHECK((*loaded)->initial.empty());
+    const auto before = task.state_after(0);
+    const auto end = run_segment(*loaded, 1, before, {}, nullptr).value();
+    CHECK(artifacts::state_root_of(end.state) == artifacts::state_root_of(task.state_after(1)));
+}
+
+TEST_CASE("what is wrong with a task has a name") {
+    test::SmallTask task;
+    const auto defect_of = [&task](const contracts::TaskSpec& spec) {
+        const auto loaded = load_material(contracts::TaskId{{7}}, spec, task.store);
+        REQUIRE(!loaded.has_value());
+        return loaded.error().defect;
+    };
+    auto spec = task.spec;
+    spec.program.step_root = Hash256{{1}};
+    CHECK(defect_of(spec) == Defect::kProgramOther);
+    spec = task.spec;
+    spec.program_artifact = task.put({1, 2, 3});
+    CHECK(defect_of(spec) == Defect::kProgramFormat);
+    spec = task.spec;
+    spec.dataset_root = Hash256{{1}};
+    CHECK(defect_of(spec) == Defect::kDatasetOther);
+    spec = task.spec;
+    spec.dataset_artifact.sha256 = Hash256{{1}};
+    CHECK(defect_of(spec) == Defect::kUnreachable);
+    const Bytes state = artifacts::encode_state(task.material->program, task.state_after(0));
+    const contracts::Checkpoint other{Hash256{{1}}, task.put(state), {}};
+    CHECK(load_state(*task.material, other, task.store).error().defect == Defect::kStateOther);
+    const contracts::Checkpoint none{Hash256{{1}}, task.put({1}), {}};
+    CHECK(load_state(*task.material, none, task.store).error().defect == Defect::kStateFormat);
+    CHECK(std::string(to_string(Defect::kDatasetShape)) == "dataset_shape");
+}
+
 TEST_CASE("ART-11: a task whose initial tensors are not those that it commits to is not worked on") {
     test::SmallTask task(test::Start::kGiven);
     CHECK(task.material->initial == task.initial);
