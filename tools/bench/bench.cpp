@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 #include <CLI/CLI.hpp>
+#include <tools/bench/drift.hpp>
 
 namespace assay::bench {
 
@@ -82,6 +83,39 @@ CLI::App* add_peak(CLI::App& app, PeakOptions& options) {
     return peak;
 }
 
+void add_drift_files(CLI::App& drift, DriftOptions& options) {
+    drift.add_option("--text", options.text, "Text for gpt")->capture_default_str();
+    drift.add_option("--digits", options.digits, "What digits.py writes, for mlp and cnn")->capture_default_str();
+    drift.add_option("--segments", options.segments, "Of each run")->capture_default_str()->check(CLI::Range(2, 10'000));
+    drift.add_option("--segment-steps", options.segment_steps)->capture_default_str()->check(CLI::Range(2, 10'000));
+}
+
+CLI::App* add_drift(CLI::App& app, DriftStudyOptions& options) {
+    CLI::App* drift = app.add_subcommand(
+        "drift", "How far native training lies from its canonical replay, and cheats, against thresholds"
+    );
+    add_drift_files(*drift, options.run);
+    drift->add_option("--models", options.models, "Which of gpt, cnn, mlp")->capture_default_str();
+    drift->add_option("--seeds", options.seeds, "Runs of each source of drift")->capture_default_str();
+    drift->add_option("--cheat-seeds", options.cheat_seeds, "Runs of each cheat")->capture_default_str();
+    drift->add_option("--resamples", options.resamples, "Simulated honest segments")->capture_default_str();
+    return drift;
+}
+
+CLI::App* add_drift_run(CLI::App& app, DriftOptions& options, bool& cheats) {
+    CLI::App* drift = app.add_subcommand("drift-run", "One run, replayed and measured; used by drift");
+    add_drift_files(*drift, options);
+    drift->add_option("--model", options.model)->check(CLI::IsMember({"gpt", "cnn", "mlp"}));
+    drift->add_option("--seed", options.seed);
+    drift->add_option("--threads", options.threads);
+    drift->add_option("--products", options.products)->check(CLI::IsMember({"f32", "bf16", "f64"}));
+    drift->add_option("--order", options.order)->check(CLI::IsMember({"given", "reversed"}));
+    drift->add_flag("--references", options.references);
+    drift->add_option("--threshold-ppb", options.threshold_ppb);
+    drift->add_flag("--cheats", cheats);
+    return drift;
+}
+
 int run(int argc, char** argv) {
     CLI::App app("Measures Assay side by side and prints ratios as JSON.", "assay-bench");
     app.require_subcommand(1);
@@ -93,10 +127,23 @@ int run(int argc, char** argv) {
     add_canonical(app, canonical_options);
     const CLI::App* curves = add_curves(app, curve_options);
     const CLI::App* peak = add_peak(app, peak_options);
+    DriftStudyOptions study_options;
+    DriftOptions drift_options;
+    bool is_cheating = false;
+    const CLI::App* drift = add_drift(app, study_options);
+    const CLI::App* drift_run = add_drift_run(app, drift_options, is_cheating);
     CLI11_PARSE(app, argc, argv);
     try {
         if (peak->parsed()) {
             std::cout << run_peak(peak_options) << "\n";
+            return 0;
+        }
+        if (drift_run->parsed()) {
+            std::cout << (is_cheating ? run_cheats(drift_options) : run_drift(drift_options)) << "\n";
+            return 0;
+        }
+        if (drift->parsed()) {
+            std::cout << run_drift_study(study_options) << "\n";
             return 0;
         }
         const nlohmann::json result = curves->parsed()   ? run_curves(curve_options)
