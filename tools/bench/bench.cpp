@@ -111,7 +111,7 @@ CLI::App* add_drift_run(CLI::App& app, DriftOptions& options, bool& cheats) {
     drift->add_option("--products", options.products)->check(CLI::IsMember({"f32", "bf16", "f64"}));
     drift->add_option("--order", options.order)->check(CLI::IsMember({"given", "reversed"}));
     drift->add_flag("--references", options.references);
-    drift->add_option("--threshold", options.threshold);
+    drift->add_option("--threshold-ppb", options.threshold_ppb);
     drift->add_flag("--cheats", cheats);
     return drift;
 }

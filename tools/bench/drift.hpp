@@ -28,7 +28,7 @@ struct DriftOptions {
     std::string products = "f32";  ///< of the native side: f32, bf16, f64
     std::string order = "given";   ///< of a batch's rows on the native side: given, reversed
     bool references = false;       ///< measure d_ref too
-    double threshold = 0.0;        ///< of relative drift: for the cheats that push by a share of it
+    trace::Relative threshold_ppb = 0;  ///< of relative drift: for the cheats that push by a share of it
 };
 /// One run of native training, each segment replayed and measured. One call to a process: instruction sets and BLAS
 /// kernels are chosen by the environment when libtorch starts.
@@ -43,8 +43,8 @@ struct DriftStudyOptions {
     std::uint64_t cheat_seeds = 10;
     std::uint64_t resamples = 10'000;
 };
-/// Every source of drift in a process of its own, thresholds from a half of the honest segments, and then the cheats
-/// and what the thresholds make of them.
+/// Every source of drift in a process of its own, each with seeds of its own; a threshold from all of f32; then cheats
+/// and honest runs of further seeds, on the sources in turn, and what the threshold makes of them.
 nlohmann::json run_drift_study(const DriftStudyOptions& options);
 
 // Between the files of this bench.
@@ -100,7 +100,7 @@ nlohmann::json threshold_curves(
 );
 /// The relative drifts of the parameters of a run's segments, in billionths.
 std::vector<trace::Relative> relative_drifts(const nlohmann::json& run);
-/// The threshold from every other of these drifts under the default rule; throws when there are too few or d_ref is too
+/// The threshold from these drifts under the bench's rule; throws when there are too few or d_ref is too
 /// near.
 trace::Relative profile_threshold(const std::vector<trace::Relative>& drifts, trace::Relative reference);
 

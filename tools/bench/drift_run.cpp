@@ -204,7 +204,7 @@ json run_cheats(const DriftOptions& options) {
     Run run(options);
     run.train_honestly();
     const std::uint64_t steps = options.segment_steps;
-    json cheats = pushes(run, options.threshold);
+    json cheats = pushes(run, static_cast<double>(options.threshold_ppb) * 1e-9);
     cheats.update(fakes(run, options.segments));
     const auto claims = [&](const std::string& name, const auto& claimed) { cheats[name] = run.log_claims(claimed); };
     claims("segment skipped, state repeated", [&](std::uint64_t i) { return run.checkpoints[i]; });

@@ -14,7 +14,8 @@ namespace {
 using nlohmann::json;
 using trace::Relative;
 
-constexpr trace::ThresholdRule kRule{};
+// A margin of 2 and not the default: the largest of these samples is an event (see the README), far above the rest.
+constexpr trace::ThresholdRule kRule{.margin = {2, 1}, .separation = 4};
 // A chi-square of eight degrees of freedom over 8 is beyond this once in 10^4 honest runs.
 constexpr std::uint64_t kGrowthBound = 4000;
 constexpr int kPointsPerDecade = 10;
@@ -118,16 +119,11 @@ std::vector<double> grid() {
     return out;
 }
 
-// The half that profiles, and the half that was never looked at.
-std::pair<std::vector<Relative>, std::vector<Relative>> halves(const std::vector<Relative>& drifts) {
-    std::pair<std::vector<Relative>, std::vector<Relative>> out;
-    for (std::size_t i = 0; i < drifts.size(); ++i) {
-        (i % 2 == 0 ? out.first : out.second).push_back(drifts[i]);
-    }
-    return out;
-}
+}  // namespace
 
-Relative threshold_of(const std::vector<Relative>& drifts, Relative reference) {
+std::vector<Relative> relative_drifts(const json& log) { return log.at("drift_ppb").get<std::vector<Relative>>(); }
+
+Relative profile_threshold(const std::vector<Relative>& drifts, Relative reference) {
     const auto threshold = trace::threshold_from(drifts, reference, kRule);
     if (!threshold) {
         throw std::runtime_error(
@@ -136,14 +132,6 @@ Relative threshold_of(const std::vector<Relative>& drifts, Relative reference) {
         );
     }
     return *threshold;
-}
-
-}  // namespace
-
-std::vector<Relative> relative_drifts(const json& log) { return log.at("drift_ppb").get<std::vector<Relative>>(); }
-
-Relative profile_threshold(const std::vector<Relative>& drifts, Relative reference) {
-    return threshold_of(halves(drifts).first, reference);
 }
 
 json threshold_curves(const json& honest_runs, const json& cheat_runs, std::uint64_t resamples) {
@@ -166,14 +154,9 @@ json threshold_curves(const json& honest_runs, const json& cheat_runs, std::uint
             references[name].add(log);
         }
     }
-    const auto [profiled, unseen] = halves(f32);
-    const double threshold = static_cast<double>(threshold_of(profiled, reference)) * 1e-9;
-    std::vector<double> unseen_drifts;
-    for (const Relative x : unseen) {
-        unseen_drifts.push_back(static_cast<double>(x) * 1e-9);
-    }
+    const double threshold = static_cast<double>(profile_threshold(f32, reference)) * 1e-9;
     std::map<std::string, Cheat> cheats;
-    Cheat fresh;  // honest runs of the cheats' seeds, none of which was profiled
+    Cheat unseen;  // honest runs of the cheats' seeds, none of which was profiled
     const auto add = [&](Cheat& cheat, const json& log) {
         const auto drifts = drifts_of(log);
         cheat.drifts.insert(cheat.drifts.end(), drifts.begin(), drifts.end());
@@ -181,12 +164,12 @@ json threshold_curves(const json& honest_runs, const json& cheat_runs, std::uint
         cheat.hidden += share_above(drifts, threshold) == 0.0 ? 1U : 0U;
     };
     for (const json& run : cheat_runs) {
-        add(fresh, run.at("honest"));
+        add(unseen, run.at("honest"));
         for (const auto& [name, log] : run.at("cheats").items()) {
             add(cheats[name], log);
         }
     }
-    Resampler resampler(unseen_drifts);
+    Resampler resampler(unseen.drifts);
     const std::vector<double> simulated = resampler.draw(resamples);
     json curve = {{"threshold", grid()}, {"false_slash", json::array()}, {"missed", json::object()}};
     for (const double t : grid()) {
@@ -199,14 +182,12 @@ json threshold_curves(const json& honest_runs, const json& cheat_runs, std::uint
                           {"margin", kRule.margin.numerator / static_cast<double>(kRule.margin.denominator)},
                           {"separation", kRule.separation}, {"growth_bound", kGrowthBound}}},
                 {"threshold", threshold},
-                {"profiled_segments", profiled.size()},
-                {"unseen_segments", unseen.size()},
-                {"unseen_above_threshold", share_above(unseen_drifts, threshold)},
+                {"profiled_segments", f32.size()},
+                {"unseen_honest", summary(unseen, threshold)},
                 {"simulated_segments", simulated.size()},
                 {"simulated_above_threshold", share_above(simulated, threshold)},
                 {"smoothing", resampler.width()},
                 {"honest_growth", distribution(growths)},
-                {"honest_of_cheat_seeds", summary(fresh, threshold)},
                 {"curve", curve}};
     for (const auto& [name, distances] : by_source) {
         out["sources"][name] = distances.to_json();

@@ -135,7 +135,7 @@ DriftTask make_drift_task(const DriftOptions& options) {
     if (options.model == "gpt") {
         program::GptConfig config;
         config.context = 32;
-        config.layers = 2;
+        config.layers = 1;
         config.heads = 2;
         config.width = 64;
         config.tied_head = false;
