@@ -10,7 +10,10 @@ namespace {
 /// What a chain may or may not have as a parameter; without it the default here stands.
 template <class Chain>
 void read_optional(const Chain& chain, Parameters& out) {
-    if constexpr (requires { chain.solver_bond_bps, chain.value_per_check, chain.segments_checked_max; }) {
+    if constexpr (requires {
+                      chain.solver_bond_bps;
+                      chain.segments_checked_max;
+                  }) {
         out.solver_bond_bps = chain.solver_bond_bps;
         out.verifier_bond_bps = chain.verifier_bond_bps;
         out.challenger_bond_bps = chain.challenger_bond_bps;
@@ -19,7 +22,10 @@ void read_optional(const Chain& chain, Parameters& out) {
         out.segments_checked_max = chain.segments_checked_max;
         out.verifiers_per_segment_max = chain.verifiers_per_segment_max;
     }
-    if constexpr (requires { chain.forced_error_bps, chain.watchers_per_verdict, chain.tax_bps; }) {
+    if constexpr (requires {
+                      chain.forced_error_bps;
+                      chain.tax_bps;
+                  }) {
         out.forced_error_bps = chain.forced_error_bps;
         out.watchers_per_verdict = chain.watchers_per_verdict;
         out.tax_bps = chain.tax_bps;

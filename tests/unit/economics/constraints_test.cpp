@@ -37,6 +37,14 @@ TEST_CASE("economics: parameters start from what the chain starts with") {
 
 TEST_CASE("economics: bonds and checks follow the value up to their maxima") {
     Parameters p = chain_defaults();
+    p.solver_bond_bps = 10'000;
+    p.verifier_bond_bps = 1'000;
+    p.segments_checked = 3;
+    p.verifiers_per_segment = 1;
+    p.value_per_check = 1'000 * kGrainsPerAsy;
+    p.value_per_verifier = 10'000 * kGrainsPerAsy;
+    p.segments_checked_max = 64;
+    p.verifiers_per_segment_max = 4;
     const Costs costs = default_costs();
     TaskCosts task = kTask;
     task.reward = 2'500 * kGrainsPerAsy;
