@@ -11,8 +11,11 @@ if(NOT CMAKE_CUDA_ARCHITECTURES)
   set(CMAKE_CUDA_ARCHITECTURES 90)
 endif()
 enable_language(CUDA)
-# CMake 3.25 knows no C++20 of nvcc's; its flag is in the options of the target.
-set(CMAKE_CUDA_STANDARD "")
+if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25 does not know that nvcc has it
+  set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
+endif()
+set(CMAKE_CUDA_STANDARD 20)
+set(CMAKE_CUDA_EXTENSIONS OFF)
 
 find_library(TORCH_CUDA_LIBRARY torch_cuda HINTS ${torch_lib_dir})
 find_library(C10_CUDA_LIBRARY c10_cuda HINTS ${torch_lib_dir})

@@ -9,6 +9,8 @@
 #include <functional>
 #include <memory>
 #include <stdexcept>
+#include <utility>
+#include <vector>
 
 #include <tools/bench/native_models.hpp>
 #include <verifier/artifacts/state_io.hpp>
@@ -323,6 +325,34 @@ Tensor numbers(Shape shape) {
     return out;
 }
 
+/// On an accelerator each exact way to multiply has a speed of its own: GFLOP/s by the name of the way.
+json measure_ways(std::array<std::uint32_t, 3> size, const std::string& profile_name, const CanonicalOptions& options) {
+    const auto [m, n, k] = size;
+    const auto rows = std::make_shared<Numbers>(1, 2);
+    json out = json::object();
+    for (const auto& [name, choice] :
+         {std::pair{"floats", engine::ProductChoice::kFloats}, std::pair{"doubles", engine::ProductChoice::kDoubles},
+          std::pair{"residues", engine::ProductChoice::kResidues}}) {
+        engine::Engine engine(
+            product_graph({m, k}, {n, k}, profile_named(profile_name)), rows,
+            {.device = options.device, .threads = options.threads, .products = choice}
+        );
+        engine.set_state(
+            std::vector<Tensor>{numbers({m, k}), numbers({n, k}), canonical::make_tensor(canonical::DType::kF32, {m, n})}
+        );
+        std::vector<double> gflops;
+        for (int i = -2; i < options.repeats; ++i) {
+            const Stopwatch watch;
+            (void)engine.run_step({.seed = kSeed, .step = 0, .dataset = rows->shape()});
+            if (i >= 0) {
+                gflops.push_back(2e-9 * m * n * k / watch.seconds());
+            }
+        }
+        out[name] = spread(gflops);
+    }
+    return out;
+}
+
 json measure_product(std::array<std::uint32_t, 3> size, const std::string& profile_name, const CanonicalOptions& options) {
     const auto [m, n, k] = size;
     const Shape a{m, k};
@@ -349,10 +379,14 @@ json measure_product(std::array<std::uint32_t, 3> size, const std::string& profi
             gflops.push_back(2e-9 * m * n * k / seconds);
         }
     }
-    return {
+    json out = {
         {"m", m}, {"n", n}, {"k", k}, {"device", options.device}, {"threads", options.threads},
         {"profile", profile_name}, {"ratio", spread(ratios)}, {"canonical_gflops", spread(gflops)},
     };
+    if (options.device != "cpu") {
+        out["ways_gflops"] = measure_ways(size, profile_name, options);
+    }
+    return out;
 }
 
 }  // namespace
@@ -387,9 +421,12 @@ json run_canonical_bench(const CanonicalOptions& options) {
         }
     }
     json products = json::array();
-    constexpr std::array<std::array<std::uint32_t, 3>, 6> kSizes{
-        {{64, 64, 64}, {1024, 128, 128}, {1024, 512, 128}, {512, 128, 1024}, {1024, 1024, 1024}, {2048, 2048, 2048}}};
-    for (const auto& size : kSizes) {
+    std::vector<std::array<std::uint32_t, 3>> sizes{
+        {64, 64, 64}, {1024, 128, 128}, {1024, 512, 128}, {512, 128, 1024}, {1024, 1024, 1024}, {2048, 2048, 2048}};
+    if (options.device != "cpu") {
+        sizes.insert(sizes.end(), {{4096, 4096, 4096}, {8192, 8192, 8192}});
+    }
+    for (const auto& size : sizes) {
         for (const std::string& profile : options.only_models ? std::vector<std::string>{} : options.profiles) {
             products.push_back(measure_product(size, profile, options));
         }

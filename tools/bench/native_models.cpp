@@ -276,6 +276,11 @@ NativeProduct::NativeProduct(std::int64_t m, std::int64_t n, std::int64_t k, con
     impl_->out = at::empty({m, n}, options);
 }
 NativeProduct::~NativeProduct() = default;
-void NativeProduct::run() { at::mm_out(impl_->out, impl_->a, impl_->b.t()); }
+void NativeProduct::run() {
+    at::mm_out(impl_->out, impl_->a, impl_->b.t());
+    if (!impl_->out.is_cpu()) {
+        (void)impl_->out[0][0].item<float>();  // waits for the device
+    }
+}
 
 }  // namespace assay::bench
