@@ -56,13 +56,13 @@ struct Params {
     std::uint32_t challenger_bond_bps = 1'000;
     Amount value_per_check{1'000'000'000'000};      ///< one more segment checked per so much; 0: never more
     Amount value_per_verifier{10'000'000'000'000};  ///< one more verifier per segment per so much; 0: never more
-    std::uint32_t segments_checked_max = 64;
-    std::uint32_t verifiers_per_segment_max = 4;
+    std::uint32_t segments_checked_max = 5;
+    std::uint32_t verifiers_per_segment_max = 1;
 
     // Forced errors.
-    std::uint32_t forced_error_bps = 500;    ///< VER-11: how many verdicts of 10,000 are forced to be wrong
+    std::uint32_t forced_error_bps = 1'000;   ///< VER-11: how many verdicts of 10,000 are forced to be wrong
     std::uint32_t watchers_per_verdict = 1;  ///< VER-12
-    std::uint32_t tax_bps = 500;             ///< SET-8: of what settlement pays, to the treasury
+    std::uint32_t tax_bps = 400;             ///< SET-8: of what settlement pays, to the treasury
     std::uint32_t disclose_blocks = 100;     ///< VER-13, DSP-42
 
     // Validators.

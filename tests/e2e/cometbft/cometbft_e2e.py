@@ -7,6 +7,8 @@
     cometbft_e2e.py BIN kill TIMES SEED  kill -9 of nodes and engines at random, under load
     cometbft_e2e.py BIN crash-points     the engine's own crash points, one after the other
     cometbft_e2e.py BIN join             a full node joins by replaying the blocks
+    cometbft_e2e.py BIN staking          a full node becomes a validator by staking, and leaves again
+    cometbft_e2e.py BIN double-sign      two nodes with one key: its stake is slashed by the engine's evidence
 
 Without CometBFT it says so in one line that begins with "skipped: ", and ends with 0.
 """
@@ -16,6 +18,7 @@ import os
 import pathlib
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -104,6 +107,22 @@ class Testnet:
         out = self.assayd("testnet", "--home", str(self.folder), "--validators", str(validators), "--full-nodes",
                           str(full_nodes), "--base-port", "0", "--block-interval-ms", str(interval_ms), "-o", "json")
         self.nodes = [Node(binaries, pathlib.Path(n["home"]), n["rpc"]) for n in out["nodes"]]
+        self.accounts = [n["account"] for n in out["nodes"]]
+
+    def assayd_account(self, index):
+        return self.accounts[index]
+
+    def add_twin(self, index):
+        """A node of the same chain with the validator key of another, ports and identity of its own."""
+        other = self.assayd("testnet", "--home", str(self.folder / "twin"), "--validators", "1", "--base-port", "0",
+                            "--block-interval-ms", "200", "-o", "json")["nodes"][0]
+        home, original = pathlib.Path(other["home"]), self.nodes[index].home
+        for name in ("genesis.json", "cometbft/config/genesis.json", "cometbft/config/priv_validator_key.json"):
+            shutil.copy(original / name, home / name)
+        peers = re.search(r"^peers = .*$", (original / "config.toml").read_text(), re.M).group(0)
+        config = (home / "config.toml").read_text()
+        (home / "config.toml").write_text(re.sub(r"^#? ?peers = .*$", lambda _: peers, config, flags=re.M))
+        return Node(self.binaries, home, other["rpc"])
 
     def assayd(self, *arguments):
         result = subprocess.run([str(self.binaries / "assayd"), *arguments], capture_output=True, text=True, timeout=120)
@@ -135,6 +154,32 @@ class Testnet:
             found = {(b["hash"], b["app_hash"]) for b in (self.nodes[i].rpc.call("chain_block", height=height) for i in which)}
             check(len(found) == 1, f"nodes disagree at height {height}: {found}")
         return min(heights)
+
+
+class Client:
+    """The command line with a key of its own, at a node."""
+
+    def __init__(self, net, node, name):
+        self.net, self.node, self.name = net, node, name
+        self.home = net.folder / f"client-{name}"
+        self.home.mkdir()
+        self.run("keys", "import", name, str(node.home / "node_key"))
+
+    def run(self, *arguments):
+        command = [str(self.net.binaries / "assay"), "--home", str(self.home), "--node", self.node.rpc.url, "-o", "json", *arguments]
+        result = subprocess.run(command, capture_output=True, text=True, timeout=90, env={**os.environ, "ASSAY_PASSWORD": "pw"})
+        check(result.returncode == 0, f"{arguments}: {result.stdout} {result.stderr}")
+        return json.loads(result.stdout)
+
+    def validators(self):
+        return {v["account"]: v for v in self.run("validator", "list")["validators"]}
+
+
+def await_true(what, condition, timeout=90):
+    end = time.monotonic() + timeout
+    while not condition():
+        check(time.monotonic() < end, f"not in time: {what}")
+        time.sleep(0.3)
 
 
 class Load:
@@ -266,6 +311,64 @@ def run_join(binaries, folder):
         net.stop()
 
 
+def engine_set(node):
+    """The powers of the engine's own validators, by address."""
+    text = (node.home / "config.toml").read_text()
+    port = re.search(r"\[cometbft\].*?^rpc_port = (\d+)", text, re.S | re.M).group(1)
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/validators?per_page=100", timeout=15) as answer:
+        found = json.load(answer)["result"]["validators"]
+    return {v["address"].lower(): int(v["voting_power"]) for v in found}
+
+
+def run_staking(binaries, folder):
+    net = Testnet(binaries, folder, full_nodes=1)
+    try:
+        net.start()
+        net.await_height(3, range(5))
+        client = Client(net, net.nodes[4], "newcomer")
+        account = client.run("keys", "show", "newcomer")["account"]
+        check(account not in client.validators(), "the newcomer is no validator yet")
+        key = net.assayd("show-validator", "--home", str(net.nodes[4].home), "-o", "json")["consensus_key"]
+        client.run("stake", "bond", "validator", "5000 ASY")
+        client.run("validator", "register", key)
+        await_true("the newcomer votes", lambda: client.validators()[account]["power"] == 5000)
+        address = client.validators()[account]["address"]
+        await_true("the engine has it", lambda: engine_set(net.nodes[0]).get(address) == 5000)
+        # Without it the others go on; with two others down, three of five with its power are too few.
+        client.run("stake", "unbond", "validator", "5000 ASY")
+        await_true("the engine lets it go", lambda: address not in engine_set(net.nodes[0]))
+        check(client.validators()[account]["power"] == 0, "and so does the chain")
+        net.await_height(net.nodes[0].rpc.height() + 3, range(5))
+        print("agreed on", net.check_agreement(range(5)), "blocks")
+    finally:
+        net.stop()
+
+
+def run_double_sign(binaries, folder):
+    net = Testnet(binaries, folder)
+    twin = None
+    try:
+        net.start()
+        net.await_height(3, range(4))
+        client = Client(net, net.nodes[0], "rich")
+        victim = client.run("account", "show", net.assayd_account(3))["account"]
+        before = client.validators()[victim]
+        # The same validator key in another node, which knows nothing of what was signed.
+        twin = net.add_twin(3)
+        twin.start()
+        await_true("the evidence is in a block", lambda: client.validators()[victim]["is_banned"], timeout=180)
+        after = client.validators()[victim]
+        check(after["power"] == 0 and int(after["slashed"]) > 0, f"banned and slashed: {after}")
+        check(int(before["stake"]["free"]) - int(after["stake"]["free"]) == int(after["slashed"]), "the stake is gone")
+        await_true("the engine lets it go", lambda: after["address"] not in engine_set(net.nodes[0]))
+        net.await_height(net.nodes[0].rpc.height() + 3, range(3))
+        print("slashed", after["slashed"], "grains; agreed on", net.check_agreement(range(3)), "blocks")
+    finally:
+        if twin:
+            twin.stop()
+        net.stop()
+
+
 def main():
     binaries, mode, rest = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3:]
     with tempfile.TemporaryDirectory(prefix="assay-cometbft-") as folder:
@@ -278,7 +381,8 @@ def main():
         check(probe.returncode == 0, probe.stderr)
         modes = {"demo": lambda: run_demo(binaries, folder, rest[0]), "minority": lambda: run_minority(binaries, folder),
                  "kill": lambda: run_kill(binaries, folder, int(rest[0]), int(rest[1])),
-                 "crash-points": lambda: run_crash_points(binaries, folder), "join": lambda: run_join(binaries, folder)}
+                 "crash-points": lambda: run_crash_points(binaries, folder), "join": lambda: run_join(binaries, folder), "staking": lambda: run_staking(binaries, folder),
+                 "double-sign": lambda: run_double_sign(binaries, folder)}
         if mode not in modes:
             sys.exit(__doc__)
         modes[mode]()
