@@ -21,8 +21,9 @@ const char* name_of(const std::array<const char*, kCount>& names, E value) {
 
 constexpr std::array<const char*, 4> kRoles{"solver", "verifier", "whistleblower", "validator"};
 
-constexpr std::array<const char*, 11> kTaskStates{"open",      "drawn",   "training",  "completed", "verifying",
-                                                  "challenge", "disclosure", "settled", "convicted", "cancelled", "expired"};
+constexpr std::array<const char*, 11> kTaskStates{"open",      "drawn",      "training", "completed",
+                                                  "verifying", "challenge",  "disclosure", "settled",
+                                                  "convicted", "cancelled",  "expired"};
 
 constexpr std::array<const char*, 7> kVerdicts{"due",    "committed", "accepted", "rejected",
                                                 "missed", "broken",    "refuted"};

@@ -25,7 +25,7 @@ void pay(Context& context, Task& task, const AccountId& to, Amount amount, Reaso
     record(context, task, history::Paid{to, amount, reason});
 }
 
-/// SET-6: a revealed verdict earns its share unless it turned out wrong.
+/// SET-6: a published verdict earns its share unless it turned out wrong.
 bool has_earned_fee(const Context& context, const Task& task, const Assignment& assignment,
                     const std::optional<std::uint32_t>& refuted_segment) {
     if (assignment.status == VerdictStatus::kAccepted) {

@@ -26,7 +26,7 @@ TaskSpec make_spec() {
     TaskSpec spec;
     spec.title = "a task";
     spec.program = {.state_tensors = 3, .init_nodes = 4, .step_nodes = 50, .init_root = {}, .step_root = {},
-                    .batch_size = 4, .dataset = {.rows = 100, .width = 3}};
+                    .batch_size = 4, .dataset = {.rows = 100, .width = 3}, .initial_root = {}};
     spec.program_artifact = {.sha256 = {}, .size_bytes = 1000, .location = "http://127.0.0.1:4000"};
     spec.dataset_artifact = spec.program_artifact;
     spec.steps = 10;

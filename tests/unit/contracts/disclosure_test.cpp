@@ -58,7 +58,7 @@ const Tamper kTamper{false, 4, 2, 2};
 
 }  // namespace
 
-TEST_CASE("VER-9: a probe lies strictly inside its segment, and a segment of one step and the initialisation have none") {
+TEST_CASE("VER-9: a probe lies strictly inside its segment, and one step or the initialisation has none") {
     std::set<std::uint32_t> seen;
     for (std::uint64_t skipped = 0; skipped < 12; ++skipped) {
         Chain chain(all_checked());
@@ -196,7 +196,7 @@ TEST_CASE("VER-14: a verdict that was published otherwise than committed loses t
         const TaskId id = complete_toy_task(chain, honest);
         chain.skip(1);
         chain.commit_all(id);
-        // A copy of somebody's probe root; the true one where the lottery demands the decoy; an opening of something else.
+        // A copy of somebody's probe root, or the true one where the lottery demands the decoy.
         const Hash256 end = honest.checkpoint_root(1);
         const Hash256 shown = bps == 0 ? hash_of("copied") : hash_of("probe");
         CHECK(chain.run(chain.verifier, PublishVerdict{id, 1, {end, shown}}) == 0);

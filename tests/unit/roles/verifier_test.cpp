@@ -56,7 +56,7 @@ TEST_CASE("two agreeing replays, and nothing less, are a rejection") {
     CHECK(finding_of(missing(kFetchTries), kClaimed) == Finding::kWithheld);
 }
 
-TEST_CASE("a verifier replays, commits what it knows, publishes when all commitments are in, and discloses when asked") {
+TEST_CASE("a verifier replays, commits what it knows, publishes when all have committed, and discloses") {
     const Intent replay = intent::Replay{kTask, 2};
     const Intent commit = intent::Commit{kTask, 2};
     CHECK(decide_verifier(view_of(VerdictStatus::kDue, after({}))) == replay);
