@@ -76,7 +76,8 @@ contracts::Params demo_params(Fraud fraud) {
         params.forced_error_bps = 10'000;
         params.fee_base = Amount{kAsy / 100};  // so that there is a treasury to win
     } else if (fraud == Fraud::kLazy || fraud == Fraud::kCopycat) {
-        params.verifiers_per_segment = 2;  // both verifiers have every segment
+        params.verifiers_per_segment = 2;
+        params.verifiers_per_segment_max = 2;  // both verifiers have every segment
     }
     return params;
 }

@@ -41,7 +41,7 @@ TEST_CASE("PAR-1: parameters with which a chain could not run are refused") {
         [](Params& p) { p.segments_checked = 0; },
         [](Params& p) { p.verifiers_per_segment = 0; },
         [](Params& p) { p.verifiers_per_segment = 100; },
-        [](Params& p) { p.segments_checked_max = 65; },
+        [](Params& p) { p.segments_checked_max = 257; },
         [](Params& p) { p.segments_checked_max = p.segments_checked - 1; },
         [](Params& p) { p.verifiers_per_segment_max = 0; },
         [](Params& p) { p.challenger_bond_bps = kMaxBondBps + 1; },

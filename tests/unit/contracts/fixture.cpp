@@ -46,6 +46,8 @@ Params quick_params() {
     params.dispute_clock_blocks = 20;
     params.dispute_extension_blocks = 3;
     params.availability_blocks = 5;
+    params.segments_checked_max = 64;
+    params.verifiers_per_segment_max = 4;
     params.solver_bond_bps = 0;
     params.verifier_bond_bps = 0;
     params.challenger_bond_bps = 0;
