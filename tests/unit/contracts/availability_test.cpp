@@ -10,24 +10,6 @@ using namespace assay::contracts::test;
 
 namespace {
 
-/// The chunk that answers "tile `tile` of tensor `tensor` of checkpoint `checkpoint`".
-ServeChunk make_chunk(
-    const ToyRun& run, const ChallengeId& id, std::uint32_t checkpoint, std::uint32_t tensor, std::uint64_t tile
-) {
-    const auto& state = run.state(std::min<std::uint64_t>(std::uint64_t{checkpoint} * 4, ToyRun::kSteps));
-    std::vector<Hash256> commitments;
-    for (const auto& part : state) {
-        commitments.push_back(trace::commit_tensor(part));
-    }
-    ServeChunk chunk;
-    chunk.challenge = id;
-    chunk.type = {state[tensor].dtype, state[tensor].shape};
-    chunk.opening.tile = canonical::tile_of(state[tensor], tile);
-    chunk.opening.tile_path = trace::tile_tree(state[tensor]).path(tile);
-    chunk.opening.source_path = merkle::Tree(commitments).path(tensor);
-    return chunk;
-}
-
 ChallengeId challenge(
     Chain& chain, const TaskId& task, std::uint32_t checkpoint, std::uint32_t tensor, std::uint64_t tile
 ) {

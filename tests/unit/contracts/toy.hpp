@@ -108,6 +108,11 @@ std::uint32_t play_until(
     std::optional<trace::Level> level
 );
 
+/// The chunk that answers "tile `tile` of tensor `tensor` of checkpoint `checkpoint`" of a task of `run`.
+ServeChunk make_chunk(
+    const ToyRun& run, const ChallengeId& id, std::uint32_t checkpoint, std::uint32_t tensor, std::uint64_t tile
+);
+
 /// A toy task whose solver computed `run`, completed in the last block.
 TaskId complete_toy_task(Chain& chain, const ToyRun& run);
 
