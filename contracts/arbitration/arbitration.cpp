@@ -25,6 +25,12 @@ struct DisputeName {
     }
 };
 
+struct ProfileDisputeName {
+    DisputeName dispute;
+    DisputedProfile profile;
+    static constexpr auto fields() { return std::tuple{&ProfileDisputeName::dispute, &ProfileDisputeName::profile}; }
+};
+
 enum class Party : std::uint8_t { kResponder, kChallenger, kEither };
 
 /// The dispute, when it is still on and `sender` is the party that may make this move.
@@ -104,20 +110,34 @@ DisputeId dispute_id(
     return retag<DisputeId>(kTag(codec::encode(DisputeName{task, segment, challenger, verdict})));
 }
 
+DisputeId dispute_id(
+    const TaskId& task, std::uint32_t segment, const AccountId& challenger, const DisputedProfile& profile
+) noexcept {
+    static const crypto::TaggedHash kTag("assay/dispute");
+    const ProfileDisputeName name{{task, segment, challenger, std::nullopt}, profile};
+    return retag<DisputeId>(kTag(codec::encode(name)));
+}
+
 bool is_responders_turn(const Dispute& dispute) noexcept {
     return dispute.position.level == trace::Level::kProof || dispute.position.pending.empty();
 }
 
+trace::Claim base_claim(const TaskSpec& spec, std::uint32_t segment) {
+    trace::Claim claim;
+    claim.program = spec.program;
+    claim.dataset_root = spec.dataset_root;
+    claim.seed = spec.seed;
+    claim.initialisation = segment == 0;
+    claim.before = spec.program.initial_root;
+    claim.first_step = first_step(spec, segment);
+    claim.step_count = step_count(spec, segment);
+    return claim;
+}
+
 trace::Claim make_claim(const StateView& view, const Task& task, std::uint32_t segment) {
     // DSP-37
-    trace::Claim claim;
-    claim.program = task.spec.program;
-    claim.dataset_root = task.spec.dataset_root;
-    claim.seed = task.spec.seed;
-    claim.initialisation = segment == 0;
-    claim.before = task.spec.program.initial_root;
+    trace::Claim claim = base_claim(task.spec, segment);
     claim.after = find_checkpoint(view, task.id, segment).value().state_root;
-    claim.first_step = first_step(task.spec, segment);
     claim.step_count = step_count(task, segment);
     if (segment != 0) {
         claim.before = find_checkpoint(view, task.id, segment - 1).value().state_root;
@@ -173,6 +193,9 @@ Result<void, TxError> check_stateful(
     TRY(require_open_window(view, task));
     if (action.segment < first_segment(task.spec) || action.segment > segment_count(task)) {
         return Unexpected{TxError::kSegmentUnknown};  // DSP-37
+    }
+    if (!is_exact(task, action.segment)) {
+        return Unexpected{TxError::kNotExact};  // DSP-44
     }
     if (task.solver == sender) {
         return Unexpected{TxError::kNotParty};  // DSP-31

@@ -46,12 +46,33 @@ DisputeId dispute_id(
     const TaskId& task, std::uint32_t segment, const AccountId& challenger,
     const std::optional<DisputedVerdict>& verdict = std::nullopt
 ) noexcept;
+/// Likewise of a part of a profile; the segment is 0 where the part is not of one.
+DisputeId dispute_id(
+    const TaskId& task, std::uint32_t segment, const AccountId& challenger, const DisputedProfile& profile
+) noexcept;
 
 /// DSP-37: what the solver claims of `segment` of a completed task.
 trace::Claim make_claim(const StateView& view, const Task& task, std::uint32_t segment);
 
-/// DSP-41: what a verifier claims by its assignment's probe root.
-trace::Claim make_verdict_claim(const StateView& view, const Task& task, const Assignment& assignment);
+/// DSP-41, DSP-45: what a verifier claims by a part of its verdict. kPartUnknown when the verdict has no such part;
+/// kNotMeasured unless `roots` are there exactly for a measurement and lead to the states that it is of.
+Result<trace::Claim, TxError> make_verdict_claim(
+    const StateView& view, const Task& task, const Assignment& assignment, VerdictPart part,
+    const std::optional<MeasuredRoots>& roots = std::nullopt
+);
+
+/// A measurement of three states, as the chain knows them.
+struct Measured {
+    std::array<Hash256, 3> states;  ///< start, replayed, claimed
+    trace::Measurement measurement;
+    std::uint64_t seed = 0;  ///< of the sketches
+};
+/// DSP-45: the claim that the task's distance program makes the measurement of those states; kNotMeasured.
+Result<trace::Claim, TxError> make_distance_claim(
+    const TaskSpec& spec, const Measured& measured, const std::optional<MeasuredRoots>& roots
+);
+/// What every claim over the task's own program has; its states and steps are yet to be set.
+trace::Claim base_claim(const TaskSpec& spec, std::uint32_t segment);
 
 /// Opens a dispute by the context's actor, whose free stake covers the bond. The caller stores the task.
 void open_dispute(Context& context, Task& task, std::uint32_t segment, Role role);

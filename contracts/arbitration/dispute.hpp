@@ -29,12 +29,23 @@ const char* to_string(DisputeState state) noexcept;
 struct DisputedVerdict {
     AccountId verifier;
     bool is_second = false;  ///< its true result, which took a forced one's place (VER-15)
+    VerdictPart part = VerdictPart::kProbe;
     bool operator==(const DisputedVerdict&) const = default;
-    static constexpr auto fields() { return std::tuple{&DisputedVerdict::verifier, &DisputedVerdict::is_second}; }
+    static constexpr auto fields() {
+        return std::tuple{&DisputedVerdict::verifier, &DisputedVerdict::is_second, &DisputedVerdict::part};
+    }
 };
 
-/// One dispute between a responder and a challenger over one segment: over the solver's claim of it, or over a
-/// verifier's verdict on it (DSP rules).
+/// A part of a profile as the subject of a dispute (PRF-5).
+struct DisputedProfile {
+    AccountId profiler;
+    ProfilePart part = ProfilePart::kStart;
+    bool operator==(const DisputedProfile&) const = default;
+    static constexpr auto fields() { return std::tuple{&DisputedProfile::profiler, &DisputedProfile::part}; }
+};
+
+/// One dispute between a responder and a challenger over one segment: over the solver's claim of it, over a
+/// verifier's verdict on it, or over a part of a profile (DSP rules).
 struct Dispute {
     DisputeId id;
     TaskId task;
@@ -57,14 +68,15 @@ struct Dispute {
     Amount slashed;  ///< what the loser lost, what of it the winner got, what was burned
     Amount paid;
     Amount burned;
-    std::optional<DisputedVerdict> verdict;  ///< what is disputed; nullopt: the solver's segment
+    std::optional<DisputedVerdict> verdict;  ///< what is disputed; the solver's segment without either
+    std::optional<DisputedProfile> profile;
     static constexpr auto fields() {
         return std::tuple{&Dispute::id, &Dispute::task, &Dispute::segment, &Dispute::responder, &Dispute::challenger,
                           &Dispute::challenger_role, &Dispute::challenger_bond, &Dispute::state, &Dispute::reason,
                           &Dispute::claim, &Dispute::position, &Dispute::opened_at, &Dispute::ended_at,
                           &Dispute::responder_clock, &Dispute::challenger_clock, &Dispute::last_move_at,
                           &Dispute::deadline, &Dispute::onchain_bytes, &Dispute::slashed, &Dispute::paid,
-                          &Dispute::burned, &Dispute::verdict};
+                          &Dispute::burned, &Dispute::verdict, &Dispute::profile};
     }
 };
 

@@ -3,6 +3,7 @@
 
 #include <contracts/arbitration/arbitration.hpp>
 #include <contracts/chain/slots.hpp>
+#include <contracts/profiling/profiling.hpp>
 #include <contracts/settlement/settlement.hpp>
 #include <contracts/stake/staking.hpp>
 #include <contracts/tasks/lifecycle.hpp>
@@ -38,6 +39,24 @@ void note_outcome(Dispute& dispute, const PenaltyOutcome& outcome) {
 
 Assignment& disputed_assignment(Task& task, const Dispute& dispute) {
     return task.assignments[find_assignment(task, dispute.segment, dispute.responder).value()];
+}
+
+/// PRF-5: the report is dropped, its bond lost to the challenger; other disputes over it are moot.
+void refute_profile(Context& context, Task& task, Dispute won, Reason reason) {
+    close_dispute(context, won, DisputeState::kRefuted, reason);
+    return_bond(context, won);
+    forget_dispute(context, task, won.id);
+    record(context, task, history::DisputeEnded{won.id, true, reason});
+    note_outcome(won, drop_profile(context, task, won.responder, reason, won.challenger));
+    set_dispute(context.state, won);
+    for (const DisputeId& id : get_docket(context.state, task.id).disputes) {
+        if (find_dispute(context.state, id).value().responder == won.responder) {
+            end_dispute_as_moot(context, task, id);
+            forget_dispute(context, task, id);
+        }
+    }
+    resume_deadline(context, task, false);
+    set_task(context.state, task);
 }
 
 }  // namespace
@@ -100,6 +119,10 @@ void refute_claim(Context& context, Task& task, Dispute dispute, Reason reason) 
         Assignment& assignment = disputed_assignment(task, dispute);
         refute_verdict(context, task, assignment, {VerdictStatus::kRefuted, reason, std::move(dispute)});
         set_task(context.state, task);
+        return;
+    }
+    if (dispute.profile) {
+        refute_profile(context, task, std::move(dispute), reason);
         return;
     }
     close_dispute(context, dispute, DisputeState::kRefuted, reason);

@@ -14,7 +14,7 @@ void set_dispute_deadline(Context& context, Dispute& dispute, Height deadline);
 /// Stores a dispute whose names, role and claim are set; locks the actor's bond. The caller stores the task.
 void enter_dispute(Context& context, Task& task, Dispute dispute, Height deadline);
 
-/// The responder was wrong: the task is convicted (SET-2), or the verdict refuted (DSP-43).
+/// The responder was wrong: the task is convicted (SET-2), or the verdict (DSP-43) or the profile (PRF-5) refuted.
 void refute_claim(Context& context, Task& task, Dispute dispute, Reason reason);
 
 /// The challenger was wrong: its bond is slashed, the winner's share goes to the responder (SET-5).

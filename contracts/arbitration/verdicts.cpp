@@ -11,18 +11,63 @@
 namespace assay::contracts {
 namespace {
 
-DisputedVerdict subject_of(const Assignment& assignment) {
-    return {.verifier = assignment.verifier, .is_second = assignment.forced == true};
+/// A forced verdict has another probe root once it is disclosed, and nothing else.
+DisputedVerdict subject_of(const Assignment& assignment, VerdictPart part) {
+    const bool is_second = part == VerdictPart::kProbe && assignment.forced == true;
+    return {.verifier = assignment.verifier, .is_second = is_second, .part = part};
 }
 
 }  // namespace
 
-trace::Claim make_verdict_claim(const StateView& view, const Task& task, const Assignment& assignment) {
-    trace::Claim claim = make_claim(view, task, assignment.segment);
-    claim.step_count = assignment.probe;
-    claim.after = assignment.probe_root.value();
-    claim.diverges = false;
+Result<trace::Claim, TxError> make_distance_claim(
+    const TaskSpec& spec, const Measured& measured, const std::optional<MeasuredRoots>& roots
+) {
+    // DSP-45
+    const std::uint32_t tensors = spec.program.state_tensors;
+    const auto root = roots ? trace::measured_root(tensors, measured.states, *roots) : std::nullopt;
+    if (!root) {
+        return Unexpected{TxError::kNotMeasured};
+    }
+    trace::Claim claim = base_claim(spec, 0);
+    claim.program.state_tensors = 1;
+    claim.program.init_root = spec.distance.value().root;
+    claim.program.init_nodes = spec.distance.value().nodes;
+    claim.program.initial_tensors = trace::measured_tensors(tensors);
+    claim.program.initial_root = *root;
+    claim.seed = measured.seed;
+    claim.before = *root;
+    claim.after = trace::measurement_root(measured.measurement);
     return claim;
+}
+
+Result<trace::Claim, TxError> make_verdict_claim(
+    const StateView& view, const Task& task, const Assignment& assignment, VerdictPart part,
+    const std::optional<MeasuredRoots>& roots
+) {
+    trace::Claim claim = make_claim(view, task, assignment.segment);
+    if (part == VerdictPart::kMeasurement && assignment.measurement) {
+        const Measured measured{
+            .states = {claim.before, assignment.end_root, claim.after},
+            .measurement = *assignment.measurement,
+            .seed = task.tolerance.value().sketch_seed};
+        return make_distance_claim(task.spec, measured, roots);
+    }
+    if (roots) {
+        return Unexpected{TxError::kNotMeasured};
+    }
+    claim.diverges = false;
+    if (part == VerdictPart::kProbe && assignment.probe_root) {
+        claim.step_count = assignment.probe;
+        claim.after = *assignment.probe_root;
+        return claim;
+    }
+    if (part == VerdictPart::kEnd && !is_exact(task, assignment.segment)) {
+        claim.step_count = assignment.diverged_after.value_or(claim.step_count);
+        claim.diverges = assignment.diverged_after.has_value();
+        claim.after = assignment.end_root;
+        return claim;
+    }
+    return Unexpected{TxError::kPartUnknown};  // DSP-41, DSP-45
 }
 
 std::vector<Dispute> disputes_of(const StateView& view, const TaskId& task, const Assignment& assignment) {
@@ -48,15 +93,16 @@ Result<void, TxError> check_stateful(
     TRY(require_open_window(view, task));
     TRY_ASSIGN(const std::size_t index, find_assignment(task, action.segment, action.verifier));
     const Assignment& assignment = task.assignments[index];
-    if (!is_published(assignment) || !assignment.probe_root) {
+    if (!is_published(assignment)) {
         return Unexpected{TxError::kNotPublished};  // DSP-41
     }
     if (sender == action.verifier) {
         return Unexpected{TxError::kNotParty};  // DSP-31
     }
-    if (find_dispute(view, dispute_id(task.id, action.segment, sender, subject_of(assignment)))) {
+    if (find_dispute(view, dispute_id(task.id, action.segment, sender, subject_of(assignment, action.part)))) {
         return Unexpected{TxError::kAlreadyDisputed};  // DSP-38
     }
+    TRY(make_verdict_claim(view, task, assignment, action.part, action.roots));
     return check_free_stake(view, action.role, sender, challenger_bond(params, task_value(task.spec)));
 }
 
@@ -66,13 +112,14 @@ Result<void, TxError> execute(Context& context, const ChallengeVerdict& action) 
     const std::size_t index = find_assignment(task, action.segment, action.verifier).value();
     const Assignment& assignment = task.assignments[index];
     Dispute dispute;
-    dispute.verdict = subject_of(assignment);
+    dispute.verdict = subject_of(assignment, action.part);
     dispute.id = dispute_id(task.id, action.segment, context.actor, dispute.verdict);
     dispute.segment = action.segment;
     dispute.responder = action.verifier;
     dispute.challenger_role = action.role;
-    dispute.claim = make_verdict_claim(context.state, task, assignment);
-    const bool waits = !assignment.forced.has_value();
+    dispute.claim = make_verdict_claim(context.state, task, assignment, action.part, action.roots).value();
+    // DSP-42: what no lottery can make wrong need not wait to be disclosed.
+    const bool waits = action.part == VerdictPart::kProbe && !assignment.forced.has_value();
     dispute.state = waits ? DisputeState::kAwaiting : DisputeState::kActive;
     const std::uint32_t span = waits ? context.params.disclose_blocks : context.params.dispute_clock_blocks;
     record(context, task, history::VerdictChallenged{dispute.id, action.segment, action.verifier});

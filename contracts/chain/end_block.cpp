@@ -3,6 +3,7 @@
 #include <contracts/availability/availability.hpp>
 #include <contracts/chain/router.hpp>
 #include <contracts/chain/slots.hpp>
+#include <contracts/profiling/profiling.hpp>
 #include <contracts/stake/staking.hpp>
 #include <contracts/tasks/lifecycle.hpp>
 #include <contracts/tasks/lineage.hpp>
@@ -37,6 +38,7 @@ void end_task_deadline(Context& context, const TaskId& id) {
             }
             return;
         case TaskState::kDisclosure: lapse_disclosure(context, task); return;
+        case TaskState::kProfiling: lapse_profiling(context, task); return;
         default: return;
     }
 }
@@ -73,6 +75,7 @@ void end_block(Context& context) {
         end_deadline(context, item);
     }
     spread_taints(context);
+    draw_profilers(context);
     draw_solvers(context);
     draw_verifiers(context);
     punish_misbehaviour(context);

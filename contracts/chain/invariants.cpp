@@ -51,12 +51,19 @@ Wide money_of(const Stake& stake) {
     return sum;
 }
 
+std::vector<Profile> profiles_of(const Task& task) {
+    return task.tolerance ? task.tolerance->profiles : std::vector<Profile>{};
+}
+
 void hold(Totals& totals, const Task& task, Wide sign) {
     if (task.solver) {
         totals.unaccounted[{Role::kSolver, *task.solver}] -= sign * wide(task.solver_bond);
     }
     for (const Assignment& assignment : task.assignments) {
         totals.unaccounted[{Role::kVerifier, assignment.verifier}] -= sign * wide(assignment.bond);
+    }
+    for (const Profile& profile : profiles_of(task)) {
+        totals.unaccounted[{Role::kVerifier, profile.profiler}] -= sign * wide(profile.bond);
     }
 }
 void hold(Totals& totals, const Dispute& dispute, Wide sign) {
@@ -122,7 +129,8 @@ Payout payout_of(const TaskId& task, std::span<const HistoryRecord> history) {
             continue;
         }
         const bool from_escrow = paid->reason == Reason::kReward || paid->reason == Reason::kVerificationFee ||
-                                 paid->reason == Reason::kRefund || paid->reason == Reason::kTax;
+                                 paid->reason == Reason::kRefund || paid->reason == Reason::kTax ||
+                                 paid->reason == Reason::kProfilingFee;
         payout.total += from_escrow ? wide(paid->amount) : 0;
         payout.reward += paid->reason == Reason::kReward ? wide(paid->amount) : 0;
         payout.refund += paid->reason == Reason::kRefund ? wide(paid->amount) : 0;
@@ -131,10 +139,14 @@ Payout payout_of(const TaskId& task, std::span<const HistoryRecord> history) {
 }
 
 bool is_cleared(const Task& task) {
+    const auto profiles = profiles_of(task);
     return task.escrow.grains == 0 && task.solver_bond.grains == 0 && task.open_disputes == 0 &&
            task.open_challenges == 0 && task.deadline.value == 0 &&
            std::all_of(task.assignments.begin(), task.assignments.end(), [](const Assignment& assignment) {
                return assignment.bond.grains == 0;
+           }) &&
+           std::all_of(profiles.begin(), profiles.end(), [](const Profile& profile) {
+               return profile.bond.grains == 0;
            });
 }
 

@@ -21,18 +21,19 @@ const char* name_of(const std::array<const char*, kCount>& names, E value) {
 
 constexpr std::array<const char*, 4> kRoles{"solver", "verifier", "whistleblower", "validator"};
 
-constexpr std::array<const char*, 11> kTaskStates{"open",      "drawn",      "training", "completed",
-                                                  "verifying", "challenge",  "disclosure", "settled",
-                                                  "convicted", "cancelled",  "expired"};
+constexpr std::array<const char*, 13> kTaskStates{"open",      "drawn",   "training",  "completed", "verifying",
+                                                  "challenge", "disclosure", "settled", "convicted", "cancelled", "expired",
+                                                  "profiling", "refused"};
 
-constexpr std::array<const char*, 7> kVerdicts{"due",    "committed", "accepted", "rejected",
-                                                "missed", "broken",    "refuted"};
+constexpr std::array<const char*, 8> kVerdicts{"due",    "committed", "accepted", "rejected",
+                                                "missed", "broken",    "refuted",  "contradicted"};
 
-constexpr std::array<const char*, 18> kReasons{
+constexpr std::array<const char*, 22> kReasons{
     "reward",          "verification_fee", "refund",      "won_dispute",     "lost_dispute",
     "false_accusation", "dispute_timeout", "unavailable", "missed_deadline", "missed_verdict",
     "wrong_verdict",   "needless_challenge", "moot",     "tax",             "jackpot",
-    "forced_error",    "broken_commitment", "undisclosed"};
+    "forced_error",    "broken_commitment", "undisclosed",    "contradiction",
+    "beyond_tolerance", "beyond_budget",    "profiling_fee"};
 
 constexpr std::array<const char*, 6> kDisputeStates{"active", "refuted", "upheld", "moot", "awaiting", "forced"};
 
@@ -42,7 +43,8 @@ constexpr std::array<const char*, std::variant_size_v<Action>> kActions{
     "transfer",       "bond",          "unbond",          "submit_task",    "accept_task",   "post_checkpoint",
     "complete_task",  "cancel_task",   "commit_verdict",  "publish_verdict", "open_dispute",  "reveal_move",
     "select_move",    "prove_move",    "challenge_availability", "serve_chunk",
-    "declare_divergence", "disclose_verdict", "challenge_verdict", "register_validator", "unjail", "register_hardware"};
+    "declare_divergence", "disclose_verdict", "challenge_verdict", "register_validator", "unjail", "register_hardware",
+    "commit_profile", "publish_profile", "challenge_profile"};
 
 constexpr std::array<const char*, std::variant_size_v<HistoryEvent>> kEvents{
     "submitted",         "solver_drawn",     "accepted",       "checkpoint_posted",
@@ -50,11 +52,26 @@ constexpr std::array<const char*, std::variant_size_v<HistoryEvent>> kEvents{
     "dispute_opened",    "dispute_moved",    "dispute_ended",  "availability_challenged",
     "availability_ended", "paid",            "slashed",        "state_changed",
     "diverged",          "lottery_drawn",    "watcher_drawn",  "verdict_disclosed",
-    "verdict_challenged", "tainted"};
+    "verdict_challenged", "tainted",         "profiler_drawn",  "profile_committed", "profile_published",
+    "profile_challenged", "profiling_ended"};
+
+constexpr std::array<const char*, 2> kModes{"exact", "tolerance"};
+constexpr std::array<const char*, 3> kVerdictParts{"probe", "end", "measurement"};
+constexpr std::array<const char*, 5> kProfileParts{"start", "replayed", "measurement", "reference",
+                                                   "reference_measurement"};
+constexpr std::array<const char*, 5> kPhases{"draw", "commit", "publish", "challenge", "over"};
+constexpr std::array<const char*, 5> kProfiles{"due", "committed", "standing", "missed", "refuted"};
+constexpr std::array<const char*, 3> kOutcomes{"bounded", "too_few", "not_separated"};
 
 }  // namespace
 
 const char* to_string(Role role) noexcept { return name_of(kRoles, role); }
+const char* to_string(Mode mode) noexcept { return name_of(kModes, mode); }
+const char* to_string(VerdictPart part) noexcept { return name_of(kVerdictParts, part); }
+const char* to_string(ProfilePart part) noexcept { return name_of(kProfileParts, part); }
+const char* to_string(ProfilingPhase phase) noexcept { return name_of(kPhases, phase); }
+const char* to_string(ProfileStatus status) noexcept { return name_of(kProfiles, status); }
+const char* to_string(ProfilingOutcome outcome) noexcept { return name_of(kOutcomes, outcome); }
 const char* to_string(TaskState state) noexcept { return name_of(kTaskStates, state); }
 const char* to_string(VerdictStatus status) noexcept { return name_of(kVerdicts, status); }
 const char* to_string(Reason reason) noexcept { return name_of(kReasons, reason); }
@@ -103,6 +120,8 @@ const char* to_string(TxError error) noexcept {
         case TxError::kProbeMismatch: return "probe_mismatch";
         case TxError::kNotPublished: return "not_published";
         case TxError::kAlreadyDisclosed: return "already_disclosed";
+        case TxError::kMeasurementMismatch: return "measurement_mismatch";
+        case TxError::kNotProfiler: return "not_profiler";
         case TxError::kDisputeUnknown: return "dispute_unknown";
         case TxError::kDisputeOver: return "dispute_over";
         case TxError::kNotParty: return "not_party";
@@ -111,6 +130,9 @@ const char* to_string(TxError error) noexcept {
         case TxError::kProofInvalid: return "proof_invalid";
         case TxError::kSegmentUnknown: return "segment_unknown";
         case TxError::kAlreadyDisputed: return "already_disputed";
+        case TxError::kNotExact: return "not_exact";
+        case TxError::kPartUnknown: return "part_unknown";
+        case TxError::kNotMeasured: return "not_measured";
         case TxError::kChallengeUnknown: return "challenge_unknown";
         case TxError::kChallengeOver: return "challenge_over";
         case TxError::kChunkInvalid: return "chunk_invalid";

@@ -10,6 +10,7 @@
 #include <contracts/chain/slots.hpp>
 #include <contracts/ledger/ledger.hpp>
 #include <contracts/stake/hardware.hpp>
+#include <contracts/profiling/profiling.hpp>
 #include <contracts/stake/staking.hpp>
 #include <contracts/tasks/tasks.hpp>
 #include <contracts/validators/validators.hpp>

@@ -66,6 +66,11 @@ Bytes hardware(Role role, const AccountId& account) {
     append(key, account.view());
     return key;
 }
+Bytes profile(const TaskId& task, std::uint32_t place) {
+    Bytes key = make_key(SlotKind::kProfile, task.view());
+    append_number(key, place);
+    return key;
+}
 Bytes stakers(Role role) {
     Bytes key = make_key(SlotKind::kStakers);
     key.push_back(static_cast<std::uint8_t>(role));
@@ -124,6 +129,10 @@ std::optional<Challenge> find_challenge(const StateView& view, const ChallengeId
     return read_slot<Challenge>(view, keys::challenge(challenge));
 }
 
+std::optional<ProfileReport> find_profile(const StateView& view, const TaskId& task, std::uint32_t place) {
+    return read_slot<ProfileReport>(view, keys::profile(task, place));
+}
+
 std::vector<AccountId> get_stakers(const StateView& view, Role role) {
     return read_list<AccountId>(view, keys::stakers(role));
 }
@@ -176,6 +185,9 @@ void set_checkpoint(Overlay& state, const TaskId& task, std::uint32_t index, con
 void set_dispute(Overlay& state, const Dispute& dispute) { write_slot(state, keys::dispute(dispute.id), dispute); }
 void set_challenge(Overlay& state, const Challenge& challenge) {
     write_slot(state, keys::challenge(challenge.id), challenge);
+}
+void set_profile(Overlay& state, const TaskId& task, std::uint32_t place, const ProfileReport& report) {
+    write_slot(state, keys::profile(task, place), report);
 }
 void set_stakers(Overlay& state, Role role, const std::vector<AccountId>& stakers) {
     write_list(state, keys::stakers(role), stakers);

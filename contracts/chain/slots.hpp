@@ -26,6 +26,7 @@ enum class SlotKind : std::uint8_t {
     kDispute = 7,
     kChallenge = 8,
     kValidator = 10,
+    kProfile = 9,     ///< per task and place in its profiles: the published report
     kStakers = 16,    ///< per role: the accounts that may be drawn
     kWaiting = 17,    ///< the tasks that wait for a draw
     kDeadlines = 18,  ///< per height: what ends with that block
@@ -62,7 +63,7 @@ struct Due {
 /// What the rules remember of a task that is not over, besides its public record (STA-4).
 struct Docket {
     std::vector<AccountId> lapsed;  ///< solvers that were drawn and did not accept, the latest kMaxLapsed
-    Height draw_after;              ///< kCompleted: verifiers are drawn in a later block than this
+    Height draw_after;              ///< kProfiling, kCompleted: the draw is in a later block than this
     bool suspended = false;         ///< the task's deadline has passed and waits for what is open to end
     std::vector<DisputeId> disputes;      ///< open ones, in order of opening
     std::vector<ChallengeId> challenges;  ///< likewise
@@ -96,6 +97,7 @@ std::optional<Task> find_task(const StateView& view, const TaskId& task);
 std::optional<Checkpoint> find_checkpoint(const StateView& view, const TaskId& task, std::uint32_t index);
 std::optional<Dispute> find_dispute(const StateView& view, const DisputeId& dispute);
 std::optional<Challenge> find_challenge(const StateView& view, const ChallengeId& challenge);
+std::optional<ProfileReport> find_profile(const StateView& view, const TaskId& task, std::uint32_t place);
 std::vector<AccountId> get_stakers(const StateView& view, Role role);
 std::vector<TaskId> get_waiting(const StateView& view);
 std::vector<Due> get_deadlines(const StateView& view, Height height);
@@ -117,6 +119,7 @@ void set_task(Overlay& state, const Task& task);
 void set_checkpoint(Overlay& state, const TaskId& task, std::uint32_t index, const Checkpoint& checkpoint);
 void set_dispute(Overlay& state, const Dispute& dispute);
 void set_challenge(Overlay& state, const Challenge& challenge);
+void set_profile(Overlay& state, const TaskId& task, std::uint32_t place, const ProfileReport& report);
 void set_stakers(Overlay& state, Role role, const std::vector<AccountId>& stakers);
 void set_validator(Overlay& state, const AccountId& id, const Validator& validator);
 /// A new record, in the list and by its address.

@@ -39,6 +39,7 @@ Bytes challenge(const ChallengeId& challenge);
 Bytes validator(const AccountId& account);
 Bytes validators();  ///< the accounts that are registered, a list
 Bytes hardware(Role role, const AccountId& account);
+Bytes profile(const TaskId& task, std::uint32_t place);
 }  // namespace keys
 
 }  // namespace assay::contracts

@@ -24,6 +24,16 @@ struct VerdictName {
     }
 };
 
+struct ProfileName {
+    TaskId task;
+    AccountId profiler;
+    ProfileReport report;
+    Hash256 salt;
+    static constexpr auto fields() {
+        return std::tuple{&ProfileName::task, &ProfileName::profiler, &ProfileName::report, &ProfileName::salt};
+    }
+};
+
 }  // namespace
 
 Hash256 signing_hash(const TxBody& body) {
@@ -50,6 +60,13 @@ Hash256 verdict_commitment(
 ) noexcept {
     static const crypto::TaggedHash kTag("assay/verdict");  // VER-2
     return kTag(codec::encode(VerdictName{task, segment, verifier, opening}));
+}
+
+Hash256 profile_commitment(
+    const TaskId& task, const AccountId& profiler, const ProfileReport& report, const Hash256& salt
+) noexcept {
+    static const crypto::TaggedHash kTag("assay/profile");  // PRF-3
+    return kTag(codec::encode(ProfileName{task, profiler, report, salt}));
 }
 
 }  // namespace assay::contracts

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -16,6 +17,7 @@
 #include <verifier/trace/narrowing.hpp>
 #include <verifier/trace/opening.hpp>
 #include <verifier/trace/referee.hpp>
+#include <verifier/trace/tolerance.hpp>
 
 /// What users send to the chain: Borsh bytes, signed with BIP-340 over a tagged hash that binds the chain id
 /// (TX rules).
@@ -41,6 +43,19 @@ struct ArtifactRef {
 };
 inline constexpr std::size_t kMaxLocationBytes = 256;
 
+/// How a task's segments are judged: by equality with the canonical replay, or by the distance from it.
+enum class Mode : std::uint8_t { kExact = 1, kTolerance = 2 };
+constexpr bool is_valid(Mode m) { return m == Mode::kExact || m == Mode::kTolerance; }
+const char* to_string(Mode mode) noexcept;
+
+/// The initialisation graph of the distance program of a task's state (TOL-1).
+struct DistanceCommitment {
+    Hash256 root;  ///< Merkle root of node_hash over it
+    std::uint32_t nodes = 0;
+    bool operator==(const DistanceCommitment&) const = default;
+    static constexpr auto fields() { return std::tuple{&DistanceCommitment::root, &DistanceCommitment::nodes}; }
+};
+
 /// What a submitter asks for. Segment 0 is the initialisation; segment i > 0 covers `checkpoint_interval` steps.
 struct TaskSpec {
     std::string title;  ///< printable ASCII, at most 64 bytes
@@ -58,13 +73,15 @@ struct TaskSpec {
     std::uint32_t training_blocks = 0;  ///< TASK-8: the solver completes within this many blocks of accepting
     std::optional<TaskId> parent;       ///< LIN-1: starts from that task's last checkpoint, not from an initialisation
     std::uint32_t hardware_class = 0;   ///< HW-3: of the solver; 0: any
+    Mode mode = Mode::kExact;
+    std::optional<DistanceCommitment> distance;  ///< exactly in tolerance mode
     bool operator==(const TaskSpec&) const = default;
     static constexpr auto fields() {
         return std::tuple{&TaskSpec::title, &TaskSpec::program, &TaskSpec::program_artifact, &TaskSpec::dataset_root,
                           &TaskSpec::dataset_artifact, &TaskSpec::initial_artifact, &TaskSpec::seed,
                           &TaskSpec::steps, &TaskSpec::checkpoint_interval, &TaskSpec::reward,
                           &TaskSpec::verification_fee, &TaskSpec::training_blocks,
-                          &TaskSpec::parent, &TaskSpec::hardware_class};
+                          &TaskSpec::parent, &TaskSpec::hardware_class, &TaskSpec::mode, &TaskSpec::distance};
     }
 };
 inline constexpr std::uint32_t kMaxSegments = 1'024;
@@ -122,10 +139,17 @@ struct CommitVerdict {  // verification
 /// What a verifier says of a segment that it replayed.
 struct Verdict {
     Hash256 end_root;  ///< the state root after the segment
-    /// After the assignment's probe (VER-9); none where there is no probe, and none of a segment that is rejected.
+    /// After the assignment's probe (VER-9); none where there is no probe, and none of a segment that is rejected,
+    /// unless by a measurement.
     std::optional<Hash256> probe_root;
+    /// Of a segment that is judged by distance (VER-17): how far the solver's checkpoint is from end_root, or after how
+    /// many steps the canonical replay diverged.
+    std::optional<trace::Measurement> measurement = std::nullopt;
+    std::optional<std::uint32_t> diverged_after = std::nullopt;
     bool operator==(const Verdict&) const = default;
-    static constexpr auto fields() { return std::tuple{&Verdict::end_root, &Verdict::probe_root}; }
+    static constexpr auto fields() {
+        return std::tuple{&Verdict::end_root, &Verdict::probe_root, &Verdict::measurement, &Verdict::diverged_after};
+    }
 };
 struct PublishVerdict {  // an end root other than the solver's opens a dispute in the same transaction (VER-6)
     TaskId task;
@@ -215,14 +239,90 @@ struct DiscloseVerdict {  // verification; after the challenge window, or when t
         return std::tuple{&DiscloseVerdict::task, &DiscloseVerdict::segment, &DiscloseVerdict::opening};
     }
 };
-struct ChallengeVerdict {  // arbitration; "the probe root that `verifier` published is wrong"
+/// What of a verdict is disputed.
+enum class VerdictPart : std::uint8_t { kProbe = 1, kEnd = 2, kMeasurement = 3 };
+constexpr bool is_valid(VerdictPart p) { return p >= VerdictPart::kProbe && p <= VerdictPart::kMeasurement; }
+const char* to_string(VerdictPart part) noexcept;
+/// The Merkle roots over the tensors' commitments of the three states that a measurement is of (TOL-1).
+using MeasuredRoots = std::array<Hash256, 3>;
+
+struct ChallengeVerdict {  // arbitration; "the `part` that `verifier` published is wrong"
     TaskId task;
     std::uint32_t segment = 0;
     AccountId verifier;
     Role role = Role::kWhistleblower;  ///< whose stake the challenger's bond is locked in
+    VerdictPart part = VerdictPart::kProbe;
+    std::optional<MeasuredRoots> roots = std::nullopt;  ///< exactly with a measurement
     static constexpr auto fields() {
         return std::tuple{&ChallengeVerdict::task, &ChallengeVerdict::segment, &ChallengeVerdict::verifier,
-                          &ChallengeVerdict::role};
+                          &ChallengeVerdict::role, &ChallengeVerdict::part, &ChallengeVerdict::roots};
+    }
+};
+
+/// One segment as a profiler ran it: natively, and canonically from the native state before it.
+struct ProfileSegment {
+    Hash256 native_root;
+    ArtifactRef native;  ///< safetensors of the native state
+    Hash256 replayed_root;
+    trace::Measurement measurement;  ///< of the native state against the replayed one
+    bool operator==(const ProfileSegment&) const = default;
+    static constexpr auto fields() {
+        return std::tuple{&ProfileSegment::native_root, &ProfileSegment::native, &ProfileSegment::replayed_root,
+                          &ProfileSegment::measurement};
+    }
+};
+/// What a profiler measures of a task before it is solved (PRF-3).
+struct ProfileReport {
+    Hash256 start_root;  ///< the state of step 0
+    std::vector<ProfileSegment> segments;
+    Hash256 reference_root;         ///< segment 1 replayed canonically under another seed
+    trace::Measurement reference;   ///< of that state against the one under the task's seed
+    bool operator==(const ProfileReport&) const = default;
+    static constexpr auto fields() {
+        return std::tuple{&ProfileReport::start_root, &ProfileReport::segments, &ProfileReport::reference_root,
+                          &ProfileReport::reference};
+    }
+};
+inline constexpr std::uint32_t kMaxProfileSegments = 8;
+
+struct CommitProfile {  // profiling
+    TaskId task;
+    Hash256 commitment;  ///< profile_commitment(...)
+    static constexpr auto fields() { return std::tuple{&CommitProfile::task, &CommitProfile::commitment}; }
+};
+struct PublishProfile {
+    TaskId task;
+    ProfileReport report;
+    Hash256 salt;
+    static constexpr auto fields() {
+        return std::tuple{&PublishProfile::task, &PublishProfile::report, &PublishProfile::salt};
+    }
+};
+/// What of a profile is disputed.
+enum class ProfilePart : std::uint8_t {
+    kStart = 1,
+    kReplayed = 2,              ///< of one segment
+    kMeasurement = 3,           ///< of one segment
+    kReference = 4,
+    kReferenceMeasurement = 5,
+};
+constexpr bool is_valid(ProfilePart p) { return p >= ProfilePart::kStart && p <= ProfilePart::kReferenceMeasurement; }
+constexpr bool is_of_segment(ProfilePart p) { return p == ProfilePart::kReplayed || p == ProfilePart::kMeasurement; }
+constexpr bool is_measured(ProfilePart p) {
+    return p == ProfilePart::kMeasurement || p == ProfilePart::kReferenceMeasurement;
+}
+const char* to_string(ProfilePart part) noexcept;
+
+struct ChallengeProfile {  // "the `part` of the report that `profiler` published is wrong"
+    TaskId task;
+    AccountId profiler;
+    Role role = Role::kWhistleblower;  ///< whose stake the challenger's bond is locked in
+    ProfilePart part = ProfilePart::kStart;
+    std::uint32_t segment = 0;           ///< from 1; 0 where the part is not of a segment
+    std::optional<MeasuredRoots> roots;  ///< exactly with a measurement
+    static constexpr auto fields() {
+        return std::tuple{&ChallengeProfile::task, &ChallengeProfile::profiler, &ChallengeProfile::role,
+                          &ChallengeProfile::part, &ChallengeProfile::segment, &ChallengeProfile::roots};
     }
 };
 
@@ -248,7 +348,7 @@ using Action = std::variant<
     Transfer, Bond, Unbond, SubmitTask, AcceptTask, PostCheckpoint, CompleteTask, CancelTask, CommitVerdict,
     PublishVerdict, OpenDispute, RevealMove, SelectMove, ProveMove, ChallengeAvailability, ServeChunk,
     DeclareDivergence, DiscloseVerdict, ChallengeVerdict, RegisterValidator, Unjail,
-    RegisterHardware>;
+    RegisterHardware, CommitProfile, PublishProfile, ChallengeProfile>;
 /// "transfer", "submit_task", ... : the name of the action in RPC and CLI.
 const char* action_name(const Action& action) noexcept;
 
@@ -279,6 +379,10 @@ TaskId task_id(const AccountId& sender, std::uint64_t nonce) noexcept;
 /// VER-2: "assay/verdict" over task, segment (u32), verifier and opening.
 Hash256 verdict_commitment(
     const TaskId& task, std::uint32_t segment, const AccountId& verifier, const VerdictOpening& opening
+) noexcept;
+/// PRF-3: "assay/profile" over task, profiler, report and salt.
+Hash256 profile_commitment(
+    const TaskId& task, const AccountId& profiler, const ProfileReport& report, const Hash256& salt
 ) noexcept;
 
 }  // namespace assay::contracts

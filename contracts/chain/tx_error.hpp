@@ -50,6 +50,9 @@ enum class [[nodiscard]] TxError : std::uint8_t {
     kProbeMismatch = 65,       ///< VER-9: a probe root where none belongs, or none where one does
     kNotPublished = 66,        ///< VER-13, DSP-41: no verdict, or none with a probe root
     kAlreadyDisclosed = 67,    ///< VER-13
+    kMeasurementMismatch = 68, ///< VER-17: a measurement where none belongs, or none where one does
+    // Profiling.
+    kNotProfiler = 70,         ///< PRF-1
     // Arbitration.
     kDisputeUnknown = 80,    ///< DSP-30
     kDisputeOver = 81,       ///< DSP-30
@@ -59,6 +62,9 @@ enum class [[nodiscard]] TxError : std::uint8_t {
     kProofInvalid = 85,      ///< DSP-36: the referee could not use it (trace::ProofError)
     kSegmentUnknown = 86,    ///< DSP-37
     kAlreadyDisputed = 87,   ///< DSP-38: this challenger already disputes this segment
+    kNotExact = 88,          ///< DSP-44: the segment is judged by distance; its verdicts are disputed instead
+    kPartUnknown = 89,       ///< DSP-45, PRF-5: there is no such part to dispute
+    kNotMeasured = 90,       ///< DSP-45: the roots do not lead to the states that were measured
     // Availability.
     kChallengeUnknown = 100,  ///< AVL-1
     kChallengeOver = 101,     ///< AVL-2

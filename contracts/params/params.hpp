@@ -74,6 +74,17 @@ struct Params {
     std::vector<HardwareClass> hardware_classes{
         {"cpu", 1}, {"consumer", 100'000}, {"datacenter", 1'000'000}, {"hopper", 4'000'000}};
 
+    // Tolerance mode.
+    std::uint32_t profilers = 4;           ///< PRF-1
+    std::uint32_t profilers_min = 3;       ///< PRF-6: reports that have to stand
+    std::uint32_t profile_segments = 3;    ///< PRF-3
+    std::uint32_t profiling_fee_bps = 2'000;  ///< SET-9: of the verification fee, to the profilers
+    std::uint32_t threshold_quantile_ppm = 650'000;    ///< PRF-6, TOL-8
+    std::uint32_t threshold_confidence_ppm = 900'000;
+    std::uint32_t threshold_margin_thousandths = 3'000;
+    std::uint32_t threshold_separation = 10;
+    std::uint32_t growth_max_thousandths = 6'000;  ///< VER-21: the whole run's budget
+
     bool operator==(const Params&) const = default;
     static constexpr auto fields() {
         return std::tuple{&Params::fee_base, &Params::fee_per_byte, &Params::tx_size_max, &Params::block_size_max,
@@ -89,7 +100,11 @@ struct Params {
                           &Params::forced_error_bps, &Params::watchers_per_verdict, &Params::tax_bps,
                           &Params::disclose_blocks, &Params::validator_stake_min, &Params::validators_max,
                           &Params::double_sign_slash_bps, &Params::downtime_blocks, &Params::jail_blocks,
-                          &Params::hardware_classes};
+                          &Params::hardware_classes,
+                          &Params::profilers, &Params::profilers_min, &Params::profile_segments,
+                          &Params::profiling_fee_bps, &Params::threshold_quantile_ppm,
+                          &Params::threshold_confidence_ppm, &Params::threshold_margin_thousandths,
+                          &Params::threshold_separation, &Params::growth_max_thousandths};
     }
 };
 

@@ -6,6 +6,8 @@
 #include <set>
 #include <string>
 
+#include <contracts/chain/transaction.hpp>
+
 namespace assay::contracts {
 namespace {
 
@@ -32,7 +34,24 @@ bool are_classes_valid(const std::vector<HardwareClass>& classes) {
     return classes.size() <= kMaxHardwareClasses;
 }
 
+/// PRF-6: the fewest reports that may stand, one of them left out, are enough for the quantile and confidence.
+bool is_profiling_valid(const Params& params) {
+    if (params.profilers_min < 3 || params.profilers < params.profilers_min || params.profilers > kMaxProfilers ||
+        params.profile_segments < 1 || params.profile_segments > kMaxProfileSegments) {
+        return false;
+    }
+    const auto needed = trace::samples_needed(threshold_rule(params));
+    return needed && *needed <= (params.profilers_min - 1) * params.profile_segments;
+}
+
 }  // namespace
+
+trace::ThresholdRule threshold_rule(const Params& params) noexcept {
+    return {.quantile_ppm = params.threshold_quantile_ppm,
+            .confidence_ppm = params.threshold_confidence_ppm,
+            .margin = {params.threshold_margin_thousandths, 1'000},
+            .separation = params.threshold_separation};
+}
 
 bool are_valid(const Params& params) noexcept {
     // PAR-1
@@ -52,12 +71,13 @@ bool are_valid(const Params& params) noexcept {
                           params.challenger_bond.grains >= 1 &&
                           checked_add(params.verifier_bond, params.challenger_bond).has_value();
     const bool shares_ok =
-        params.slash_to_winner_bps <= 10'000 && params.forced_error_bps <= 10'000 && params.tax_bps <= 10'000;
+        params.slash_to_winner_bps <= 10'000 && params.forced_error_bps <= 10'000 && params.tax_bps <= 10'000 &&
+        params.profiling_fee_bps <= 10'000;
     const bool validators_ok = params.validator_stake_min.grains >= 1 && params.validators_max >= 1 &&
                                params.validators_max <= kMaxValidators && params.double_sign_slash_bps <= 10'000;
     return validators_ok && spans_ok && sizes_ok && fees_ok && bonds_ok && are_counts_valid(params) && shares_ok &&
            are_classes_valid(params.hardware_classes) &&
-           params.watchers_per_verdict <= kMaxWatchers;
+           params.watchers_per_verdict <= kMaxWatchers && is_profiling_valid(params);
 }
 
 }  // namespace assay::contracts

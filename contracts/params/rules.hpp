@@ -2,6 +2,7 @@
 #pragma once
 
 #include <contracts/params/params.hpp>
+#include <verifier/trace/tolerance.hpp>
 
 namespace assay::contracts {
 
@@ -17,5 +18,9 @@ inline constexpr std::size_t kMaxHardwareNameBytes = 32;
 inline constexpr std::uint32_t kMaxBondBps = 1'000'000;
 inline constexpr std::uint32_t kMaxValidators = 256;
 inline constexpr std::uint32_t kMaxWatchers = 16;
+inline constexpr std::uint32_t kMaxProfilers = 16;
+
+/// TOL-8: how a task's threshold follows from the profiles that stand.
+trace::ThresholdRule threshold_rule(const Params& params) noexcept;
 
 }  // namespace assay::contracts

@@ -8,6 +8,7 @@
 #include <contracts/availability/availability.hpp>
 #include <contracts/chain/slots.hpp>
 #include <contracts/ledger/ledger.hpp>
+#include <contracts/profiling/profiling.hpp>
 #include <contracts/tasks/lifecycle.hpp>
 #include <contracts/tasks/lineage.hpp>
 
@@ -34,6 +35,9 @@ bool has_earned_fee(const Context& context, const Task& task, const Assignment& 
     if (assignment.status != VerdictStatus::kRejected) {
         return false;
     }
+    if (!is_exact(task, assignment.segment)) {
+        return true;
+    }
     const auto dispute =
         find_dispute(context.state, dispute_id(task.id, assignment.segment, assignment.verifier));
     return dispute && dispute->state != DisputeState::kUpheld;
@@ -50,7 +54,34 @@ Amount pay_tax(Context& context, Task& task, Amount amount) {
     return subtract(amount, tax);
 }
 
-/// Pays the verification fee in equal shares, of a task that settles less the tax; returns how many shared it.
+bool is_standing(const Profile& profile) { return profile.status == ProfileStatus::kStanding; }
+
+/// SET-9: what of the verification fee is the profilers'.
+Amount profiling_fee(const Context& context, const Task& task) {
+    const bool anybody = task.tolerance && std::any_of(task.tolerance->profiles.begin(), task.tolerance->profiles.end(),
+                                                       is_standing);
+    const std::uint64_t fee = task.spec.verification_fee.grains;
+    return Amount{anybody ? checked_mul_div(fee, context.params.profiling_fee_bps, kBasisPoints).value() : 0};
+}
+
+/// Pays it in equal shares, of a task that settles less the tax.
+void pay_profilers(Context& context, Task& task, bool is_taxed) {
+    const Amount fee = profiling_fee(context, task);
+    if (fee.grains == 0) {
+        return;
+    }
+    const std::vector<Profile> profiles = task.tolerance->profiles;
+    const auto standing = static_cast<std::uint64_t>(std::count_if(profiles.begin(), profiles.end(), is_standing));
+    const Amount share{(is_taxed ? pay_tax(context, task, fee) : fee).grains / standing};
+    for (const Profile& profile : profiles) {
+        if (is_standing(profile)) {
+            pay(context, task, profile.profiler, share, Reason::kProfilingFee);
+        }
+    }
+}
+
+/// Pays what verifiers have of the verification fee in equal shares, of a task that settles less the tax; returns how
+/// many shared it.
 std::size_t pay_verifiers(
     Context& context, Task& task, const std::optional<std::uint32_t>& refuted_segment, bool is_taxed
 ) {
@@ -61,7 +92,7 @@ std::size_t pay_verifiers(
         }
     }
     if (!earners.empty()) {
-        const Amount fee = task.spec.verification_fee;
+        const Amount fee = subtract(task.spec.verification_fee, profiling_fee(context, task));
         const Amount share{(is_taxed ? pay_tax(context, task, fee) : fee).grains / earners.size()};
         for (const AccountId& verifier : earners) {
             pay(context, task, verifier, share, Reason::kVerificationFee);
@@ -80,6 +111,9 @@ void return_bonds(Context& context, Task& task) {
             unlock_stake(context, Role::kVerifier, assignment.verifier, assignment.bond);
             assignment.bond = {};
         }
+    }
+    if (task.tolerance) {
+        return_profile_bonds(context, task);
     }
 }
 
@@ -108,6 +142,7 @@ void settle(Context& context, Task& task) {
     const Amount earned = earned_reward(task);
     pay(context, task, task.solver.value(), pay_tax(context, task, earned), Reason::kReward);
     pay(context, task, task.submitter, subtract(task.spec.reward, earned), Reason::kRefund);
+    pay_profilers(context, task, true);
     if (pay_verifiers(context, task, std::nullopt, true) == 0) {
         pay(context, task, task.submitter, task.escrow, Reason::kRefund);
     }
@@ -139,6 +174,7 @@ void pay_jackpots(Context& context, Task& task, const std::vector<AccountId>& wi
 
 void end_without_fraud(Context& context, Task& task, TaskState state) {
     // SET-4
+    pay_profilers(context, task, false);
     pay(context, task, task.submitter, task.escrow, Reason::kRefund);
     finish(context, task, state);
 }
@@ -166,6 +202,7 @@ PenaltyOutcome convict(Context& context, Task& task, const Conviction& convictio
             slash(context, task, lost);
         }
     }
+    pay_profilers(context, task, false);
     pay_verifiers(context, task, conviction.segment, false);
     pay(context, task, task.submitter, task.escrow, Reason::kRefund);
     finish(context, task, TaskState::kConvicted);

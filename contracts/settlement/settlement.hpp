@@ -16,12 +16,12 @@ namespace assay::contracts {
 /// SET-1: every window has passed with nothing open, and every verdict is disclosed.
 void settle(Context& context, Task& task);
 
-/// SET-4: kCancelled or kExpired: everything goes back where it came from.
+/// SET-4: kCancelled, kExpired or kRefused: everything goes back where it came from.
 void end_without_fraud(Context& context, Task& task, TaskState state);
 
 struct Conviction {
     Reason reason = Reason::kLostDispute;
-    AccountId winner;
+    std::optional<AccountId> winner;  ///< nullopt: what is slashed is burned
     std::optional<std::uint32_t> segment;  ///< the refuted one; its acceptors lose their bonds
 };
 /// SET-2: the solver was refuted, or did not show what it must keep. Returns what became of the solver's bond.

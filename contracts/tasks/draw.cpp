@@ -49,6 +49,14 @@ std::uint64_t reduce(const Hash256& randomness, std::uint64_t bound) noexcept {
     return static_cast<std::uint64_t>(number % bound);
 }
 
+std::uint64_t to_seed(const Hash256& randomness) noexcept {
+    std::uint64_t seed = 0;
+    for (std::size_t i = 8; i-- > 0;) {
+        seed = (seed << 8U) | randomness.data[i];
+    }
+    return seed;
+}
+
 std::optional<std::size_t> draw_weighted(std::span<const Candidate> candidates, const Hash256& randomness) noexcept {
     std::uint64_t total = 0;  // cannot overflow: it is part of the supply
     for (const Candidate& candidate : candidates) {

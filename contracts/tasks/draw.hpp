@@ -13,8 +13,9 @@
 namespace assay::contracts {
 
 /// What a draw is for; two draws of one block never use the same randomness.
-enum class DrawKind : std::uint8_t { kSolver = 1, kSegment = 2, kVerifier = 3, kProbe = 4, kWatcher = 5 };
-constexpr bool is_valid(DrawKind k) { return k >= DrawKind::kSolver && k <= DrawKind::kWatcher; }
+enum class DrawKind : std::uint8_t { kSolver = 1, kSegment = 2, kVerifier = 3, kProbe = 4, kWatcher = 5,
+                                      kProfiler = 6, kReference = 7, kSketch = 8 };
+constexpr bool is_valid(DrawKind k) { return k >= DrawKind::kSolver && k <= DrawKind::kSketch; }
 
 /// Names one draw within a block.
 struct DrawName {
@@ -32,6 +33,9 @@ Hash256 draw_randomness(const Hash256& block_hash, const DrawName& name);
 
 /// The first 16 bytes, little-endian, modulo `bound` (at least 1).
 std::uint64_t reduce(const Hash256& randomness, std::uint64_t bound) noexcept;
+
+/// The first 8 bytes, little-endian: a seed of random numbers.
+std::uint64_t to_seed(const Hash256& randomness) noexcept;
 
 struct Candidate {
     AccountId account;

@@ -63,6 +63,11 @@ std::uint32_t step_count(const Task& task, std::uint32_t segment) noexcept {
     return step_count(task.spec, segment);
 }
 
+bool is_exact(const Task& task, std::uint32_t segment) noexcept {
+    // VER-17
+    return !task.tolerance || segment == 0 || (task.diverged_at && segment == segment_count(task));
+}
+
 Amount earned_reward(const Task& task) noexcept {
     if (!task.diverged_at) {
         return task.spec.reward;

@@ -45,6 +45,16 @@ bool has_initial_artifact(const TaskSpec& spec) {
     return is_read ? spec.initial_artifact && is_location(spec.initial_artifact->location) : !spec.initial_artifact;
 }
 
+/// In tolerance mode, and only then, the spec commits to the distance program of a state that can have one (TOL-4),
+/// and has no parent: a profile starts from the initialisation.
+bool has_distance(const TaskSpec& spec) {
+    if (spec.mode == Mode::kExact) {
+        return !spec.distance;
+    }
+    return spec.distance && !spec.parent && is_init_size(spec.distance->nodes) &&
+           spec.program.state_tensors <= trace::kMaxMeasuredTensors;
+}
+
 }  // namespace
 
 bool is_location(const std::string& location) noexcept {
@@ -54,14 +64,15 @@ bool is_location(const std::string& location) noexcept {
 std::uint32_t dispute_rounds_max(const TaskSpec& spec) noexcept {
     const std::uint64_t steps = std::min<std::uint64_t>(spec.steps, spec.checkpoint_interval);
     const std::uint32_t in_segment = rounds_for(steps) + rounds_for(spec.program.step_nodes);
-    return std::max(in_segment, rounds_for(spec.program.init_nodes)) + kRoundsForTiles + kRoundsForPartials;
+    const std::uint32_t measuring = spec.distance ? rounds_for(spec.distance->nodes) : 0;
+    return std::max({in_segment, rounds_for(spec.program.init_nodes), measuring}) + kRoundsForTiles + kRoundsForPartials;
 }
 
 Result<void, TxError> check_spec(const TaskSpec& spec) noexcept {
     // TASK-2
     const bool sound = spec.title.size() <= kMaxTitleBytes && is_printable(spec.title) && is_program(spec.program) &&
                        is_location(spec.program_artifact.location) && is_location(spec.dataset_artifact.location) &&
-                       has_initial_artifact(spec) &&
+                       has_initial_artifact(spec) && has_distance(spec) &&
                        spec.steps >= 1 && spec.checkpoint_interval >= 1 && segment_count(spec) <= kMaxSegments &&
                        checked_mul<std::uint64_t>(spec.steps, spec.program.batch_size).has_value() &&
                        spec.training_blocks >= 1 && dispute_rounds_max(spec) <= trace::kMaxRounds;

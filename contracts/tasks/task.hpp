@@ -17,7 +17,8 @@ namespace assay::contracts {
 /// The life of a task (TASK-1):
 ///   kOpen -> kDrawn -> kTraining -> kCompleted -> kVerifying -> kChallenge -> kDisclosure -> kSettled
 /// with a second kChallenge before the end when a verdict was forced to be wrong (VER-15),
-/// with the exits kCancelled, kExpired (nobody's fraud) and kConvicted (the solver's).
+/// with the exits kCancelled, kExpired (nobody's fraud) and kConvicted (the solver's). In tolerance mode kProfiling comes
+/// before, and its exit kRefused: the threshold would say nothing.
 enum class TaskState : std::uint8_t {
     kOpen = 1,        ///< waiting for a solver to be drawn
     kDrawn = 2,       ///< a solver was drawn and has yet to accept
@@ -30,9 +31,11 @@ enum class TaskState : std::uint8_t {
     kConvicted = 9,
     kCancelled = 10,
     kExpired = 11,
+    kProfiling = 12,  ///< before kOpen: hardware drift is measured (PRF-1)
+    kRefused = 13,    ///< the end of a task that cannot be judged by distance (PRF-7)
 };
-constexpr bool is_valid(TaskState s) { return s >= TaskState::kOpen && s <= TaskState::kExpired; }
-constexpr bool is_terminal(TaskState s) { return s >= TaskState::kSettled; }
+constexpr bool is_valid(TaskState s) { return s >= TaskState::kOpen && s <= TaskState::kRefused; }
+constexpr bool is_terminal(TaskState s) { return s >= TaskState::kSettled && s != TaskState::kProfiling; }
 const char* to_string(TaskState state) noexcept;
 
 struct Checkpoint {
@@ -52,8 +55,9 @@ enum class VerdictStatus : std::uint8_t {
     kMissed = 5,    ///< not committed, published or disclosed in time
     kBroken = 6,    ///< published otherwise than committed (VER-14)
     kRefuted = 7,   ///< challenged, and lost (DSP-43)
+    kContradicted = 8,  ///< another verdict on the segment says something else, and nobody disputed either (VER-20)
 };
-constexpr bool is_valid(VerdictStatus s) { return s >= VerdictStatus::kDue && s <= VerdictStatus::kRefuted; }
+constexpr bool is_valid(VerdictStatus s) { return s >= VerdictStatus::kDue && s <= VerdictStatus::kContradicted; }
 const char* to_string(VerdictStatus status) noexcept;
 
 struct Assignment {
@@ -67,10 +71,13 @@ struct Assignment {
     std::optional<Hash256> probe_root;  ///< as published; the true one once disclosed
     std::optional<bool> forced;         ///< VER-11: whether it was forced to be wrong; nullopt until disclosed
     std::vector<AccountId> watchers;    ///< VER-12
+    std::optional<trace::Measurement> measurement;   ///< VER-17; as published
+    std::optional<std::uint32_t> diverged_after;
     static constexpr auto fields() {
         return std::tuple{&Assignment::segment, &Assignment::verifier, &Assignment::status, &Assignment::commitment,
                           &Assignment::end_root, &Assignment::bond, &Assignment::probe, &Assignment::probe_root,
-                          &Assignment::forced, &Assignment::watchers};
+                          &Assignment::forced, &Assignment::watchers, &Assignment::measurement,
+                          &Assignment::diverged_after};
     }
 };
 constexpr bool is_published(const Assignment& assignment) {
@@ -78,6 +85,56 @@ constexpr bool is_published(const Assignment& assignment) {
 }
 /// Published, and what it was committed to is still secret.
 constexpr bool is_secret(const Assignment& assignment) { return is_published(assignment) && !assignment.forced; }
+
+/// Where profiling stands (PRF-1).
+enum class ProfilingPhase : std::uint8_t { kDraw = 1, kCommit = 2, kPublish = 3, kChallenge = 4, kOver = 5 };
+constexpr bool is_valid(ProfilingPhase p) { return p >= ProfilingPhase::kDraw && p <= ProfilingPhase::kOver; }
+const char* to_string(ProfilingPhase phase) noexcept;
+
+enum class ProfileStatus : std::uint8_t {
+    kDue = 1,
+    kCommitted = 2,
+    kStanding = 3,  ///< published, and not refuted
+    kMissed = 4,
+    kRefuted = 5,
+};
+constexpr bool is_valid(ProfileStatus s) { return s >= ProfileStatus::kDue && s <= ProfileStatus::kRefuted; }
+const char* to_string(ProfileStatus status) noexcept;
+
+/// A profiler's duty; its report has a slot of its own.
+struct Profile {
+    AccountId profiler;
+    ProfileStatus status = ProfileStatus::kDue;
+    Hash256 commitment;
+    Amount bond;  ///< still locked
+    static constexpr auto fields() {
+        return std::tuple{&Profile::profiler, &Profile::status, &Profile::commitment, &Profile::bond};
+    }
+};
+
+/// A length for each row of a measurement, in billionths of the update (TOL-6).
+struct Distances {
+    trace::Relative parameters = 0;
+    trace::Relative other = 0;
+    bool operator==(const Distances&) const = default;
+    static constexpr auto fields() { return std::tuple{&Distances::parameters, &Distances::other}; }
+};
+
+/// What a task has in tolerance mode.
+struct Tolerance {
+    ProfilingPhase phase = ProfilingPhase::kDraw;
+    std::vector<Profile> profiles;
+    std::uint64_t reference_seed = 0;  ///< PRF-2: the other seed, of d_ref
+    std::uint64_t profile_seed = 0;    ///< of the profiles' measurements
+    std::optional<Distances> threshold;
+    std::optional<Distances> reference;  ///< d_ref
+    std::uint64_t sketch_seed = 0;     ///< VER-17: of the verdicts' measurements; drawn with the verifiers
+    static constexpr auto fields() {
+        return std::tuple{&Tolerance::phase, &Tolerance::profiles, &Tolerance::reference_seed,
+                          &Tolerance::profile_seed, &Tolerance::threshold, &Tolerance::reference,
+                          &Tolerance::sketch_seed};
+    }
+};
 
 struct Task {
     TaskId id;
@@ -101,12 +158,14 @@ struct Task {
     bool second_window = false;  ///< VER-15: the challenge window is, or was, that of forced verdicts' true results
     std::uint32_t depth = 0;           ///< how many ancestors it has (LIN-1)
     std::optional<TaskId> tainted_by;  ///< LIN-4: the convicted ancestor whose state it was built upon
+    std::optional<Tolerance> tolerance;  ///< exactly in tolerance mode
     static constexpr auto fields() {
         return std::tuple{&Task::id, &Task::submitter, &Task::spec, &Task::state, &Task::submitted_at,
                           &Task::deadline, &Task::solver, &Task::escrow, &Task::solver_bond, &Task::checkpoints,
                           &Task::diverged_at, &Task::assignments, &Task::open_disputes, &Task::open_challenges,
                           &Task::history_count, &Task::history_root, &Task::lottery, &Task::second_window,
-                          &Task::depth, &Task::tainted_by};
+                          &Task::depth, &Task::tainted_by,
+                          &Task::tolerance};
     }
 };
 
@@ -124,6 +183,9 @@ std::uint32_t step_count(const Task& task, std::uint32_t segment) noexcept;
 /// SET-7: what the solver has earned of the reward once the task settles: all of it, or of a task that diverged the
 /// share of the steps that were executed.
 Amount earned_reward(const Task& task) noexcept;
+/// VER-17: whether a verdict on the segment is judged by equality: in exact mode every segment, in tolerance mode the
+/// initialisation and one that diverged.
+bool is_exact(const Task& task, std::uint32_t segment) noexcept;
 /// PAR-2: what bonds and checks follow: reward plus verification fee, which a task that was submitted can add.
 Amount task_value(const TaskSpec& spec) noexcept;
 
@@ -149,9 +211,20 @@ enum class Reason : std::uint8_t {
     kForcedError = 16,       ///< nothing moved but the bond, back: the verdict was wrong because it had to be
     kBrokenCommitment = 17,  ///< slashed: a verdict was published otherwise than committed
     kUndisclosed = 18,       ///< slashed: a challenged verdict was not disclosed
+    kContradiction = 19,     ///< slashed: verdicts on one segment contradict each other, and nobody disputed them
+    kBeyondTolerance = 20,   ///< slashed: a solver whose checkpoint is further from the replay than the threshold
+    kBeyondBudget = 21,      ///< slashed: a solver whose drifts add up over the run (TOL-7)
+    kProfilingFee = 22,      ///< escrow to a profiler
 };
-constexpr bool is_valid(Reason r) { return r >= Reason::kReward && r <= Reason::kUndisclosed; }
+constexpr bool is_valid(Reason r) { return r >= Reason::kReward && r <= Reason::kProfilingFee; }
 const char* to_string(Reason reason) noexcept;
+
+/// How profiling ended (PRF-6, PRF-7).
+enum class ProfilingOutcome : std::uint8_t { kBounded = 1, kTooFew = 2, kNotSeparated = 3 };
+constexpr bool is_valid(ProfilingOutcome o) {
+    return o >= ProfilingOutcome::kBounded && o <= ProfilingOutcome::kNotSeparated;
+}
+const char* to_string(ProfilingOutcome outcome) noexcept;
 
 namespace history {
 struct Submitted { Amount escrow; static constexpr auto fields() { return std::tuple{&Submitted::escrow}; } };
@@ -279,6 +352,33 @@ struct Tainted {
     TaskId ancestor;  ///< that was convicted
     static constexpr auto fields() { return std::tuple{&Tainted::ancestor}; }
 };
+struct ProfilerDrawn {
+    AccountId profiler;
+    static constexpr auto fields() { return std::tuple{&ProfilerDrawn::profiler}; }
+};
+struct ProfileCommitted { static constexpr auto fields() { return std::tuple{}; } };
+struct ProfilePublished {
+    ProfileReport report;
+    static constexpr auto fields() { return std::tuple{&ProfilePublished::report}; }
+};
+struct ProfileChallenged {  // instead of dispute_opened
+    DisputeId dispute;
+    AccountId profiler;
+    ProfilePart part = ProfilePart::kStart;
+    std::uint32_t segment = 0;
+    static constexpr auto fields() {
+        return std::tuple{&ProfileChallenged::dispute, &ProfileChallenged::profiler, &ProfileChallenged::part,
+                          &ProfileChallenged::segment};
+    }
+};
+struct ProfilingEnded {
+    ProfilingOutcome outcome = ProfilingOutcome::kBounded;
+    Distances threshold;  ///< zeros unless bounded
+    Distances reference;
+    static constexpr auto fields() {
+        return std::tuple{&ProfilingEnded::outcome, &ProfilingEnded::threshold, &ProfilingEnded::reference};
+    }
+};
 struct StateChanged {
     TaskState state = TaskState::kOpen;
     static constexpr auto fields() { return std::tuple{&StateChanged::state}; }
@@ -291,7 +391,8 @@ using HistoryEvent = std::variant<
     history::DisputeMoved, history::DisputeEnded, history::AvailabilityChallenged, history::AvailabilityEnded,
     history::Paid, history::Slashed, history::StateChanged, history::Diverged, history::LotteryDrawn,
     history::WatcherDrawn, history::VerdictDisclosed, history::VerdictChallenged,
-    history::Tainted>;
+    history::Tainted, history::ProfilerDrawn,
+    history::ProfileCommitted, history::ProfilePublished, history::ProfileChallenged, history::ProfilingEnded>;
 const char* event_name(const HistoryEvent& event) noexcept;
 
 /// HIS-1: one transition of a task. `tx` and `actor` are zero when a deadline did it.

@@ -6,6 +6,7 @@
 #include <contracts/chain/slots.hpp>
 #include <contracts/ledger/ledger.hpp>
 #include <contracts/params/by_value.hpp>
+#include <contracts/profiling/profiling.hpp>
 #include <contracts/settlement/settlement.hpp>
 #include <contracts/stake/hardware.hpp>
 #include <contracts/stake/staking.hpp>
@@ -46,6 +47,9 @@ Result<void, TxError> check_stateful(
 ) noexcept {
     TRY(check_class(params, action.spec.hardware_class));
     TRY(check_parent(view, action.spec));
+    if (action.spec.mode == Mode::kTolerance && segment_count(action.spec) < params.profile_segments) {
+        return Unexpected{TxError::kSpecInvalid};  // TASK-2, PRF-3
+    }
     return check_balance(view, sender, add(action.spec.reward, action.spec.verification_fee));
 }
 
@@ -60,8 +64,13 @@ Result<void, TxError> execute(Context& context, const SubmitTask& action) noexce
     task.escrow = escrow;
     adopt(context, task);
     record(context, task, history::Submitted{escrow});
+    Docket docket;
+    if (task.spec.mode == Mode::kTolerance) {
+        begin_profiling(context, task);
+        docket.draw_after = context.height();
+    }
     set_task(context.state, task);
-    set_docket(context.state, task.id, Docket{});
+    set_docket(context.state, task.id, docket);
     add_waiting(context.state, task.id);
     return {};
 }

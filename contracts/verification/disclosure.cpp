@@ -31,22 +31,29 @@ void conclude(Context& context, Task& task) {
         enter_state(context, task, TaskState::kChallenge, context.height_after(context.params.challenge_blocks));
         set_task(context.state, task);
     } else {
-        settle(context, task);
+        decide(context, task);
     }
 }
 
 bool is_kept(const Params& params, const Task& task, const Assignment& assignment, const VerdictOpening& opening) {
     // VER-14
-    const Verdict published{assignment.end_root, assignment.probe_root};
+    const Verdict published{
+        assignment.end_root, assignment.probe_root, assignment.measurement, assignment.diverged_after};
     const bool forced = is_forced(task, assignment, opening, params.forced_error_bps);
     return assignment.commitment == verdict_commitment(task.id, assignment.segment, assignment.verifier, opening) &&
            published == published_verdict(opening, forced) && opening.verdict.probe_root != opening.decoy_root;
 }
 
+std::vector<Dispute> awaiting_disputes(const StateView& view, const Task& task, const Assignment& assignment) {
+    auto disputes = disputes_of(view, task.id, assignment);
+    std::erase_if(disputes, [](const Dispute& dispute) { return dispute.state != DisputeState::kAwaiting; });
+    return disputes;
+}
+
 /// DSP-42: the disputes that waited for this disclosure.
 void answer_challenges(Context& context, Task& task, const Assignment& assignment) {
     std::vector<AccountId> winners;
-    for (const Dispute& dispute : disputes_of(context.state, task.id, assignment)) {
+    for (const Dispute& dispute : awaiting_disputes(context.state, task, assignment)) {
         if (assignment.forced == true) {
             end_dispute_as_forced(context, task, dispute);
             winners.push_back(dispute.challenger);
@@ -79,7 +86,7 @@ Result<void, TxError> check_stateful(
     if (assignment.forced) {
         return Unexpected{TxError::kAlreadyDisclosed};
     }
-    if (task.state != TaskState::kDisclosure && disputes_of(view, task.id, assignment).empty()) {
+    if (task.state != TaskState::kDisclosure && awaiting_disputes(view, task, assignment).empty()) {
         return Unexpected{TxError::kPhase};
     }
     return {};
@@ -96,7 +103,7 @@ Result<void, TxError> execute(Context& context, const DiscloseVerdict& action) n
                history::VerdictDisclosed{action.segment, context.actor, opening.verdict, *assignment.forced});
         answer_challenges(context, task, assignment);
     } else {
-        const auto disputes = disputes_of(context.state, task.id, assignment);
+        const auto disputes = awaiting_disputes(context.state, task, assignment);
         const auto first = disputes.empty() ? std::nullopt : std::optional{disputes.front()};
         refute_verdict(context, task, assignment, {VerdictStatus::kBroken, Reason::kBrokenCommitment, first});
     }

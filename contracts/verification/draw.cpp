@@ -122,6 +122,10 @@ void assign(Context& context, Task& task, std::vector<Assignment> drawn) {
         lock_stake(context, Role::kVerifier, assignment.verifier, assignment.bond);
         record(context, task, history::VerifierDrawn{assignment.segment, assignment.verifier});
     }
+    if (task.tolerance) {
+        const DrawName name{task.id, DrawKind::kSketch, 0, 0};
+        task.tolerance->sketch_seed = to_seed(draw_randomness(context.block.block_hash, name));  // VER-17
+    }
     enter_state(context, task, TaskState::kVerifying, context.height_after(context.params.commit_blocks));
     set_task(context.state, task);
     remove_waiting(context.state, task.id);

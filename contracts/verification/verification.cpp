@@ -47,8 +47,28 @@ void advance_phase(Context& context, Task& task, bool was_commit_phase) {
     }
 }
 
-bool is_rejection(const StateView& view, const PublishVerdict& action) {
+bool is_rejection(const StateView& view, const Task& task, const PublishVerdict& action) {
+    if (!is_exact(task, action.segment)) {
+        return !is_within_threshold(task, action.verdict);
+    }
     return find_checkpoint(view, action.task, action.segment).value().state_root != action.verdict.end_root;
+}
+
+/// VER-9, VER-17: whether the verdict has the parts that its assignment asks for.
+Result<void, TxError> check_parts(const Task& task, const Assignment& assignment, const Verdict& verdict, bool rejects) {
+    const bool exact = is_exact(task, assignment.segment);
+    const bool measured = verdict.measurement.has_value();
+    const bool diverged = verdict.diverged_after.has_value();
+    if (exact ? measured || diverged : measured == diverged) {
+        return Unexpected{TxError::kMeasurementMismatch};
+    }
+    if (diverged && (*verdict.diverged_after == 0 || *verdict.diverged_after > step_count(task, assignment.segment))) {
+        return Unexpected{TxError::kMeasurementMismatch};
+    }
+    if (verdict.probe_root.has_value() != (assignment.probe != 0 && !(exact ? rejects : diverged))) {
+        return Unexpected{TxError::kProbeMismatch};
+    }
+    return {};
 }
 
 }  // namespace
@@ -117,7 +137,12 @@ Result<void, TxError> execute(Context& context, const CommitVerdict& action) noe
 
 // --- publish -------------------------------------------------------------------------------------------------
 
-Result<void, TxError> check_stateless(const PublishVerdict& action) noexcept { return check_segment(action.segment); }
+Result<void, TxError> check_stateless(const PublishVerdict& action) noexcept {
+    if (action.verdict.measurement && !trace::is_possible(*action.verdict.measurement)) {
+        return Unexpected{TxError::kFieldOutOfRange};  // TX-6, TOL-2
+    }
+    return check_segment(action.segment);
+}
 
 Result<void, TxError> check_stateful(
     const StateView& view, const Params& params, const AccountId& sender, const PublishVerdict& action
@@ -133,12 +158,10 @@ Result<void, TxError> check_stateful(
     if (in_commit_phase(task)) {
         return Unexpected{TxError::kPhase};
     }
-    const bool rejects = is_rejection(view, action);
-    if (action.verdict.probe_root.has_value() != (assignment.probe != 0 && !rejects)) {
-        return Unexpected{TxError::kProbeMismatch};  // VER-9
-    }
+    const bool rejects = is_rejection(view, task, action);
+    TRY(check_parts(task, assignment, action.verdict, rejects));
     const bool already_disputed = find_dispute(view, dispute_id(task.id, action.segment, sender)).has_value();
-    if (rejects && !already_disputed) {
+    if (rejects && !already_disputed && is_exact(task, action.segment)) {
         TRY(check_free_stake(view, Role::kVerifier, sender, challenger_bond(params, task_value(task.spec))));
     }
     return {};
@@ -147,12 +170,15 @@ Result<void, TxError> check_stateful(
 Result<void, TxError> execute(Context& context, const PublishVerdict& action) noexcept {
     Task task = find_task(context.state, action.task).value();
     Assignment& assignment = task.assignments[find_assignment(task, action.segment, context.actor).value()];
-    const bool rejects = is_rejection(context.state, action);
+    const bool rejects = is_rejection(context.state, task, action);
     assignment.status = rejects ? VerdictStatus::kRejected : VerdictStatus::kAccepted;
     assignment.end_root = action.verdict.end_root;
     assignment.probe_root = action.verdict.probe_root;
+    assignment.measurement = action.verdict.measurement;
+    assignment.diverged_after = action.verdict.diverged_after;
     record(context, task, history::VerdictPublished{action.segment, action.verdict, !rejects});
-    if (rejects && !find_dispute(context.state, dispute_id(task.id, action.segment, context.actor))) {
+    const bool disputes = rejects && is_exact(task, action.segment);
+    if (disputes && !find_dispute(context.state, dispute_id(task.id, action.segment, context.actor))) {
         open_dispute(context, task, action.segment, Role::kVerifier);  // VER-6
     }
     advance_phase(context, task, false);

@@ -39,6 +39,12 @@ void end_window(Context& context, Task& task);
 /// VER-5: the time to disclose has passed.
 void lapse_disclosure(Context& context, Task& task);
 
+/// VER-18 to VER-21: every verdict is disclosed and every window is over: the task settles, or in tolerance mode by what
+/// stands the solver is convicted, or the task expires undecided. Stores the task.
+void decide(Context& context, Task& task);
+/// VER-18: whether a published verdict on a segment that is judged by distance accepts it.
+bool is_within_threshold(const Task& task, const Verdict& verdict) noexcept;
+
 /// kFieldOutOfRange (TX-6) where no task has such a segment.
 Result<void, TxError> check_segment(std::uint32_t segment) noexcept;
 /// Position in task.assignments; kNotAssigned (VER-1).

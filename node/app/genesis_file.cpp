@@ -65,6 +65,15 @@ constexpr NumberParam kNumbers[] = {
     {"double_sign_slash_bps", &Params::double_sign_slash_bps},
     {"downtime_blocks", &Params::downtime_blocks},
     {"jail_blocks", &Params::jail_blocks},
+    {"profilers", &Params::profilers},
+    {"profilers_min", &Params::profilers_min},
+    {"profile_segments", &Params::profile_segments},
+    {"profiling_fee_bps", &Params::profiling_fee_bps},
+    {"threshold_quantile_ppm", &Params::threshold_quantile_ppm},
+    {"threshold_confidence_ppm", &Params::threshold_confidence_ppm},
+    {"threshold_margin_thousandths", &Params::threshold_margin_thousandths},
+    {"threshold_separation", &Params::threshold_separation},
+    {"growth_max_thousandths", &Params::growth_max_thousandths},
 };
 static_assert(std::tuple_size_v<decltype(Params::fields())> == std::size(kAmounts) + std::size(kNumbers) + 1);
 

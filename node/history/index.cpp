@@ -92,6 +92,9 @@ std::optional<contracts::DisputeId> opened_dispute(const contracts::HistoryEvent
     if (const auto* verdict = std::get_if<contracts::history::VerdictChallenged>(&event)) {
         return verdict->dispute;
     }
+    if (const auto* profile = std::get_if<contracts::history::ProfileChallenged>(&event)) {
+        return profile->dispute;
+    }
     return std::nullopt;
 }
 

@@ -263,7 +263,7 @@ std::optional<std::uint64_t> scan(std::uint64_t from, std::uint32_t limit, List 
 
 Json task_list(const NodeApi& api, const Json& params) {
     const Arguments arguments(params, {"state", "limit", "cursor"});
-    const auto state = state_argument(arguments, contracts::TaskState::kExpired);
+    const auto state = state_argument(arguments, contracts::TaskState::kRefused);
     const std::string scope = "task_list/" + std::string(state ? contracts::to_string(*state) : "");
     Json tasks = Json::array();
     const auto next = scan(

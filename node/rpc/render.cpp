@@ -60,9 +60,42 @@ Json render_assignments(const std::vector<contracts::Assignment>& assignments) {
                        {"probe", item.probe},
                        {"probe_root", item.probe_root ? render(*item.probe_root) : Json()},
                        {"forced", or_null(item.forced)},
+                       {"measurement", render(item.measurement)},
+                       {"diverged_after", or_null(item.diverged_after)},
                        {"watchers", render_accounts(item.watchers)}});
     }
     return out;
+}
+
+Json render_profiles(const std::vector<contracts::Profile>& profiles) {
+    Json out = Json::array();
+    for (const contracts::Profile& item : profiles) {
+        out.push_back({{"profiler", render(item.profiler)},
+                       {"status", contracts::to_string(item.status)},
+                       {"bond", render(item.bond)}});
+    }
+    return out;
+}
+
+Json render_tolerance(const contracts::Tolerance& tolerance) {
+    return {{"phase", contracts::to_string(tolerance.phase)},
+            {"profiles", render_profiles(tolerance.profiles)},
+            {"reference_seed", tolerance.reference_seed},
+            {"profile_seed", tolerance.profile_seed},
+            {"sketch_seed", tolerance.sketch_seed},
+            {"threshold", tolerance.threshold ? render(*tolerance.threshold) : Json()},
+            {"reference", tolerance.reference ? render(*tolerance.reference) : Json()}};
+}
+
+const char* subject_of(const contracts::Dispute& dispute) {
+    return dispute.verdict ? "verdict" : dispute.profile ? "profile" : "segment";
+}
+
+Json part_of(const contracts::Dispute& dispute) {
+    if (dispute.verdict) {
+        return contracts::to_string(dispute.verdict->part);
+    }
+    return dispute.profile ? Json(contracts::to_string(dispute.profile->part)) : Json();
 }
 
 /// The members that a task has in listings and by itself alike.
@@ -84,6 +117,18 @@ Json render(Amount amount) { return std::to_string(amount.grains); }
 
 Json render(const contracts::ArtifactRef& artifact) {
     return {{"sha256", render(artifact.sha256)}, {"size_bytes", artifact.size_bytes}, {"location", artifact.location}};
+}
+
+Json render(const contracts::Distances& distances) {
+    return {{"parameters", distances.parameters}, {"other", distances.other}};
+}
+
+Json render(const std::optional<trace::Measurement>& measurement) {
+    if (!measurement) {
+        return {};
+    }
+    return {{"parameters", trace::relative_drift(measurement->parameters)},
+            {"other", trace::relative_drift(measurement->other)}};
 }
 
 Json render(const contracts::Params& params) {
@@ -125,7 +170,16 @@ Json render(const contracts::Params& params) {
             {"double_sign_slash_bps", params.double_sign_slash_bps},
             {"downtime_blocks", params.downtime_blocks},
             {"jail_blocks", params.jail_blocks},
-            {"hardware_classes", std::move(classes)}};
+            {"hardware_classes", std::move(classes)},
+            {"profilers", params.profilers},
+            {"profilers_min", params.profilers_min},
+            {"profile_segments", params.profile_segments},
+            {"profiling_fee_bps", params.profiling_fee_bps},
+            {"threshold_quantile_ppm", params.threshold_quantile_ppm},
+            {"threshold_confidence_ppm", params.threshold_confidence_ppm},
+            {"threshold_margin_thousandths", params.threshold_margin_thousandths},
+            {"threshold_separation", params.threshold_separation},
+            {"growth_max_thousandths", params.growth_max_thousandths}};
 }
 
 Json render(const contracts::Stake& stake) {
@@ -226,6 +280,8 @@ Json render_task(const contracts::Task& task, const TaskDetails& details) {
     out["history_root"] = render(task.history_root);
     out["lottery"] = id_or_null(task.lottery);
     out["second_window"] = task.second_window;
+    out["mode"] = contracts::to_string(task.spec.mode);
+    out["tolerance"] = task.tolerance ? render_tolerance(*task.tolerance) : Json();
     out["disputes"] = std::move(disputes);
     out["challenges"] = std::move(challenges);
     out["program_id"] = render(trace::program_id(task.spec.program));
@@ -255,7 +311,8 @@ Json render_dispute_summary(const contracts::Dispute& dispute, std::optional<dou
             {"slashed", render(dispute.slashed)},
             {"paid", render(dispute.paid)},
             {"burned", render(dispute.burned)},
-            {"subject", dispute.verdict ? "verdict" : "segment"},
+            {"subject", subject_of(dispute)},
+            {"part", part_of(dispute)},
             {"second", dispute.verdict && dispute.verdict->is_second}};
 }
 

@@ -21,6 +21,11 @@ Json render(const FixedBytes<Tag, kSize>& value) {
 Json render(const AccountId& account);
 Json render(Amount amount);
 
+/// Lengths in billionths of the update.
+Json render(const contracts::Distances& distances);
+/// Its relative drifts (TOL-6); null when there is none.
+Json render(const std::optional<trace::Measurement>& measurement);
+Json render(const contracts::ProfileReport& report);
 Json render(const contracts::Params& params);  ///< without raw
 Json render(const contracts::Stake& stake);
 Json render(const contracts::ArtifactRef& artifact);

@@ -32,7 +32,8 @@ Json fields_of(const PublishVerdict& a) {
     return {{"task", rpc::render(a.task)},
             {"segment", a.segment},
             {"end_root", rpc::render(a.verdict.end_root)},
-            {"probe_root", a.verdict.probe_root ? rpc::render(*a.verdict.probe_root) : Json()}};
+            {"probe_root", a.verdict.probe_root ? rpc::render(*a.verdict.probe_root) : Json()},
+            {"measurement", rpc::render(a.verdict.measurement)}};
 }
 Json fields_of(const DiscloseVerdict& a) {
     const Verdict& verdict = a.opening.verdict;
@@ -40,6 +41,7 @@ Json fields_of(const DiscloseVerdict& a) {
             {"segment", a.segment},
             {"end_root", rpc::render(verdict.end_root)},
             {"probe_root", verdict.probe_root ? rpc::render(*verdict.probe_root) : Json()},
+            {"measurement", rpc::render(verdict.measurement)},
             {"decoy_root", rpc::render(a.opening.decoy_root)},
             {"salt", rpc::render(a.opening.salt)}};
 }
@@ -47,7 +49,8 @@ Json fields_of(const ChallengeVerdict& a) {
     return {{"task", rpc::render(a.task)},
             {"segment", a.segment},
             {"verifier", rpc::render(a.verifier)},
-            {"role", to_string(a.role)}};
+            {"role", to_string(a.role)},
+            {"part", to_string(a.part)}};
 }
 Json fields_of(const OpenDispute& a) {
     return {{"task", rpc::render(a.task)}, {"segment", a.segment}, {"role", to_string(a.role)}};
@@ -95,8 +98,38 @@ Json fields_of(const DeclareDivergence& a) {
 
 Json fields_of(const RegisterValidator& a) { return {{"key", to_hex(a.key.view())}}; }
 Json fields_of(const Unjail& /*a*/) { return Json::object(); }
+Json fields_of(const CommitProfile& a) {
+    return {{"task", rpc::render(a.task)}, {"commitment", rpc::render(a.commitment)}};
+}
+Json fields_of(const PublishProfile& a) {
+    Json out = rpc::render(a.report);
+    out["task"] = rpc::render(a.task);
+    out["salt"] = rpc::render(a.salt);
+    return out;
+}
+Json fields_of(const ChallengeProfile& a) {
+    return {{"task", rpc::render(a.task)},
+            {"profiler", rpc::render(a.profiler)},
+            {"role", to_string(a.role)},
+            {"part", to_string(a.part)},
+            {"segment", a.segment}};
+}
 
 }  // namespace
+
+Json render(const contracts::ProfileReport& report) {
+    Json segments = Json::array();
+    for (const contracts::ProfileSegment& segment : report.segments) {
+        segments.push_back({{"native_root", render(segment.native_root)},
+                            {"native", render(segment.native)},
+                            {"replayed_root", render(segment.replayed_root)},
+                            {"measurement", render(std::optional{segment.measurement})}});
+    }
+    return {{"start_root", render(report.start_root)},
+            {"segments", std::move(segments)},
+            {"reference_root", render(report.reference_root)},
+            {"reference", render(std::optional{report.reference})}};
+}
 
 Json render(const contracts::Action& action) {
     return std::visit([](const auto& fields) { return fields_of(fields); }, action);
@@ -117,7 +150,8 @@ Json render(const contracts::TaskSpec& spec) {
             {"verification_fee", render(spec.verification_fee)},
             {"training_blocks", spec.training_blocks},
             {"hardware_class", spec.hardware_class},
-            {"parent", spec.parent ? render(*spec.parent) : Json()}};
+            {"parent", spec.parent ? render(*spec.parent) : Json()},
+            {"mode", to_string(spec.mode)}};
 }
 
 }  // namespace assay::rpc

@@ -22,6 +22,7 @@ Json fields_of(const VerdictPublished& e) {
     return {{"segment", e.segment},
             {"end_root", rpc::render(e.verdict.end_root)},
             {"probe_root", e.verdict.probe_root ? rpc::render(*e.verdict.probe_root) : Json()},
+            {"measurement", rpc::render(e.verdict.measurement)},
             {"accepts", e.accepts}};
 }
 Json fields_of(const DisputeOpened& e) { return {{"dispute", rpc::render(e.dispute)}, {"segment", e.segment}}; }
@@ -68,12 +69,27 @@ Json fields_of(const VerdictDisclosed& e) {
             {"verifier", rpc::render(e.verifier)},
             {"end_root", rpc::render(e.verdict.end_root)},
             {"probe_root", e.verdict.probe_root ? rpc::render(*e.verdict.probe_root) : Json()},
+            {"measurement", rpc::render(e.verdict.measurement)},
             {"forced", e.forced}};
 }
 Json fields_of(const VerdictChallenged& e) {
     return {{"dispute", rpc::render(e.dispute)}, {"segment", e.segment}, {"verifier", rpc::render(e.verifier)}};
 }
 Json fields_of(const Tainted& e) { return {{"ancestor", rpc::render(e.ancestor)}}; }
+Json fields_of(const ProfilerDrawn& e) { return {{"profiler", rpc::render(e.profiler)}}; }
+Json fields_of(const ProfileCommitted&) { return Json::object(); }
+Json fields_of(const ProfilePublished& e) { return rpc::render(e.report); }
+Json fields_of(const ProfileChallenged& e) {
+    return {{"dispute", rpc::render(e.dispute)},
+            {"profiler", rpc::render(e.profiler)},
+            {"part", contracts::to_string(e.part)},
+            {"segment", e.segment}};
+}
+Json fields_of(const ProfilingEnded& e) {
+    return {{"outcome", contracts::to_string(e.outcome)},
+            {"threshold", rpc::render(e.threshold)},
+            {"reference", rpc::render(e.reference)}};
+}
 Json fields_of(const StateChanged& e) { return {{"state", contracts::to_string(e.state)}}; }
 
 }  // namespace

@@ -43,6 +43,13 @@ TaskSpec make_stacked_spec() {
     return spec;
 }
 
+ProfileReport make_report() {
+    ProfileReport report;
+    report.segments.resize(3);
+    report.segments[1].measurement.parameters.drift2 = 0x3f800000;
+    return report;
+}
+
 /// One action of every kind.
 std::vector<Action> all_actions() {
     const canonical::Node node{.op = canonical::Op::kFill, .dtype = canonical::DType::kF32, .shape = {1, 1}};
@@ -80,6 +87,10 @@ std::vector<Action> all_actions() {
         RegisterValidator{.key = {}},
         Unjail{},
         RegisterHardware{.role = Role::kVerifier, .hardware_class = 2, .score = 5},
+        CommitProfile{},
+        PublishProfile{.task = {}, .report = make_report(), .salt = {}},
+        ChallengeProfile{.task = {}, .profiler = key().account(), .role = Role::kVerifier,
+                         .part = ProfilePart::kMeasurement, .segment = 2, .roots = MeasuredRoots{}},
     };
 }
 
@@ -121,6 +132,13 @@ void write_records(const CorpusWriter& out) {
     task.depth = 1;
     task.tainted_by = TaskId{};
     write_record(out, 0, "task", task);
+    task.spec.mode = Mode::kTolerance;
+    task.spec.distance = DistanceCommitment{.root = {}, .nodes = 300};
+    task.tolerance = Tolerance{};
+    task.tolerance->profiles.resize(4);
+    task.tolerance->threshold = Distances{};
+    task.assignments[1].measurement = make_report().segments[1].measurement;
+    write_record(out, 0, "tolerance_task", task);
     write_record(out, 1, "checkpoint", Checkpoint{.state_root = {}, .artifact = task.spec.program_artifact, .height = {}});
     write_record(out, 2, "dispute", Dispute{});
     write_record(out, 3, "challenge", Challenge{});

@@ -16,12 +16,30 @@ using nlohmann::json;
 std::string number(std::uint64_t value) { return std::to_string(value); }
 std::string hex(const Hash256& hash) { return to_hex(hash.view()); }
 
-std::string subject_text(const Dispute& d) { return d.verdict ? "a verdict on segment " : "segment "; }
-std::string responder_name(const Dispute& d) { return d.verdict ? "verifier" : "solver"; }
+std::string subject_text(const Dispute& d) {
+    if (d.verdict) {
+        return "the " + std::string(contracts::to_string(d.verdict->part)) + " of a verdict on segment " +
+               number(d.segment);
+    }
+    if (d.profile) {
+        return "the " + std::string(contracts::to_string(d.profile->part)) + " in a profiler's report" +
+               (d.segment == 0 ? "" : " on segment " + number(d.segment));
+    }
+    return "segment " + number(d.segment);
+}
+std::string responder_name(const Dispute& d) { return d.verdict ? "verifier" : d.profile ? "profiler" : "solver"; }
+bool is_over_measurement(const Dispute& d) {
+    return (d.verdict && d.verdict->part == contracts::VerdictPart::kMeasurement) ||
+           (d.profile && contracts::is_measured(d.profile->part));
+}
 
 std::string claim_text(const Dispute& d) {
     const std::string responder = crypto::to_address(d.responder);
     const std::string who = "  The " + responder_name(d) + ", " + responder + ",\n  claimed that ";
+    if (is_over_measurement(d)) {
+        return who + "the distance program makes of the three states\n    " + hex(d.claim.before) +
+               "\n  the measurement\n    " + hex(d.claim.after) + "\n";
+    }
     if (d.claim.initialisation) {
         return who + "the task's initialisation makes the state\n    " + hex(d.claim.after) + "\n";
     }
@@ -132,7 +150,7 @@ std::string money_text(const Dispute& d) {
 std::string explain_dispute(const Dispute& d, const json& answer, const std::string& title) {
     const std::string id = to_hex(d.id.view());
     const std::string task = to_hex(d.task.view());
-    return "Dispute " + id + "\n  over " + subject_text(d) + number(d.segment) + " of task " + task + ", \"" + title + "\"\n" +
+    return "Dispute " + id + "\n  over " + subject_text(d) + " of task " + task + ", \"" + title + "\"\n" +
            "\nClaim\n" + claim_text(d) + "\nAccusation\n" + accusation_text(d) + "\nNarrowing\n" +
            rounds_text(d, answer) + "\nWhat is in question\n" + pinpoint_text(d) + "\nRuling\n" +
            ruling_text(d, answer) + "\nMoney\n" + money_text(d) + "\nTo see it again\n  assay dispute show " + id +

@@ -13,6 +13,7 @@
 #include <verifier/artifacts/state_io.hpp>
 #include <verifier/canonical/view.hpp>
 #include <verifier/onnx/import.hpp>
+#include <verifier/program/distance.hpp>
 #include <verifier/trace/narrowing.hpp>
 
 namespace assay::cli {
@@ -240,6 +241,29 @@ void complete_spec(BuiltTask& built) {
     spec.program = artifacts::commit_program(built.program, initial_root);
 }
 
+const char* explain(program::DistanceError error) {
+    switch (error) {
+        case program::DistanceError::kTensors: return "the state has no tensors, or more than 256";
+        case program::DistanceError::kWideInteger: return "the state has a tensor of 64-bit integers";
+        case program::DistanceError::kTooLarge: return "the state is too large, or has too many tensors";
+    }
+    return "";
+}
+
+/// TOL-1, TOL-4
+void commit_distance(BuiltTask& built, Findings& findings) {
+    if (built.spec.mode != contracts::Mode::kTolerance) {
+        return;
+    }
+    const auto distance = program::build_distance_program(built.program.state);
+    if (!distance) {
+        findings.error("mode", std::string("tolerance cannot be measured for this model: ") + explain(distance.error()));
+        return;
+    }
+    const trace::ProgramCommitment commitment = artifacts::commit_program(*distance, Hash256{});
+    built.spec.distance = {.root = commitment.init_root, .nodes = commitment.init_nodes};
+}
+
 }  // namespace
 
 std::optional<BuiltTask> build_task(const std::filesystem::path& directory, Findings& findings) {
@@ -271,6 +295,7 @@ std::optional<BuiltTask> build_task(const std::filesystem::path& directory, Find
     expect_size(built.program_artifact.size(), "model", "the program", findings);
     expect_size(built.initial_artifact.size(), "model", "the initial tensors", findings);
     complete_spec(built);
+    commit_distance(built, findings);
     check_against_chain(built.spec, findings);
     return findings.has_errors() ? std::nullopt : std::optional(std::move(built));
 }

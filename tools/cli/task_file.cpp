@@ -25,10 +25,12 @@ constexpr std::array<NamedProfile, 4> kProfiles = {
     {{"XG-21", program::kXg21}, {"XG-24", program::kXg24}, {"XG-8", program::kXg8}, {"XG-7", program::kXg7}}};
 
 contracts::TaskSpec read_root(const TomlSection& root) {
-    root.allow({"title", "steps", "checkpoint_interval", "seed", "reward", "verification_fee", "training_blocks",
+    root.allow({"title", "mode", "steps", "checkpoint_interval", "seed", "reward", "verification_fee", "training_blocks",
                 "parent", "hardware_class", "model", "optimizer", "schedule", "numerics", "data"});
     contracts::TaskSpec spec;
     spec.title = root.text("title");
+    const std::string mode = root.choice_or("mode", {"exact", "tolerance"}, "exact");
+    spec.mode = mode == "exact" ? contracts::Mode::kExact : contracts::Mode::kTolerance;
     spec.steps = root.number<std::uint64_t>("steps", 1, kMaxInteger);
     spec.checkpoint_interval = root.number<std::uint32_t>("checkpoint_interval", 1, kMaxU32);
     spec.seed = 1;

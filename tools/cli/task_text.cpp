@@ -37,6 +37,11 @@ std::string event_fields(const json& record) {
     return out;
 }
 
+/// Of the parameters and of the other tensors, in billionths.
+std::string distance_text(const json& distances) {
+    return to_text(distances.at("parameters")) + " / " + to_text(distances.at("other"));
+}
+
 std::string checkpoints_text(const json& checkpoints) {
     Table table({"CHECKPOINT>", "HEIGHT>", "STATE ROOT", "ARTIFACT"});
     for (const json& item : checkpoints) {
@@ -47,12 +52,30 @@ std::string checkpoints_text(const json& checkpoints) {
 }
 
 std::string assignments_text(const json& assignments) {
-    Table table({"SEGMENT>", "VERIFIER", "STATUS", "PROBE>", "FORCED", "PROBE ROOT"});
+    Table table({"SEGMENT>", "VERIFIER", "STATUS", "PROBE>", "FORCED", "PROBE ROOT", "DRIFT"});
     for (const json& item : assignments) {
+        const json& measurement = item.at("measurement");
         table.add({to_text(item.at("segment")), to_text(item.at("verifier")), to_text(item.at("status")),
-                   to_text(item.at("probe")), to_text(item.at("forced")), to_text(item.at("probe_root"))});
+                   to_text(item.at("probe")), to_text(item.at("forced")), to_text(item.at("probe_root")),
+                   measurement.is_null() ? "" : distance_text(measurement)});
     }
     return table.empty() ? "" : "\n" + table.text();
+}
+
+std::string profiles_text(const json& profiles) {
+    Table table({"PROFILER", "STATUS"});
+    for (const json& item : profiles) {
+        table.add({to_text(item.at("profiler")), to_text(item.at("status"))});
+    }
+    return table.empty() ? "" : "\n" + table.text();
+}
+
+void add_tolerance(Facts& facts, const json& tolerance) {
+    facts.add("profiling", to_text(tolerance.at("phase")));
+    if (!tolerance.at("threshold").is_null()) {
+        facts.add("threshold", distance_text(tolerance.at("threshold")) + " billionths of a segment's update");
+        facts.add("another seed", distance_text(tolerance.at("reference")));
+    }
 }
 
 }  // namespace
@@ -70,6 +93,10 @@ std::string task_text(const json& task) {
     facts.add("solver's bond", amount_text(task.at("solver_bond")));
     facts.add("steps", to_text(task.at("steps")) + " in " + to_text(task.at("segments")) + " segments of " +
                            to_text(task.at("checkpoint_interval")));
+    const json& tolerance = task.at("tolerance");
+    if (!tolerance.is_null()) {
+        add_tolerance(facts, tolerance);
+    }
     if (!task.at("diverged_at").is_null()) {
         facts.add("diverged", "at step " + to_text(task.at("diverged_at")) + ", which ended the training");
     }
@@ -91,7 +118,8 @@ std::string task_text(const json& task) {
         facts.add("challenge", to_text(challenge.at("id")) + " of checkpoint " + to_text(challenge.at("checkpoint")) +
                                    ": " + to_text(challenge.at("state")));
     }
-    return facts.text() + checkpoints_text(task.at("checkpoints")) + assignments_text(task.at("assignments"));
+    const std::string profiles = tolerance.is_null() ? "" : profiles_text(tolerance.at("profiles"));
+    return facts.text() + profiles + checkpoints_text(task.at("checkpoints")) + assignments_text(task.at("assignments"));
 }
 
 std::string task_list_text(const json& tasks) {
@@ -157,6 +185,7 @@ std::string spec_text(const contracts::TaskSpec& spec) {
                                      std::to_string(spec.program.initial_tensors) + " tensors");
     }
     facts.add("steps", std::to_string(spec.steps) + ", a checkpoint every " + std::to_string(spec.checkpoint_interval));
+    facts.add("mode", contracts::to_string(spec.mode));
     facts.add("reward", to_text(spec.reward));
     facts.add("verification fee", to_text(spec.verification_fee));
     return facts.text();

@@ -173,7 +173,8 @@ std::string result_text(const json& result, const artifacts::SegmentRecords& rec
     if (result.at("holds") == true) {
         return facts.text() + "\nThe solver's claim holds: the replay gives the checkpoint's state root.";
     }
-    const bool open = records.task.state >= contracts::TaskState::kCompleted && !is_terminal(records.task.state);
+    const bool open = records.task.state >= contracts::TaskState::kCompleted &&
+                      records.task.state <= contracts::TaskState::kChallenge;
     return facts.text() + "\nThe solver's claim is wrong: the replay gives another state root." +
            (open ? "\nAnyone with free whistleblower stake may dispute it: assay-worker whistleblow" : "");
 }

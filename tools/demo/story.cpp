@@ -187,6 +187,25 @@ void Story::tell(const contracts::HistoryRecord& record) {
                 return {Stage::kSettlement, (e.to.is_zero() ? "the treasury" : name(e.to)) + " gets " + format_amount(e.amount) + " (" + to_string(e.reason) + ")"};
             },
             [&](const history::Slashed& e) -> Line { return {Stage::kSettlement, describe_slash(e, name(e.from))}; },
+            [&](const history::ProfilerDrawn& e) -> Line {
+                return {Stage::kProfiling, name(e.profiler) + " is drawn to measure the drift of its hardware"};
+            },
+            [&](const history::ProfileCommitted&) -> Line {
+                return {Stage::kProfiling, actor + " commits its report"};
+            },
+            [&](const history::ProfilePublished& e) -> Line {
+                return {Stage::kProfiling, actor + " publishes what it measured in " +
+                                               std::to_string(e.report.segments.size()) + " segments"};
+            },
+            [&](const history::ProfileChallenged& e) -> Line {
+                return {Stage::kProfiling, actor + " challenges " + name(e.profiler) + "'s report"};
+            },
+            [&](const history::ProfilingEnded& e) -> Line {
+                return {Stage::kProfiling,
+                        e.outcome == ProfilingOutcome::kBounded
+                            ? "a drift of up to " + std::to_string(e.threshold.parameters) + " billionths is tolerated"
+                            : std::string("the task is refused: ") + to_string(e.outcome)};
+            },
             [&](const history::StateChanged& e) -> Line {
                 const Stage stage = is_terminal(e.state) ? Stage::kSettlement
                                     : e.state == TaskState::kChallenge || e.state == TaskState::kDisclosure
@@ -202,7 +221,8 @@ void Story::tell(const contracts::HistoryRecord& record) {
         record.event
     );
     narrator_.tell(line.stage, label_ + ": " + line.text);
-    if (std::holds_alternative<history::Submitted>(record.event)) {
+    const auto task = std::holds_alternative<history::Submitted>(record.event) ? network_.rpc().task(task_) : std::nullopt;
+    if (task && !task->tolerance) {
         narrator_.tell(
             Stage::kProfiling,
             label_ + ": exact mode: arithmetic is canonical, so there is no drift to profile and no threshold to set"

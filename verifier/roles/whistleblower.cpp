@@ -60,8 +60,9 @@ Intent decide_whistleblower(const WatchView& view) {
     std::optional<Intent> next;
     std::optional<Intent> retry;
     for (const std::uint32_t segment : order) {
-        if (segment < contracts::first_segment(view.task.spec)) {
-            continue;  // LIN-2: the chain itself has established it
+        // LIN-2: the chain itself has established it; DSP-44: what was said of it is its verdicts'.
+        if (segment < contracts::first_segment(view.task.spec) || !contracts::is_exact(view.task, segment)) {
+            continue;
         }
         const Replays& replays = view.replays[segment];
         switch (finding_of(replays, view.claimed[segment])) {

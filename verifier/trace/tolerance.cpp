@@ -14,7 +14,6 @@ namespace {
 
 __extension__ using Wide = unsigned __int128;
 
-constexpr std::uint32_t kMaxTensors = 256;
 constexpr std::size_t kMaxSegments = std::size_t{1} << 20U;
 constexpr std::uint64_t kMaxGrowth = std::uint64_t{1} << 32U;
 constexpr std::uint32_t kMillion = 1'000'000;
@@ -186,10 +185,12 @@ bool is_possible(const Measurement& measurement) noexcept {
     return is_possible(measurement.parameters) && is_possible(measurement.other);
 }
 
+std::uint32_t measured_tensors(std::uint32_t tensors) noexcept { return (2U << merkle::tree_depth(tensors)) + tensors; }
+
 std::optional<Hash256> measured_root(
     std::uint32_t tensors, std::span<const Hash256, 3> state_roots, std::span<const Hash256, 3> merkle_roots
 ) noexcept {
-    ASSERT(tensors >= 1 && tensors <= kMaxTensors);
+    ASSERT(tensors >= 1 && tensors <= kMaxMeasuredTensors);
     for (std::size_t i = 0; i < 3; ++i) {
         if (state_root_from(tensors, merkle_roots[i]) != state_roots[i]) {
             return std::nullopt;
@@ -198,7 +199,7 @@ std::optional<Hash256> measured_root(
     const std::uint32_t depth = merkle::tree_depth(tensors);
     const Hash256 first = merkle::hash_children(merkle_roots[0], merkle_roots[1]);
     const Hash256 second = merkle::hash_children(merkle_roots[2], merkle::empty_root(depth));
-    return state_root_from((2U << depth) + tensors, merkle::hash_children(first, second));
+    return state_root_from(measured_tensors(tensors), merkle::hash_children(first, second));
 }
 
 bool exceeds(const GroupMeasurement& group, Ratio bound) noexcept {

@@ -16,6 +16,9 @@
 /// only: numbers of f32 are their bits.
 namespace assay::trace {
 
+/// Tensors of a state that can be measured (TOL-1).
+inline constexpr std::uint32_t kMaxMeasuredTensors = 256;
+
 /// One row of a measurement, each field the bits of an f32 (canonical::MeasuredColumn has the meanings).
 struct GroupMeasurement {
     std::uint32_t drift2 = 0;
@@ -55,6 +58,9 @@ bool is_possible(const Measurement& measurement) noexcept;
 std::optional<Hash256> measured_root(
     std::uint32_t tensors, std::span<const Hash256, 3> state_roots, std::span<const Hash256, 3> merkle_roots
 ) noexcept;
+
+/// TOL-1: how many tensors the distance program of `tensors` tensors reads, empty ones included.
+std::uint32_t measured_tensors(std::uint32_t tensors) noexcept;
 
 struct Ratio {
     std::uint32_t numerator = 0;

@@ -7,7 +7,8 @@
 
 #include <core/crypto/random.hpp>
 #include <contracts/tasks/task.hpp>
-#include <verifier/worker/runner.hpp>
+#include <contracts/verification/verification.hpp>
+#include <verifier/worker/measuring.hpp>
 
 namespace assay::worker {
 namespace {
@@ -161,6 +162,27 @@ bool Checker::replay_probe(const contracts::Task& task, std::uint32_t segment, s
     return true;
 }
 
+void Checker::judge(
+    const contracts::Task& task, const std::shared_ptr<const Material>& material, std::uint32_t segment,
+    const std::vector<canonical::Tensor>& before, const SegmentEnd& end
+) {
+    Judged judged;
+    judged.verdict.end_root = end.root(end.diverged_at);
+    if (end.diverged_at) {
+        judged.verdict.diverged_after = static_cast<std::uint32_t>(*end.diverged_at - material->first_step(segment)) + 1;
+    } else {
+        const auto claimed = load_state(*material, at_.chain.checkpoint(task.id, segment), at_.store, kFetchLimits);
+        if (!claimed) {
+            throw std::runtime_error(claimed.error().reason);
+        }
+        const auto measuring =
+            prepare_measuring(*material, before, end.state, *claimed, task.tolerance.value().sketch_seed);
+        judged.verdict.measurement = measure(measuring, at_.options.engine);
+        judged.roots = measuring.roots;
+    }
+    at_.judged.insert_or_assign({task.id, segment}, judged);
+}
+
 bool Checker::run(
     const contracts::Task& task, const std::shared_ptr<const Material>& material, std::uint32_t segment,
     const std::vector<canonical::Tensor>& before
@@ -198,6 +220,9 @@ bool Checker::run(
         }
         (replays.first ? replays.second : replays.first) = end->root(claimed_step);
         note_probes(task, segment, end->probe_roots);
+        if (!contracts::is_exact(task, segment)) {
+            judge(task, material, segment, before, *end);
+        }
         at_.journal.keep_replays();
     } catch (const JournalError&) {
         throw;
@@ -206,7 +231,13 @@ bool Checker::run(
         replays.unable = true;
         reason = error.what();
     }
-    report_verdict(at_.reporter, task, segment, roles::finding_of(replays, claimed), reason);
+    const auto judged = at_.judged.find({task.id, segment});
+    roles::Finding finding = roles::finding_of(replays, claimed);
+    if (judged != at_.judged.end() && !replays.unable) {
+        const bool accepts = contracts::is_within_threshold(task, judged->second.verdict);
+        finding = accepts ? roles::Finding::kAccept : roles::Finding::kReject;
+    }
+    report_verdict(at_.reporter, task, segment, finding, reason);
     return true;
 }
 

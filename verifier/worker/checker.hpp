@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <verifier/roles/finding.hpp>
+#include <verifier/worker/runner.hpp>
 #include <verifier/worker/workplace.hpp>
 
 namespace assay::worker {
@@ -29,6 +30,11 @@ class Checker {
     void pretend(const contracts::Task& task, std::uint32_t segment);
     void note_probes(
         const contracts::Task& task, std::uint32_t segment, const std::map<std::uint32_t, Hash256>& probe_roots
+    );
+    /// Measures where the segment is judged by distance. Throws std::runtime_error.
+    void judge(
+        const contracts::Task& task, const std::shared_ptr<const Material>& material, std::uint32_t segment,
+        const std::vector<canonical::Tensor>& before, const SegmentEnd& end
     );
     bool run(
         const contracts::Task& task, const std::shared_ptr<const Material>& material, std::uint32_t segment,

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <verifier/worker/dispute_desk.hpp>
 
+#include <algorithm>
 #include <utility>
 #include <variant>
 
 #include <verifier/roles/dispute.hpp>
+#include <verifier/worker/measuring.hpp>
+#include <verifier/worker/profiler.hpp>
+#include <verifier/worker/runner.hpp>
 
 namespace assay::worker {
 
@@ -60,6 +64,66 @@ bool DisputeDesk::attend(const contracts::Task& task) {
     return moved;
 }
 
+struct DisputeDesk::Ground {
+    std::shared_ptr<const Material> material;
+    States before{};
+};
+
+std::optional<DisputeDesk::Ground> DisputeDesk::ground_of(
+    const contracts::Task& task, const contracts::Dispute& dispute, const std::shared_ptr<const Material>& material
+) {
+    const bool is_measurement = dispute.verdict && dispute.verdict->part == contracts::VerdictPart::kMeasurement;
+    if (dispute.claim.initialisation && !is_measurement) {
+        return Ground{material};
+    }
+    const auto load = [&](std::uint32_t index) {
+        auto state = load_state(*material, at_.chain.checkpoint(task.id, index), at_.store);
+        if (!state) {
+            at_.reporter.trouble("dispute " + to_hex(dispute.id.view()) + ": " + state.error().reason);
+        }
+        return state;
+    };
+    auto before = load(dispute.segment - 1);
+    if (!before || !is_measurement) {
+        return before ? std::optional(Ground{material, *std::move(before)}) : std::nullopt;
+    }
+    const auto claimed = load(dispute.segment);
+    if (!claimed) {
+        return std::nullopt;
+    }
+    const auto end = run_segment(material, dispute.segment, *before, at_.options.engine, nullptr);
+    return Ground{prepare_measuring(*material, *before, end->state, *claimed, dispute.claim.seed).material};
+}
+
+std::optional<DisputeDesk::Ground> DisputeDesk::ground_of_report(
+    const contracts::Task& task, const contracts::Dispute& dispute, const std::shared_ptr<const Material>& material
+) {
+    const auto kept = at_.journal.profile(task.id);
+    if (!kept || dispute.responder != at_.chain.self()) {
+        return std::nullopt;
+    }
+    const contracts::ProfilePart part = dispute.profile->part;
+    if (part == contracts::ProfilePart::kStart) {
+        return Ground{material};
+    }
+    auto before = state_before_profiled(at_, material, kept->report, dispute.segment);
+    if (!before) {
+        at_.reporter.trouble("dispute " + to_hex(dispute.id.view()) + ": a native state of our own is lost");
+        return std::nullopt;
+    }
+    if (!contracts::is_measured(part)) {
+        return Ground{with_seed(*material, dispute.claim.seed), *std::move(before)};
+    }
+    const std::uint32_t segment = std::max(1U, dispute.segment);
+    const auto replayed = run_segment(material, segment, *before, at_.options.engine, nullptr);
+    const States claimed =
+        part == contracts::ProfilePart::kMeasurement
+            ? run_natively(*material, segment, *before, at_.options.engine)
+            : run_segment(with_seed(*material, task.tolerance.value().reference_seed), 1, *before, at_.options.engine,
+                          nullptr)->state;
+    return Ground{prepare_measuring(*material, *before, replayed->state, claimed, dispute.claim.seed).material};
+}
+
 EngineReplay* DisputeDesk::replay_of(const contracts::Task& task, const contracts::Dispute& dispute) {
     if (const auto found = replays_.find(dispute.id); found != replays_.end()) {
         return found->second.get();
@@ -68,17 +132,12 @@ EngineReplay* DisputeDesk::replay_of(const contracts::Task& task, const contract
     if (!material) {
         return nullptr;
     }
-    std::vector<canonical::Tensor> before;
-    if (!dispute.claim.initialisation) {
-        auto state = load_state(*material, at_.chain.checkpoint(task.id, dispute.segment - 1), at_.store);
-        if (!state) {
-            at_.reporter.trouble("dispute " + to_hex(dispute.id.view()) + ": " + state.error().reason);
-            return nullptr;
-        }
-        before = *std::move(state);
+    auto ground = dispute.profile ? ground_of_report(task, dispute, material) : ground_of(task, dispute, material);
+    if (!ground) {
+        return nullptr;
     }
     auto replay = std::make_unique<EngineReplay>(
-        material, dispute.claim, std::move(before), at_.options.engine, at_.fraud(material)
+        ground->material, dispute.claim, std::move(ground->before), at_.options.engine, at_.fraud(material)
     );
     return replays_.emplace(dispute.id, std::move(replay)).first->second.get();
 }

@@ -28,6 +28,14 @@ class DisputeDesk {
     /// Whether DSP-27 lets us end the dispute, if we know that the step in question diverged.
     bool may_show_divergence(const contracts::Dispute& dispute) const;
     bool prove(const contracts::Dispute& dispute, EngineReplay& replay);
+    struct Ground;
+    /// What a claim is replayed on: nullopt where a state cannot be had.
+    std::optional<Ground> ground_of(
+        const contracts::Task& task, const contracts::Dispute& dispute, const std::shared_ptr<const Material>& material
+    );
+    std::optional<Ground> ground_of_report(
+        const contracts::Task& task, const contracts::Dispute& dispute, const std::shared_ptr<const Material>& material
+    );
     EngineReplay* replay_of(const contracts::Task& task, const contracts::Dispute& dispute);
 
     Workplace& at_;

@@ -10,6 +10,7 @@
 #include <iterator>
 #include <system_error>
 
+#include <core/codec/borsh.hpp>
 #include <nlohmann/json.hpp>
 
 namespace assay::worker {
@@ -37,6 +38,16 @@ json to_json(const std::optional<Hash256>& hash) { return hash ? json(to_hex(has
 
 std::optional<Hash256> optional_hash(const json& value) {
     return value.is_null() ? std::nullopt : std::optional(fixed_of<Hash256>(value));
+}
+
+template <class T>
+T decode_hex(const std::string& hex) {
+    const auto bytes = from_hex(hex);
+    auto value = bytes ? codec::decode<T>(*bytes) : Unexpected{codec::DecodeError::kTruncated};
+    if (!value) {
+        throw JournalError("a record is not one");
+    }
+    return *std::move(value);
 }
 
 std::optional<std::uint64_t> optional_number(const json& value) {
@@ -88,9 +99,15 @@ void Journal::load() {
     for (const json& item : all.at("verdicts")) {
         verdicts_[place_of(item.at("segment"))] = {
             .verdict = {.end_root = fixed_of<Hash256>(item.at("end_root")),
-                        .probe_root = optional_hash(item.at("probe_root"))},
+                        .probe_root = optional_hash(item.at("probe_root")),
+                        .measurement = decode_hex<std::optional<trace::Measurement>>(item.value("measurement", "00")),
+                        .diverged_after = decode_hex<std::optional<std::uint32_t>>(item.value("diverged_after", "00"))},
             .decoy_root = fixed_of<Hash256>(item.at("decoy_root")),
             .salt = fixed_of<Hash256>(item.at("salt"))};
+    }
+    const json profiles = all.value("profiles", json::object());
+    for (const auto& [task, profile] : profiles.items()) {
+        profiles_[fixed_of<TaskId>(json(task))] = decode_hex<KeptProfile>(profile.get<std::string>());
     }
     for (const json& item : all.at("replays")) {
         roles::Replays& replays = replays_[place_of(item.at("segment"))];
@@ -144,9 +161,15 @@ void Journal::save() const {
             {{"segment", to_json(segment)},
              {"end_root", to_hex(kept.verdict.end_root.view())},
              {"probe_root", to_json(kept.verdict.probe_root)},
+             {"measurement", to_hex(codec::encode(kept.verdict.measurement))},
+             {"diverged_after", to_hex(codec::encode(kept.verdict.diverged_after))},
              {"decoy_root", to_hex(kept.decoy_root.view())},
              {"salt", to_hex(kept.salt.view())}}
         );
+    }
+    all["profiles"] = json::object();
+    for (const auto& [task, kept] : profiles_) {
+        all["profiles"][to_hex(task.view())] = to_hex(codec::encode(kept));
     }
     for (const auto& [segment, replays] : replays_) {
         if (replays.first) {
@@ -222,6 +245,16 @@ void Journal::keep_verdict(const Place& segment, const contracts::VerdictOpening
     save();
 }
 
+std::optional<Journal::KeptProfile> Journal::profile(const TaskId& task) const {
+    const auto found = profiles_.find(task);
+    return found == profiles_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void Journal::keep_profile(const TaskId& task, const KeptProfile& profile) {
+    profiles_[task] = profile;
+    save();
+}
+
 void Journal::note_dispute(const TaskId& task) {
     disputed_.insert(task);
     save();
@@ -270,7 +303,7 @@ void Journal::reset_breaker() {
 
 void Journal::forget(const TaskId& task) {
     const auto is_of_task = [&task](const auto& item) { return item.first.first == task; };
-    std::size_t erased = checkpoints_.erase(task) + disputed_.erase(task);
+    std::size_t erased = checkpoints_.erase(task) + disputed_.erase(task) + profiles_.erase(task);
     erased += std::erase_if(verdicts_, is_of_task) + std::erase_if(replays_, is_of_task);
     erased += std::erase_if(probes_, [&task](const auto& item) { return item.first.first.first == task; });
     erased += std::erase_if(challenged_, [&task](const Place& place) { return place.first == task; });

@@ -50,6 +50,15 @@ class Journal {
     std::optional<contracts::VerdictOpening> verdict(const Place& segment) const;
     void keep_verdict(const Place& segment, const contracts::VerdictOpening& verdict);
 
+    /// Our report on a task that we profile, and what hides it until it is published.
+    struct KeptProfile {
+        contracts::ProfileReport report;
+        Hash256 salt;
+        static constexpr auto fields() { return std::tuple{&KeptProfile::report, &KeptProfile::salt}; }
+    };
+    std::optional<KeptProfile> profile(const TaskId& task) const;
+    void keep_profile(const TaskId& task, const KeptProfile& profile);
+
     /// Fetch failures and inability are not kept: a restart is a new try.
     roles::Replays& replays(const Place& segment) { return replays_[segment]; }
     /// Of the first `probe` steps of a segment; their state roots are the states' after them.
@@ -87,6 +96,7 @@ class Journal {
     std::filesystem::path file_;
     std::map<TaskId, std::vector<StoredCheckpoint>> checkpoints_;
     std::map<Place, contracts::VerdictOpening> verdicts_;
+    std::map<TaskId, KeptProfile> profiles_;
     std::map<Place, roles::Replays> replays_;
     std::map<std::pair<Place, std::uint32_t>, roles::Replays> probes_;
     std::set<TaskId> disputed_;

@@ -14,6 +14,7 @@
 #include <verifier/roles/whistleblower.hpp>
 #include <verifier/worker/checker.hpp>
 #include <verifier/worker/dispute_desk.hpp>
+#include <verifier/worker/profiler.hpp>
 #include <verifier/worker/verdict_watch.hpp>
 #include <verifier/worker/workplace.hpp>
 
@@ -36,13 +37,15 @@ bool challenge_availability(Workplace& at, const roles::intent::ChallengeAvailab
 class Verifier final : public Role {
   public:
     explicit Verifier(Workplace& workplace)
-        : at_(workplace), checker_(workplace), disputes_(workplace), watch_(workplace, contracts::Role::kVerifier) {}
+        : at_(workplace), checker_(workplace), disputes_(workplace), watch_(workplace, contracts::Role::kVerifier),
+          profiler_(workplace) {}
 
     bool step() override {
         bool busy = false;
         for (const auto& [id, task] : at_.chain.tasks()) {
             busy = disputes_.attend(task) || busy;
             busy = watch_.attend(task) || busy;
+            busy = profiler_.attend(task) || busy;
             for (const contracts::Assignment& assignment : task.assignments) {
                 if (assignment.verifier == at_.chain.self() && !at_.stop) {
                     busy = act(task, roles::decide_verifier(view_of(task, assignment))) || busy;
@@ -75,6 +78,15 @@ class Verifier final : public Role {
         view.assignment = assignment;
         view.claimed = at_.chain.checkpoint(task.id, assignment.segment).state_root;
         view.replays = at_.journal.replays(place);
+        if (!contracts::is_exact(task, assignment.segment)) {
+            // Whatever its end, a replay that was measured is all that a verdict takes.
+            if (!at_.judged.contains(place)) {
+                view.replays.first.reset();
+                view.replays.second.reset();
+            }
+            view.claimed = view.replays.first.value_or(Hash256{});
+            view.replays.second.reset();
+        }
         view.has_kept_verdict = at_.journal.verdict(place).has_value();
         view.is_challenged = is_challenged(task, assignment);
         if (view.replays.missing_checkpoint) {
@@ -119,9 +131,13 @@ class Verifier final : public Role {
     contracts::VerdictOpening make_verdict(const contracts::Task& task, std::uint32_t segment) {
         const Journal::Place place{task.id, segment};
         contracts::VerdictOpening opening;
-        opening.verdict.end_root = at_.journal.replays(place).first.value();
+        const bool exact = contracts::is_exact(task, segment);
+        opening.verdict = exact ? contracts::Verdict{at_.journal.replays(place).first.value(), std::nullopt}
+                                : at_.judged.at(place).verdict;
         const std::uint32_t probe = assignment_of(task, segment).probe;
-        if (probe != 0 && opening.verdict.end_root == at_.chain.checkpoint(task.id, segment).state_root) {
+        const bool has_probe = exact ? opening.verdict.end_root == at_.chain.checkpoint(task.id, segment).state_root
+                                     : !opening.verdict.diverged_after;
+        if (probe != 0 && has_probe) {
             opening.verdict.probe_root = at_.journal.probe_replays(place, probe).first.value();
         }
         crypto::fill_random(opening.decoy_root.data);
@@ -150,7 +166,8 @@ class Verifier final : public Role {
         for (const contracts::Assignment& other : task.assignments) {
             const bool is_other = other.segment == segment && other.verifier != at_.chain.self();
             if (is_other && contracts::is_published(other)) {
-                return contracts::Verdict{other.end_root, other.probe_root};
+                return contracts::Verdict{
+                    other.end_root, other.probe_root, other.measurement, other.diverged_after};
             }
             may_come = may_come || (is_other && other.status == contracts::VerdictStatus::kCommitted);
         }
@@ -186,6 +203,7 @@ class Verifier final : public Role {
     Checker checker_;
     DisputeDesk disputes_;
     VerdictWatch watch_;
+    Profiler profiler_;
 };
 
 /// Checks what solvers completed and verifiers accepted.
@@ -200,7 +218,9 @@ class Whistleblower final : public Role {
         for (const auto& [id, task] : at_.chain.tasks()) {
             busy = disputes_.attend(task) || busy;
             busy = watch_.attend(task) || busy;
-            if (task.state >= contracts::TaskState::kCompleted && !at_.stop) {
+            const bool is_completed = task.state >= contracts::TaskState::kCompleted &&
+                                      task.state != contracts::TaskState::kProfiling;
+            if (is_completed && !at_.stop) {
                 busy = act(task, roles::decide_whistleblower(view_of(task))) || busy;
             }
         }

@@ -6,6 +6,7 @@
 
 #include <core/base/assert.hpp>
 #include <verifier/artifacts/state_io.hpp>
+#include <verifier/program/distance.hpp>
 #include <verifier/trace/commitment.hpp>
 
 namespace assay::worker {
@@ -28,6 +29,19 @@ Result<Bytes, Unavailable> fetch_named(
 
 Unexpected<Unavailable> unusable(Defect defect, std::string reason) {
     return Unexpected{Unavailable{.is_final = true, .reason = std::move(reason), .defect = defect}};
+}
+
+/// TOL-1: whether the task commits to the distance program of its own program, in tolerance mode.
+bool commits_to_distance(const program::Program& program, const contracts::TaskSpec& spec) {
+    if (spec.mode == contracts::Mode::kExact) {
+        return true;
+    }
+    const auto distance = program::build_distance_program(program.state);
+    if (!distance || !spec.distance) {
+        return false;
+    }
+    const trace::ProgramCommitment commitment = artifacts::commit_program(*distance, Hash256{});
+    return *spec.distance == contracts::DistanceCommitment{commitment.init_root, commitment.init_nodes};
 }
 
 /// ART-11
@@ -95,6 +109,9 @@ Result<std::shared_ptr<const Material>, Unavailable> load_material(
     }
     if (artifacts::commit_program(*program, spec.program.initial_root) != spec.program) {
         return unusable(Defect::kProgramOther, "the program is not the one that the task commits to");
+    }
+    if (!commits_to_distance(*program, spec)) {
+        return unusable(Defect::kProgramOther, "the distance program is not the one that the task commits to");
     }
     TRY_ASSIGN(auto initial, load_initial(*program, spec, store, limits));
     TRY_ASSIGN(const Bytes dataset_bytes, fetch_named("the dataset", spec.dataset_artifact, store, limits));

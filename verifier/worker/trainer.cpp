@@ -19,6 +19,39 @@ Trainer::Trainer(
       runner_(std::make_unique<Runner>(material_, segment == 0, options_, fraud_)) {
     if (segment != 0) {
         runner_->set_state(state);
+        begin_natively(state);
+    }
+}
+
+void Trainer::begin_natively(const std::vector<canonical::Tensor>& state) {
+    if (material_->spec.mode != contracts::Mode::kTolerance || fraud_) {
+        return;
+    }
+    engine::NativeOptions options;
+    options.device = options_.device;
+    options.threads = options_.threads;
+    native_ = std::make_unique<engine::NativeEngine>(material_->program.step, material_->dataset, options);
+    native_->keep(material_->program.loss_node);
+    native_->set_state(state);
+    before_ = state;
+}
+
+void Trainer::fall_back() {
+    native_.reset();
+    runner_->set_state(before_);
+    step_ = material_->first_step(segment_);
+}
+
+void Trainer::run_step() {
+    if (!native_) {
+        runner_->run(step_);
+        return;
+    }
+    const canonical::StepContext context{
+        .seed = material_->spec.seed, .step = step_, .dataset = material_->program.dataset};
+    if (!native_->run_step(context)) {
+        fall_back();
+        runner_->run(step_);
     }
 }
 
@@ -40,17 +73,20 @@ bool Trainer::run(std::chrono::milliseconds budget) {
     const std::uint64_t end = material_->first_step(segment_) + material_->step_count(segment_);
     const auto started = Clock::now();
     while (step_ < end && Clock::now() - started < budget) {
-        runner_->run(step_);
+        run_step();
         ++step_;
         ++timed_steps_;
     }
     spent_ += Clock::now() - started;
-    loss_ = runner_->loss();
+    loss_ = native_ ? native_->scalar(material_->program.loss_node) : runner_->loss();
     return step_ == end;
 }
 
 std::vector<canonical::Tensor> Trainer::state() const {
-    return diverged_at_ ? after_divergence_ : runner_->state();
+    if (diverged_at_) {
+        return after_divergence_;
+    }
+    return native_ ? native_->state() : runner_->state();
 }
 
 void Trainer::begin_next() {
@@ -58,6 +94,11 @@ void Trainer::begin_next() {
         const auto initial = runner_->state();
         runner_ = std::make_unique<Runner>(material_, false, options_, fraud_);
         runner_->set_state(initial);
+        begin_natively(initial);
+    } else if (native_) {
+        before_ = native_->state();
+    } else {
+        begin_natively(runner_->state());
     }
     ++segment_;
 }

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include <verifier/engine/native/native_engine.hpp>
 #include <verifier/worker/runner.hpp>
 
 namespace assay::worker {
@@ -38,6 +39,11 @@ class Trainer {
 
   private:
     bool run(std::chrono::milliseconds budget);
+    /// In tolerance mode an honest solver trains natively, but for the initialisation.
+    void begin_natively(const std::vector<canonical::Tensor>& state);
+    /// TASK-13: the segment again, canonically.
+    void fall_back();
+    void run_step();
 
     std::shared_ptr<const Material> material_;
     engine::EngineOptions options_;
@@ -45,6 +51,8 @@ class Trainer {
     std::uint32_t segment_;
     std::uint64_t step_ = 0;  ///< the next global step
     std::unique_ptr<Runner> runner_;
+    std::unique_ptr<engine::NativeEngine> native_;  ///< takes the place of runner_ while there is one
+    std::vector<canonical::Tensor> before_;         ///< the state before the segment that is trained natively
     std::optional<float> loss_;
     std::optional<std::uint64_t> diverged_at_;
     std::vector<canonical::Tensor> after_divergence_;

@@ -33,9 +33,64 @@ roles::VerdictView VerdictWatch::view_of(const contracts::Task& task, const cont
     return view;
 }
 
+bool VerdictWatch::check_distance(const contracts::Task& task, const contracts::Assignment& assignment) {
+    const AccountId& self = at_.chain.self();
+    const bool in_window = task.state == contracts::TaskState::kVerifying ||
+                           (task.state == contracts::TaskState::kChallenge && task.deadline.value != 0);
+    if (!in_window || !contracts::is_published(assignment) || assignment.verifier == self || at_.journal.breaker()) {
+        return false;
+    }
+    const auto own = at_.judged.find({task.id, assignment.segment});
+    if (own == at_.judged.end()) {
+        const auto& watchers = assignment.watchers;
+        const bool is_duty = role_ == contracts::Role::kSolver ||
+                             std::find(watchers.begin(), watchers.end(), self) != watchers.end();
+        const bool is_unable = at_.journal.replays({task.id, assignment.segment}).unable;
+        return is_duty && !is_unable && checker_.replay(task, assignment.segment);
+    }
+    const contracts::Verdict& mine = own->second.verdict;
+    if (mine.diverged_after != assignment.diverged_after || mine.end_root != assignment.end_root) {
+        return challenge_part(task, assignment, contracts::VerdictPart::kEnd, std::nullopt);
+    }
+    return mine.measurement != assignment.measurement &&
+           challenge_part(task, assignment, contracts::VerdictPart::kMeasurement, own->second.roots);
+}
+
+bool VerdictWatch::challenge_part(
+    const contracts::Task& task, const contracts::Assignment& assignment, contracts::VerdictPart part,
+    const std::optional<contracts::MeasuredRoots>& roots
+) {
+    const contracts::DisputedVerdict subject{assignment.verifier, false, part};
+    const auto id = contracts::dispute_id(task.id, assignment.segment, at_.chain.self(), subject);
+    if (at_.chain.rpc().dispute(id)) {
+        return false;
+    }
+    const bool sent = at_.chain.send(contracts::ChallengeVerdict{
+        .task = task.id,
+        .segment = assignment.segment,
+        .verifier = assignment.verifier,
+        .role = role_,
+        .part = part,
+        .roots = roots});
+    if (sent) {
+        at_.reporter.event(
+            {{"event", "challenge_verdict"},
+             {"task", to_hex(task.id.view())},
+             {"segment", assignment.segment},
+             {"verifier", to_hex(assignment.verifier.view())},
+             {"part", contracts::to_string(part)}}
+        );
+    }
+    return sent;
+}
+
 bool VerdictWatch::attend(const contracts::Task& task) {
     bool busy = false;
     for (const contracts::Assignment& assignment : task.assignments) {
+        const bool is_looked_at = !at_.stop && at_.options.dishonesty == Dishonesty::kNone;
+        if (is_looked_at && !contracts::is_exact(task, assignment.segment)) {
+            busy = check_distance(task, assignment) || busy;
+        }
         if (!assignment.probe_root || at_.stop || at_.options.dishonesty != Dishonesty::kNone) {
             continue;
         }

@@ -19,6 +19,12 @@ class VerdictWatch {
 
   private:
     roles::VerdictView view_of(const contracts::Task& task, const contracts::Assignment& assignment);
+    /// Of a verdict by distance: replays the segment where that is a duty, and challenges what our own replay contradicts.
+    bool check_distance(const contracts::Task& task, const contracts::Assignment& assignment);
+    bool challenge_part(
+        const contracts::Task& task, const contracts::Assignment& assignment, contracts::VerdictPart part,
+        const std::optional<contracts::MeasuredRoots>& roots
+    );
     bool challenge(const contracts::Task& task, const roles::intent::ChallengeVerdict& intent);
 
     Workplace& at_;

@@ -85,6 +85,7 @@ void Workplace::forget(const contracts::TaskId& task) {
     materials.erase(task);
     frauds.erase(task);
     unusable.erase(task);
+    std::erase_if(judged, [&](const auto& item) { return item.first.first == task; });
 }
 
 }  // namespace assay::worker

@@ -36,6 +36,12 @@ class Withheld {
     std::set<Hash256> artifacts_;
 };
 
+/// What a canonical replay of ours says of a segment that is judged by distance (VER-17), its probe root excepted.
+struct Judged {
+    contracts::Verdict verdict;
+    contracts::MeasuredRoots roots{};  ///< of the states measured
+};
+
 /// What the parts of a worker share. Used by one thread, `withheld` and `stop` excepted.
 struct Workplace {
     const WorkerOptions& options;
@@ -58,6 +64,7 @@ struct Workplace {
 
     std::map<contracts::TaskId, std::shared_ptr<const Material>> materials{};
     std::map<contracts::TaskId, std::shared_ptr<const Fraud>> frauds{};
+    std::map<Journal::Place, Judged> judged{};
     std::map<contracts::TaskId, std::string> unusable{};  ///< tasks whose program or dataset is of no use, and why
 };
 

@@ -219,6 +219,13 @@ TEST_CASE("TX-10: every error, action, event and state has a name of its own") {
     CHECK(names.size() == 51);
     CHECK(std::string(to_string(TaskState::kSettled)) == "settled");
     CHECK(std::string(to_string(Reason::kUndisclosed)) == "undisclosed");
+    CHECK(std::string(to_string(Reason::kProfilingFee)) == "profiling_fee");
+    CHECK(std::string(to_string(TaskState::kRefused)) == "refused");
+    CHECK(std::string(to_string(Mode::kTolerance)) == "tolerance");
+    CHECK(std::string(to_string(ProfilePart::kReferenceMeasurement)) == "reference_measurement");
+    CHECK(std::string(to_string(ProfilingOutcome::kNotSeparated)) == "not_separated");
+    CHECK(std::string(event_name(history::ProfilingEnded{})) == "profiling_ended");
+    CHECK(std::string(action_name(ChallengeProfile{})) == "challenge_profile");
     CHECK(std::string(to_string(Role::kWhistleblower)) == "whistleblower");
     CHECK(std::string(to_string(VerdictStatus::kRefuted)) == "refuted");
     CHECK(std::string(to_string(DisputeState::kForced)) == "forced");

@@ -112,6 +112,8 @@ TEST_CASE("TX-6: fields that no state could make valid are refused") {
     CHECK(refuses(PublishVerdict{{}, kMaxSegments + 1, {}}));
     CHECK(refuses(DiscloseVerdict{{}, kMaxSegments + 1, {}}));
     CHECK(refuses(ChallengeVerdict{{}, kMaxSegments + 1, {}}));
+    CHECK(refuses(PublishProfile{}));
+    CHECK(refuses(ChallengeProfile{{}, {}, Role::kVerifier, ProfilePart::kReplayed, kMaxProfileSegments + 1, {}}));
     CHECK(refuses(OpenDispute{{}, 0, Role::kSolver}));
     CHECK(refuses(RevealMove{{}, 0, {}}));
     CHECK(refuses(RevealMove{{}, 0, std::vector<Hash256>(trace::kMaxChildren + 1)}));

@@ -330,6 +330,11 @@ void scan_task(Scan& scan, const Task& task) {
     for (const Assignment& assignment : task.assignments) {
         scan_hold(scan, Role::kVerifier, assignment.verifier, assignment.bond);
     }
+    if (task.tolerance) {
+        for (const Profile& profile : task.tolerance->profiles) {
+            scan_hold(scan, Role::kVerifier, profile.profiler, profile.bond);
+        }
+    }
     if (is_terminal(task.state) && task.escrow.grains != 0) {
         scan.blame("an escrow in a task that is over");
     }

@@ -213,6 +213,7 @@ TEST_CASE("each event of a history has its name and its members beside the recor
          {{"segment", 2},
           {"end_root", to_hex(id<Hash256>(1).view())},
           {"probe_root", to_hex(id<Hash256>(2).view())},
+          {"measurement", nullptr},
           {"accepts", true}}},
         {DisputeOpened{id<DisputeId>(5), 2}, {{"dispute", to_hex(id<DisputeId>(5).view())}, {"segment", 2}}},
         {DisputeMoved{id<DisputeId>(5), 1, trace::Level::kTiles, true},
@@ -243,10 +244,24 @@ TEST_CASE("each event of a history has its name and its members beside the recor
           {"verifier", address(4)},
           {"end_root", to_hex(id<Hash256>(1).view())},
           {"probe_root", nullptr},
+          {"measurement", nullptr},
           {"forced", false}}},
         {VerdictChallenged{id<DisputeId>(5), 2, who},
          {{"dispute", to_hex(id<DisputeId>(5).view())}, {"segment", 2}, {"verifier", address(4)}}},
         {Tainted{id<TaskId>(9)}, {{"ancestor", to_hex(id<TaskId>(9).view())}}},
+        {ProfilerDrawn{who}, {{"profiler", address(4)}}},
+        {ProfileCommitted{}, Json::object()},
+        {ProfilePublished{{id<Hash256>(1), {}, id<Hash256>(2), {}}},
+         {{"start_root", to_hex(id<Hash256>(1).view())},
+          {"segments", Json::array()},
+          {"reference_root", to_hex(id<Hash256>(2).view())},
+          {"reference", {{"parameters", 0}, {"other", 0}}}}},
+        {ProfileChallenged{id<DisputeId>(5), who, ProfilePart::kReplayed, 2},
+         {{"dispute", to_hex(id<DisputeId>(5).view())}, {"profiler", address(4)}, {"part", "replayed"}, {"segment", 2}}},
+        {ProfilingEnded{ProfilingOutcome::kBounded, {3, 4}, {50, 60}},
+         {{"outcome", "bounded"},
+          {"threshold", {{"parameters", 3}, {"other", 4}}},
+          {"reference", {{"parameters", 50}, {"other", 60}}}}},
     };
     REQUIRE(table.size() == std::variant_size_v<HistoryEvent>);
     for (const auto& [event, members] : table) {
@@ -272,7 +287,8 @@ TEST_CASE("each action shows its members") {
         Transfer{key(1).account(), Amount{5}}, Bond{}, Unbond{}, SubmitTask{}, AcceptTask{}, PostCheckpoint{},
         CompleteTask{}, CancelTask{}, CommitVerdict{}, PublishVerdict{}, OpenDispute{}, RevealMove{}, SelectMove{},
         ProveMove{}, ChallengeAvailability{}, ServeChunk{}, DeclareDivergence{},
-        DiscloseVerdict{}, ChallengeVerdict{}, RegisterValidator{}, Unjail{}, RegisterHardware{}};
+        DiscloseVerdict{}, ChallengeVerdict{}, RegisterValidator{}, Unjail{}, RegisterHardware{},
+        CommitProfile{}, PublishProfile{}, ChallengeProfile{}};
     REQUIRE(actions.size() == std::variant_size_v<Action>);
     for (std::size_t i = 0; i < actions.size(); ++i) {
         REQUIRE(actions[i].index() == i);

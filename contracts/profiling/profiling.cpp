@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <contracts/profiling/profiling.hpp>
+
+#include <algorithm>
+
+#include <contracts/arbitration/arbitration.hpp>
+#include <contracts/arbitration/ending.hpp>
+#include <contracts/chain/slots.hpp>
+#include <contracts/params/by_value.hpp>
+#include <contracts/params/rules.hpp>
+#include <contracts/settlement/settlement.hpp>
+#include <contracts/tasks/lifecycle.hpp>
+#include <contracts/tasks/tasks.hpp>
+
+namespace assay::contracts {
+namespace {
+
+/// Place in the task's profiles; kNotProfiler (PRF-1).
+Result<std::uint32_t, TxError> find_place(const Task& task, const AccountId& profiler) {
+    const auto& profiles = task.tolerance.value().profiles;
+    for (std::uint32_t i = 0; i < profiles.size(); ++i) {
+        if (profiles[i].profiler == profiler) {
+            return i;
+        }
+    }
+    return Unexpected{TxError::kNotProfiler};
+}
+
+Profile& profile_of(Task& task, const AccountId& profiler) {
+    return task.tolerance.value().profiles[find_place(task, profiler).value()];
+}
+
+Result<Task, TxError> require_profiling(const StateView& view, const TaskId& id) {
+    TRY_ASSIGN(Task task, require_task(view, id));
+    TRY(require_state(task, TaskState::kProfiling, TaskState::kProfiling));
+    return task;
+}
+
+bool has_any(const Task& task, ProfileStatus status) {
+    const auto& profiles = task.tolerance.value().profiles;
+    return std::any_of(
+        profiles.begin(), profiles.end(), [&](const Profile& profile) { return profile.status == status; });
+}
+
+void miss_profile(Context& context, Task& task, Profile& profile) {
+    // PRF-4
+    const Penalty penalty{
+        .role = Role::kVerifier,
+        .from = profile.profiler,
+        .amount = tenth_of(profile.bond),
+        .reason = Reason::kMissedVerdict,
+        .winner = std::nullopt};
+    slash(context, task, penalty);
+    unlock_stake(context, Role::kVerifier, profile.profiler, subtract(profile.bond, penalty.amount));
+    profile.bond = {};
+    profile.status = ProfileStatus::kMissed;
+}
+
+/// PRF-6, PRF-7: the threshold, or the end of the task. Stores the task.
+void end_profiling(Context& context, Task& task) {
+    Tolerance& tolerance = task.tolerance.value();
+    std::vector<ProfileReport> reports;
+    for (std::uint32_t i = 0; i < tolerance.profiles.size(); ++i) {
+        if (tolerance.profiles[i].status == ProfileStatus::kStanding) {
+            reports.push_back(find_profile(context.state, task.id, i).value());
+        }
+    }
+    tolerance.phase = ProfilingPhase::kOver;
+    const auto bounds = bounds_from(reports, context.params.profilers_min, threshold_rule(context.params));
+    if (!bounds) {
+        record(context, task, history::ProfilingEnded{bounds.error(), {}, {}});
+        end_without_fraud(context, task, TaskState::kRefused);
+        return;
+    }
+    tolerance.threshold = bounds->threshold;
+    tolerance.reference = bounds->reference;
+    record(context, task, history::ProfilingEnded{ProfilingOutcome::kBounded, bounds->threshold, bounds->reference});
+    return_profile_bonds(context, task);
+    enter_state(context, task, TaskState::kOpen, Height{});
+    set_task(context.state, task);
+    add_waiting(context.state, task.id);
+}
+
+/// After each change of a profile: whether the phase is over. Stores the task.
+void advance_profiling(Context& context, Task& task) {
+    Tolerance& tolerance = task.tolerance.value();
+    if (tolerance.phase == ProfilingPhase::kCommit && !has_any(task, ProfileStatus::kDue)) {
+        tolerance.phase = ProfilingPhase::kPublish;
+        set_task_deadline(context, task, context.height_after(context.params.publish_blocks));
+    }
+    if (tolerance.phase == ProfilingPhase::kPublish && !has_any(task, ProfileStatus::kCommitted)) {
+        tolerance.phase = ProfilingPhase::kChallenge;
+        set_task_deadline(context, task, context.height_after(context.params.challenge_blocks));
+    }
+    set_task(context.state, task);
+}
+
+bool is_report(const ProfileReport& report) {
+    return trace::is_possible(report.reference) && !report.segments.empty() &&
+           report.segments.size() <= kMaxProfileSegments &&
+           std::all_of(report.segments.begin(), report.segments.end(), [](const ProfileSegment& segment) {
+               return trace::is_possible(segment.measurement) && is_location(segment.native.location);
+           });
+}
+
+}  // namespace
+
+void begin_profiling(Context& context, Task& task) {
+    // PRF-1
+    task.tolerance = Tolerance{};
+    enter_state(context, task, TaskState::kProfiling, context.height_after(context.params.commit_blocks));
+}
+
+void lapse_profiling(Context& context, Task& task) {
+    Tolerance& tolerance = task.tolerance.value();
+    if (tolerance.phase == ProfilingPhase::kDraw) {
+        end_without_fraud(context, task, TaskState::kExpired);  // PRF-1
+        return;
+    }
+    if (tolerance.phase == ProfilingPhase::kChallenge) {
+        end_profiling(context, task);
+        return;
+    }
+    const auto missing = tolerance.phase == ProfilingPhase::kCommit ? ProfileStatus::kDue : ProfileStatus::kCommitted;
+    for (Profile& profile : tolerance.profiles) {
+        if (profile.status == missing) {
+            miss_profile(context, task, profile);
+        }
+    }
+    advance_profiling(context, task);
+}
+
+void return_profile_bonds(Context& context, Task& task) {
+    for (Profile& profile : task.tolerance.value().profiles) {
+        if (profile.bond.grains != 0) {
+            unlock_stake(context, Role::kVerifier, profile.profiler, profile.bond);
+            profile.bond = {};
+        }
+    }
+}
+
+PenaltyOutcome drop_profile(
+    Context& context, Task& task, const AccountId& profiler, Reason reason, const AccountId& winner
+) {
+    // PRF-5
+    Profile& profile = profile_of(task, profiler);
+    const Penalty penalty{
+        .role = Role::kVerifier, .from = profiler, .amount = profile.bond, .reason = reason, .winner = winner};
+    profile.bond = {};
+    profile.status = ProfileStatus::kRefuted;
+    return slash(context, task, penalty);
+}
+
+// --- commit --------------------------------------------------------------------------------------------------
+
+Result<void, TxError> check_stateless(const CommitProfile& /*action*/) noexcept { return {}; }
+
+Result<void, TxError> check_stateful(
+    const StateView& view, const Params& /*params*/, const AccountId& sender, const CommitProfile& action
+) noexcept {
+    // PRF-4
+    TRY_ASSIGN(const Task task, require_profiling(view, action.task));
+    TRY_ASSIGN(const std::uint32_t place, find_place(task, sender));
+    switch (task.tolerance->profiles[place].status) {
+        case ProfileStatus::kDue: return {};
+        case ProfileStatus::kMissed: return Unexpected{TxError::kPhase};
+        default: return Unexpected{TxError::kAlreadyCommitted};
+    }
+}
+
+Result<void, TxError> execute(Context& context, const CommitProfile& action) noexcept {
+    Task task = find_task(context.state, action.task).value();
+    Profile& profile = profile_of(task, context.actor);
+    profile.status = ProfileStatus::kCommitted;
+    profile.commitment = action.commitment;
+    record(context, task, history::ProfileCommitted{});
+    advance_profiling(context, task);
+    return {};
+}
+
+// --- publish -------------------------------------------------------------------------------------------------
+
+Result<void, TxError> check_stateless(const PublishProfile& action) noexcept {
+    if (!is_report(action.report)) {
+        return Unexpected{TxError::kFieldOutOfRange};  // TX-6
+    }
+    return {};
+}
+
+Result<void, TxError> check_stateful(
+    const StateView& view, const Params& params, const AccountId& sender, const PublishProfile& action
+) noexcept {
+    // PRF-3, PRF-4
+    TRY_ASSIGN(const Task task, require_profiling(view, action.task));
+    TRY_ASSIGN(const std::uint32_t place, find_place(task, sender));
+    const Profile& profile = task.tolerance->profiles[place];
+    const Hash256 opened = profile_commitment(task.id, sender, action.report, action.salt);
+    if (profile.status != ProfileStatus::kCommitted || profile.commitment != opened) {
+        return Unexpected{TxError::kNotCommitted};
+    }
+    if (task.tolerance->phase != ProfilingPhase::kPublish) {
+        return Unexpected{TxError::kPhase};
+    }
+    if (action.report.segments.size() != params.profile_segments) {
+        return Unexpected{TxError::kFieldOutOfRange};
+    }
+    return {};
+}
+
+Result<void, TxError> execute(Context& context, const PublishProfile& action) noexcept {
+    Task task = find_task(context.state, action.task).value();
+    const std::uint32_t place = find_place(task, context.actor).value();
+    task.tolerance->profiles[place].status = ProfileStatus::kStanding;
+    set_profile(context.state, task.id, place, action.report);
+    record(context, task, history::ProfilePublished{action.report});
+    advance_profiling(context, task);
+    return {};
+}
+
+// --- challenge -----------------------------------------------------------------------------------------------
+
+Result<trace::Claim, TxError> make_profile_claim(
+    const Task& task, const ProfileReport& report, ProfilePart part, std::uint32_t segment,
+    const std::optional<MeasuredRoots>& roots
+) {
+    const Tolerance& tolerance = task.tolerance.value();
+    if (is_of_segment(part) ? segment < 1 || segment > report.segments.size() : segment != 0) {
+        return Unexpected{TxError::kPartUnknown};
+    }
+    if (roots && !is_measured(part)) {
+        return Unexpected{TxError::kNotMeasured};
+    }
+    const Hash256 before = segment <= 1 ? report.start_root : report.segments[segment - 2].native_root;
+    if (is_measured(part)) {
+        Measured measured{
+            .states = {before, report.segments[0].replayed_root, report.reference_root},
+            .measurement = report.reference,
+            .seed = tolerance.profile_seed};
+        if (part == ProfilePart::kMeasurement) {
+            const ProfileSegment& measures = report.segments[segment - 1];
+            measured.states = {before, measures.replayed_root, measures.native_root};
+            measured.measurement = measures.measurement;
+        }
+        return make_distance_claim(task.spec, measured, roots);
+    }
+    if (part == ProfilePart::kStart) {
+        trace::Claim claim = base_claim(task.spec, 0);
+        claim.after = report.start_root;
+        return claim;
+    }
+    trace::Claim claim = base_claim(task.spec, part == ProfilePart::kReference ? 1 : segment);
+    claim.before = before;
+    if (part == ProfilePart::kReference) {
+        claim.seed = tolerance.reference_seed;
+        claim.after = report.reference_root;
+    } else {
+        claim.after = report.segments[segment - 1].replayed_root;
+    }
+    return claim;
+}
+
+Result<void, TxError> check_stateless(const ChallengeProfile& action) noexcept {
+    if (action.segment > kMaxProfileSegments) {
+        return Unexpected{TxError::kFieldOutOfRange};  // TX-6
+    }
+    return {};
+}
+
+Result<void, TxError> check_stateful(
+    const StateView& view, const Params& params, const AccountId& sender, const ChallengeProfile& action
+) noexcept {
+    // PRF-5
+    TRY_ASSIGN(const Task task, require_profiling(view, action.task));
+    if (task.tolerance->phase != ProfilingPhase::kChallenge || get_docket(view, task.id).suspended) {
+        return Unexpected{TxError::kPhase};
+    }
+    TRY_ASSIGN(const std::uint32_t place, find_place(task, action.profiler));
+    if (task.tolerance->profiles[place].status != ProfileStatus::kStanding) {
+        return Unexpected{TxError::kNotPublished};
+    }
+    if (sender == action.profiler) {
+        return Unexpected{TxError::kNotParty};  // DSP-31
+    }
+    if (find_dispute(view, dispute_id(task.id, action.segment, sender, {action.profiler, action.part}))) {
+        return Unexpected{TxError::kAlreadyDisputed};  // DSP-38
+    }
+    const ProfileReport report = find_profile(view, task.id, place).value();
+    TRY(make_profile_claim(task, report, action.part, action.segment, action.roots));
+    return check_free_stake(view, action.role, sender, challenger_bond(params, task_value(task.spec)));
+}
+
+Result<void, TxError> execute(Context& context, const ChallengeProfile& action) noexcept {
+    Task task = find_task(context.state, action.task).value();
+    const std::uint32_t place = find_place(task, action.profiler).value();
+    const ProfileReport report = find_profile(context.state, task.id, place).value();
+    Dispute dispute;
+    dispute.profile = DisputedProfile{action.profiler, action.part};
+    dispute.id = dispute_id(task.id, action.segment, context.actor, *dispute.profile);
+    dispute.segment = action.segment;
+    dispute.responder = action.profiler;
+    dispute.challenger_role = action.role;
+    dispute.claim = make_profile_claim(task, report, action.part, action.segment, action.roots).value();
+    record(context, task, history::ProfileChallenged{dispute.id, action.profiler, action.part, action.segment});
+    enter_dispute(context, task, std::move(dispute), context.height_after(context.params.dispute_clock_blocks));
+    set_task(context.state, task);
+    return {};
+}
+
+}  // namespace assay::contracts

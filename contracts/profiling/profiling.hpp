@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <core/base/result.hpp>
+#include <contracts/arbitration/dispute.hpp>
+#include <contracts/chain/context.hpp>
+#include <contracts/chain/transaction.hpp>
+#include <contracts/chain/tx_error.hpp>
+#include <contracts/stake/staking.hpp>
+
+/// Before a task in tolerance mode is solved: drawn verifiers measure how far native training is from the canonical
+/// replay on their own hardware, and the threshold follows from what stands of it (PRF rules).
+namespace assay::contracts {
+
+Result<void, TxError> check_stateless(const CommitProfile& action) noexcept;
+Result<void, TxError> check_stateful(
+    const StateView& view, const Params& params, const AccountId& sender, const CommitProfile& action
+) noexcept;
+Result<void, TxError> execute(Context& context, const CommitProfile& action) noexcept;
+
+Result<void, TxError> check_stateless(const PublishProfile& action) noexcept;
+Result<void, TxError> check_stateful(
+    const StateView& view, const Params& params, const AccountId& sender, const PublishProfile& action
+) noexcept;
+Result<void, TxError> execute(Context& context, const PublishProfile& action) noexcept;
+
+Result<void, TxError> check_stateless(const ChallengeProfile& action) noexcept;
+Result<void, TxError> check_stateful(
+    const StateView& view, const Params& params, const AccountId& sender, const ChallengeProfile& action
+) noexcept;
+Result<void, TxError> execute(Context& context, const ChallengeProfile& action) noexcept;
+
+/// PRF-5: what a profiler claims by a part of its report: kPartUnknown, kNotMeasured.
+Result<trace::Claim, TxError> make_profile_claim(
+    const Task& task, const ProfileReport& report, ProfilePart part, std::uint32_t segment,
+    const std::optional<MeasuredRoots>& roots
+);
+
+/// PRF-1: a submitted task waits for its profilers. The caller stores the task.
+void begin_profiling(Context& context, Task& task);
+/// PRF-1: draws the profilers of each task that waits for them.
+void draw_profilers(Context& context);
+/// The deadline of the task's profiling phase has passed.
+void lapse_profiling(Context& context, Task& task);
+/// PRF-5: the report of `profiler` was refuted. The caller stores the task.
+PenaltyOutcome drop_profile(
+    Context& context, Task& task, const AccountId& profiler, Reason reason, const AccountId& winner
+);
+/// The caller stores the task.
+void return_profile_bonds(Context& context, Task& task);
+
+struct Bounds {
+    Distances threshold;
+    Distances reference;
+};
+/// PRF-6: what the reports that stand say. `least` is how many there have to be.
+Result<Bounds, ProfilingOutcome> bounds_from(
+    std::span<const ProfileReport> reports, std::uint32_t least, const trace::ThresholdRule& rule
+);
+
+}  // namespace assay::contracts

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include <contracts/settlement/settlement.hpp>
+#include <contracts/stake/staking.hpp>
+#include <contracts/tasks/lifecycle.hpp>
+#include <contracts/verification/verification.hpp>
+
+/// What the verdicts of a task in tolerance mode come to (VER-18 to VER-21).
+namespace assay::contracts {
+namespace {
+
+bool counts(const Task& task, const Assignment& assignment) {
+    return is_published(assignment) && !is_exact(task, assignment.segment);
+}
+
+bool says_the_same(const Assignment& a, const Assignment& b) {
+    return a.end_root == b.end_root && a.measurement == b.measurement && a.diverged_after == b.diverged_after;
+}
+
+/// VER-20: both were open to a challenge that one of them would have lost; so neither decides and both bonds burn.
+/// Whether there were any.
+bool burn_contradictions(Context& context, Task& task) {
+    std::vector<std::size_t> contradicted;
+    for (std::size_t i = 0; i < task.assignments.size(); ++i) {
+        const Assignment& one = task.assignments[i];
+        const bool is = counts(task, one) &&
+                        std::any_of(task.assignments.begin(), task.assignments.end(), [&](const Assignment& other) {
+                            return counts(task, other) && other.segment == one.segment && !says_the_same(one, other);
+                        });
+        if (is) {
+            contradicted.push_back(i);
+        }
+    }
+    for (const std::size_t i : contradicted) {
+        Assignment& assignment = task.assignments[i];
+        const Penalty penalty{
+            .role = Role::kVerifier,
+            .from = assignment.verifier,
+            .amount = assignment.bond,
+            .reason = Reason::kContradiction,
+            .winner = std::nullopt};
+        assignment.bond = {};
+        assignment.status = VerdictStatus::kContradicted;
+        slash(context, task, penalty);
+    }
+    return !contradicted.empty();
+}
+
+/// VER-19
+const Assignment* first_rejection(const Task& task) {
+    const auto& all = task.assignments;
+    const auto found = std::find_if(all.begin(), all.end(), [&](const Assignment& assignment) {
+        return counts(task, assignment) && assignment.status == VerdictStatus::kRejected;
+    });
+    return found == task.assignments.end() ? nullptr : &*found;
+}
+
+/// VER-21: whether the drifts of the segments that were measured add up.
+bool is_beyond_budget(const Params& params, const Task& task) {
+    std::vector<trace::GroupMeasurement> parameters;
+    std::vector<trace::GroupMeasurement> other;
+    std::optional<std::uint32_t> last;
+    for (const Assignment& assignment : task.assignments) {
+        if (counts(task, assignment) && assignment.measurement && last != assignment.segment) {
+            last = assignment.segment;
+            parameters.push_back(assignment.measurement->parameters);
+            other.push_back(assignment.measurement->other);
+        }
+    }
+    return std::max(trace::growth(parameters), trace::growth(other)) > params.growth_max_thousandths;
+}
+
+}  // namespace
+
+bool is_within_threshold(const Task& task, const Verdict& verdict) noexcept {
+    // VER-18
+    const Distances bound = task.tolerance.value().threshold.value();
+    return verdict.measurement && trace::relative_drift(verdict.measurement->parameters) <= bound.parameters &&
+           trace::relative_drift(verdict.measurement->other) <= bound.other;
+}
+
+void decide(Context& context, Task& task) {
+    if (!task.tolerance) {
+        settle(context, task);
+        return;
+    }
+    const bool undecided = burn_contradictions(context, task);
+    if (const Assignment* rejection = first_rejection(task)) {
+        const Conviction conviction{
+            .reason = Reason::kBeyondTolerance, .winner = rejection->verifier, .segment = rejection->segment};
+        convict(context, task, conviction);
+    } else if (undecided) {
+        end_without_fraud(context, task, TaskState::kExpired);
+    } else if (is_beyond_budget(context.params, task)) {
+        convict(context, task, {.reason = Reason::kBeyondBudget, .winner = std::nullopt, .segment = std::nullopt});
+    } else {
+        settle(context, task);
+    }
+}
+
+}  // namespace assay::contracts

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tests/unit/contracts/distances.hpp>
+
+#include <bit>
+
+#include <doctest/doctest.h>
+
+namespace assay::contracts::test {
+namespace {
+
+std::uint32_t bits(float value) { return std::bit_cast<std::uint32_t>(value); }
+
+program::Program distance_program() {
+    const ToyRun run;
+    std::vector<program::StateTensor> types;
+    for (const canonical::Tensor& tensor : run.state(0)) {
+        types.push_back({"p" + std::to_string(types.size()), {tensor.dtype, tensor.shape}});
+    }
+    return program::build_distance_program(types).value();
+}
+
+Hash256 tree_root(const State& state) {
+    std::vector<Hash256> leaves;
+    for (const canonical::Tensor& tensor : state) {
+        leaves.push_back(trace::commit_tensor(tensor));
+    }
+    return merkle::root_of(leaves);
+}
+
+trace::GroupMeasurement nothing() { return {}; }
+
+}  // namespace
+
+Params tolerance_params() {
+    Params params = quick_params();
+    params.segments_checked = 4;
+    params.challenge_blocks = 40;
+    params.publish_blocks = 20;
+    params.commit_blocks = 20;
+    params.disclose_blocks = 20;
+    return params;
+}
+
+TaskSpec tolerance_spec() {
+    const ToyRun run;
+    const program::Program distance = distance_program();
+    TaskSpec spec = run.spec();
+    const auto commitment =
+        trace::commit_program(distance.init, distance.step, 1, distance.batch_size, distance.dataset);
+    spec.mode = Mode::kTolerance;
+    spec.distance = DistanceCommitment{commitment.init_root, commitment.init_nodes};
+    return spec;
+}
+
+trace::Measurement measurement_of(float drift) {
+    trace::Measurement measurement{nothing(), nothing()};
+    measurement.parameters.update2 = bits(1.0F);
+    measurement.parameters.drift2 = bits(drift * drift);
+    return measurement;
+}
+
+ProfileReport report_of(float drift, float reference) {
+    ProfileReport report;
+    report.start_root = hash_of("start");
+    for (int i = 0; i < 3; ++i) {
+        const std::string name = std::to_string(i);
+        report.segments.push_back({hash_of("native" + name), {}, hash_of("replayed" + name), measurement_of(drift)});
+    }
+    report.reference_root = hash_of("reference");
+    report.reference = measurement_of(reference);
+    return report;
+}
+
+State replay_from(const ToyRun& run, State state, std::uint64_t first, std::uint32_t steps) {
+    for (std::uint64_t step = first; step < first + steps; ++step) {
+        state = run.run_step(false, step, state).next;
+    }
+    return state;
+}
+
+trace::testing::World measuring_world(const State& start, const State& replayed, const State& claimed) {
+    const program::Program program = distance_program();
+    return {.init = program.init,
+            .step = program.step,
+            .rows = std::make_shared<ToyRows>(),
+            .state = {canonical::make_tensor(canonical::DType::kF32, canonical::kMeasurementShape)},
+            .batch_size = program.batch_size,
+            .initial = program::measured_state(start, replayed, claimed)};
+}
+
+trace::Measurement measure(const State& start, const State& replayed, const State& claimed, std::uint64_t seed) {
+    const trace::testing::World world = measuring_world(start, replayed, claimed);
+    trace::testing::ScalarReplay replay(world, true, seed);
+    return trace::decode_measurement(canonical::tile_of(replay.state_before(1).front(), 0));
+}
+
+MeasuredRoots roots_of(const State& start, const State& replayed, const State& claimed) {
+    return {tree_root(start), tree_root(replayed), tree_root(claimed)};
+}
+
+void bond_for_tolerance(Chain& chain) {
+    chain.bond_all();
+    for (const Actor* actor : {&chain.whistleblower, &chain.stranger, &chain.solver}) {
+        REQUIRE(chain.run(*actor, Bond{Role::kVerifier, {100 * kCoin}}) == 0);
+    }
+}
+
+TaskId profiling_task(Chain& chain) {
+    bond_for_tolerance(chain);
+    const TaskId id = task_id(chain.submitter.id, get_account(chain.view, chain.submitter.id).nonce);
+    REQUIRE(chain.run(chain.submitter, SubmitTask{tolerance_spec()}) == 0);
+    REQUIRE(chain.task(id).state == TaskState::kProfiling);
+    REQUIRE(chain.task(id).tolerance->profiles.empty());
+    chain.skip(1);
+    REQUIRE(chain.task(id).tolerance->profiles.size() == 4);
+    return id;
+}
+
+std::vector<const Actor*> profilers_of(const Chain& chain, const TaskId& id) {
+    std::vector<const Actor*> found;
+    const Task task = chain.task(id);
+    for (const Profile& profile : task.tolerance->profiles) {
+        for (const Actor* actor : chain.actors()) {
+            if (actor->id == profile.profiler) {
+                found.push_back(actor);
+            }
+        }
+    }
+    return found;
+}
+
+void report_all(Chain& chain, const TaskId& id, const std::vector<ProfileReport>& reports) {
+    const auto profilers = profilers_of(chain, id);
+    const Hash256 salt = hash_of("salt");
+    for (std::size_t i = 0; i < reports.size(); ++i) {
+        const Hash256 commitment = profile_commitment(id, profilers[i]->id, reports[i], salt);
+        REQUIRE(chain.run(*profilers[i], CommitProfile{id, commitment}) == 0);
+    }
+    while (chain.task(id).tolerance->phase == ProfilingPhase::kCommit) {
+        chain.skip(1);
+    }
+    for (std::size_t i = 0; i < reports.size(); ++i) {
+        REQUIRE(chain.run(*profilers[i], PublishProfile{id, reports[i], salt}) == 0);
+    }
+}
+
+TaskId measured_task(Chain& chain, float drift, const std::function<State(std::uint32_t checkpoint)>& checkpoint) {
+    const TaskId id = profiling_task(chain);
+    report_all(chain, id, std::vector<ProfileReport>(4, report_of(drift)));
+    chain.skip(chain.params.challenge_blocks);
+    REQUIRE(chain.task(id).state == TaskState::kDrawn);
+    REQUIRE(chain.run(chain.solver, AcceptTask{id}) == 0);
+    for (std::uint32_t i = 0; i <= segment_count(chain.task(id)); ++i) {
+        REQUIRE(chain.run(chain.solver, PostCheckpoint{id, i, root_of(checkpoint(i)), {}}) == 0);
+    }
+    REQUIRE(chain.run(chain.solver, CompleteTask{id}) == 0);
+    chain.skip(1);
+    REQUIRE(chain.task(id).state == TaskState::kVerifying);
+    return id;
+}
+
+void play(
+    Chain& chain, const DisputeId& id, trace::Replay& responder, trace::Replay& challenger, const Actor& responding,
+    const Actor& challenging
+) {
+    std::vector<trace::NodeReveal> reveals;
+    for (;;) {
+        const Dispute dispute = find_dispute(chain.view, id).value();
+        const trace::Position& position = dispute.position;
+        if (dispute.state != DisputeState::kActive) {
+            return;
+        }
+        if (position.level == trace::Level::kProof) {
+            const auto proof = trace::make_proof(dispute.claim, position, challenger, reveals);
+            REQUIRE(chain.run(challenging, ProveMove{id, proof}) == 0);
+        } else if (position.pending.empty()) {
+            const auto children = trace::make_reveal(dispute.claim, position, responder);
+            if (position.level == trace::Level::kNodes) {
+                reveals.push_back({position.first_node, trace::split(dispute.claim, position).child_height, children});
+            }
+            REQUIRE(chain.run(responding, RevealMove{id, position.rounds, children}) == 0);
+        } else {
+            const auto selection = trace::make_selection(dispute.claim, position, challenger);
+            REQUIRE(chain.run(challenging, SelectMove{id, position.rounds, selection}) == 0);
+        }
+    }
+}
+
+}  // namespace assay::contracts::test

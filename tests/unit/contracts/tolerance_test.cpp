@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <functional>
+
+#include <contracts/arbitration/arbitration.hpp>
+#include <contracts/tasks/tasks.hpp>
+#include <contracts/verification/lottery.hpp>
+#include <contracts/verification/verification.hpp>
+#include <tests/unit/contracts/distances.hpp>
+
+using namespace assay;
+using namespace assay::contracts;
+using namespace assay::contracts::test;
+
+namespace {
+
+/// A native run: one weight a little off after step 7, and with it what follows.
+const Tamper kNative{false, 7, 4, 1};
+
+const Actor& actor_of(const Chain& chain, const AccountId& id) {
+    for (const Actor* actor : chain.actors()) {
+        if (actor->id == id) {
+            return *actor;
+        }
+    }
+    FAIL("nobody has this account");
+    return chain.stranger;
+}
+
+/// The true verdict of an assignment on a task that `solver` solved.
+Verdict true_verdict(const Task& task, const Assignment& assignment, const ToyRun& solver) {
+    const ToyRun canonical;
+    Verdict verdict;
+    if (assignment.segment == 0) {
+        verdict.end_root = canonical.checkpoint_root(0);
+        return verdict;
+    }
+    const std::uint64_t first = first_step(task.spec, assignment.segment);
+    const State& start = solver.state(first);
+    const State replayed = replay_from(canonical, start, first, step_count(task, assignment.segment));
+    const State& claimed = solver.state(first + step_count(task, assignment.segment));
+    verdict.end_root = root_of(replayed);
+    verdict.measurement = measure(start, replayed, claimed, task.tolerance->sketch_seed);
+    if (assignment.probe != 0) {
+        verdict.probe_root = root_of(replay_from(canonical, start, first, assignment.probe));
+    }
+    return verdict;
+}
+
+using Verdicts = std::vector<Verdict>;  // by place among the assignments
+
+VerdictOpening opening_of(const Verdict& verdict) { return {verdict, hash_of("decoy"), hash_of("salt")}; }
+
+Verdicts true_verdicts(const Chain& chain, const TaskId& id, const ToyRun& solver) {
+    Verdicts verdicts;
+    for (const Assignment& assignment : chain.task(id).assignments) {
+        verdicts.push_back(true_verdict(chain.task(id), assignment, solver));
+    }
+    return verdicts;
+}
+
+void commit_verdicts(Chain& chain, const TaskId& id, const Verdicts& verdicts) {
+    const auto assignments = chain.task(id).assignments;
+    for (std::size_t i = 0; i < assignments.size(); ++i) {
+        const auto& [segment, verifier] = std::tie(assignments[i].segment, assignments[i].verifier);
+        const Hash256 commitment = verdict_commitment(id, segment, verifier, opening_of(verdicts[i]));
+        REQUIRE(chain.run(actor_of(chain, verifier), CommitVerdict{id, segment, commitment}) == 0);
+    }
+}
+
+void publish_verdicts(Chain& chain, const TaskId& id, const Verdicts& verdicts) {
+    commit_verdicts(chain, id, verdicts);
+    const auto assignments = chain.task(id).assignments;
+    for (std::size_t i = 0; i < assignments.size(); ++i) {
+        const bool forced =
+            is_forced(chain.task(id), assignments[i], opening_of(verdicts[i]), chain.params.forced_error_bps);
+        const Verdict published = published_verdict(opening_of(verdicts[i]), forced);
+        REQUIRE(chain.run(actor_of(chain, assignments[i].verifier), PublishVerdict{id, assignments[i].segment, published}) == 0);
+    }
+    REQUIRE(chain.task(id).state == TaskState::kChallenge);
+}
+
+/// Through the windows, every verdict disclosed.
+void end_task(Chain& chain, const TaskId& id, const Verdicts& verdicts) {
+    while (!is_terminal(chain.task(id).state)) {
+        chain.skip(1);
+        const Task task = chain.task(id);
+        for (std::size_t i = 0; i < task.assignments.size() && task.state == TaskState::kDisclosure; ++i) {
+            const Assignment& assignment = task.assignments[i];
+            if (is_secret(assignment)) {
+                REQUIRE(chain.run(actor_of(chain, assignment.verifier),
+                                  DiscloseVerdict{id, assignment.segment, opening_of(verdicts[i])}) == 0);
+            }
+        }
+    }
+}
+
+std::function<State(std::uint32_t)> checkpoints_of(const ToyRun& run) {
+    return [&run](std::uint32_t index) {
+        return run.state(std::min<std::uint64_t>(std::uint64_t{index} * ToyRun::kInterval, ToyRun::kSteps));
+    };
+}
+
+std::size_t place_of(const Chain& chain, const TaskId& id, std::uint32_t segment) {
+    const auto assignments = chain.task(id).assignments;
+    const auto found = std::find_if(
+        assignments.begin(), assignments.end(), [&](const Assignment& each) { return each.segment == segment; });
+    return static_cast<std::size_t>(found - assignments.begin());
+}
+
+/// A threshold that an honest native run of the toy keeps, and a wrong one does not.
+constexpr float kDrift = 1e-4F;
+
+}  // namespace
+
+TEST_CASE("TASK-2: a task in tolerance mode, and only that, commits to a distance program of a state it can measure") {
+    TaskSpec spec = tolerance_spec();
+    CHECK(check_spec(spec).has_value());
+    spec.distance->nodes = canonical::kMaxNodes + 1;
+    CHECK_FALSE(check_spec(spec).has_value());
+    spec.distance.reset();
+    CHECK_FALSE(check_spec(spec).has_value());
+    spec = tolerance_spec();
+    spec.mode = Mode::kExact;
+    CHECK_FALSE(check_spec(spec).has_value());
+    spec = tolerance_spec();
+    spec.program.state_tensors = trace::kMaxMeasuredTensors + 1;
+    CHECK_FALSE(check_spec(spec).has_value());
+    Chain chain(tolerance_params());
+    spec = tolerance_spec();
+    spec.checkpoint_interval = 5;  // two segments, of which three are to be profiled
+    CHECK(chain.fail(chain.submitter, SubmitTask{spec}) == TxError::kSpecInvalid);
+}
+
+TEST_CASE("VER-17: an honest native solver is paid, though no segment ends where the replay does") {
+    const ToyRun native(kNative);
+    Chain chain(tolerance_params());
+    const TaskId id = measured_task(chain, kDrift, checkpoints_of(native));
+    const Verdicts verdicts = true_verdicts(chain, id, native);
+    publish_verdicts(chain, id, verdicts);
+    bool differs = false;
+    for (const Assignment& assignment : chain.task(id).assignments) {
+        CHECK(assignment.status == VerdictStatus::kAccepted);
+        const Hash256 claimed = find_checkpoint(chain.view, id, assignment.segment)->state_root;
+        differs = differs || assignment.end_root != claimed;
+    }
+    CHECK(differs);
+    CHECK(chain.task(id).open_disputes == 0);
+    end_task(chain, id, verdicts);
+    CHECK(chain.task(id).state == TaskState::kSettled);
+    CHECK(chain.paid(id, Reason::kReward) == std::vector<std::uint64_t>{20 * kCoin});
+    CHECK(chain.paid(id, Reason::kVerificationFee) == std::vector<std::uint64_t>(4, 600'000'000));
+    CHECK(chain.paid(id, Reason::kProfilingFee) == std::vector<std::uint64_t>(4, 150'000'000));
+}
+
+TEST_CASE("VER-17: a verdict has a measurement exactly where one belongs, and a seed drawn with the verifiers") {
+    const ToyRun native(kNative);
+    Chain chain(tolerance_params());
+    const TaskId id = measured_task(chain, kDrift, checkpoints_of(native));
+    CHECK(chain.task(id).tolerance->sketch_seed != 0);
+    CHECK(chain.task(id).tolerance->sketch_seed != chain.task(id).tolerance->profile_seed);
+    const Verdicts verdicts = true_verdicts(chain, id, native);
+    commit_verdicts(chain, id, verdicts);
+    const auto refused = [&](std::uint32_t segment, const Verdict& verdict) {
+        const Assignment assignment = chain.task(id).assignments[place_of(chain, id, segment)];
+        return chain.fail(actor_of(chain, assignment.verifier), PublishVerdict{id, segment, verdict});
+    };
+    Verdict start = verdicts[place_of(chain, id, 0)];
+    start.measurement = measurement_of(0.0F);
+    CHECK(refused(0, start) == TxError::kMeasurementMismatch);
+    const Verdict right = verdicts[place_of(chain, id, 2)];
+    Verdict wrong = right;
+    wrong.measurement.reset();
+    CHECK(refused(2, wrong) == TxError::kMeasurementMismatch);
+    wrong = right;
+    wrong.diverged_after = 1;
+    CHECK(refused(2, wrong) == TxError::kMeasurementMismatch);
+    wrong.measurement.reset();
+    CHECK(refused(2, wrong) == TxError::kProbeMismatch);
+    wrong.probe_root.reset();
+    wrong.diverged_after = 5;
+    CHECK(refused(2, wrong) == TxError::kMeasurementMismatch);
+    wrong = right;
+    wrong.probe_root.reset();
+    CHECK(refused(2, wrong) == TxError::kProbeMismatch);
+    wrong = right;
+    wrong.measurement->other.update2 = std::bit_cast<std::uint32_t>(-1.0F);
+    CHECK(refused(2, wrong) == TxError::kFieldOutOfRange);
+    CHECK(refused(2, right) == TxError{});
+}
+
+TEST_CASE("VER-18: a drift beyond the threshold, a number that is not finite or a replay that diverges rejects") {
+    Task task;
+    task.tolerance = Tolerance{};
+    task.tolerance->threshold = Distances{2'000'000, 0};
+    Verdict verdict;
+    verdict.measurement = measurement_of(1e-3F);
+    CHECK(is_within_threshold(task, verdict));
+    verdict.measurement = measurement_of(3e-3F);
+    CHECK_FALSE(is_within_threshold(task, verdict));
+    verdict.measurement = measurement_of(1e-3F);
+    verdict.measurement->other.drift2 = 1;
+    CHECK_FALSE(is_within_threshold(task, verdict));
+    verdict.measurement = measurement_of(1e-3F);
+    verdict.measurement->parameters.not_finite = std::bit_cast<std::uint32_t>(1.0F);
+    CHECK_FALSE(is_within_threshold(task, verdict));
+    verdict.measurement = measurement_of(1e-3F);
+    verdict.measurement->other.integers = std::bit_cast<std::uint32_t>(1.0F);
+    CHECK_FALSE(is_within_threshold(task, verdict));
+    verdict.measurement.reset();
+    verdict.diverged_after = 2;
+    CHECK_FALSE(is_within_threshold(task, verdict));
+}
+
+TEST_CASE("VER-19: a verdict that rejects opens no dispute, and convicts the solver when it stands at the end") {
+    const ToyRun cheat(Tamper{false, 5, 2, 3});
+    Chain chain(tolerance_params());
+    const TaskId id = measured_task(chain, kDrift, checkpoints_of(cheat));
+    const Verdicts verdicts = true_verdicts(chain, id, cheat);
+    publish_verdicts(chain, id, verdicts);
+    const Assignment rejecting = chain.task(id).assignments[place_of(chain, id, 2)];
+    CHECK(rejecting.status == VerdictStatus::kRejected);
+    CHECK(chain.task(id).open_disputes == 0);
+    end_task(chain, id, verdicts);
+    CHECK(chain.task(id).state == TaskState::kConvicted);
+    CHECK(chain.slashed(id, Reason::kBeyondTolerance) == std::vector<std::uint64_t>{5 * kCoin});
+    CHECK(chain.paid(id, Reason::kWonDispute) == std::vector<std::uint64_t>{5 * kCoin / 2});
+    CHECK(chain.paid(id, Reason::kVerificationFee).size() == 4);
+    CHECK(chain.paid(id, Reason::kProfilingFee).size() == 4);
+}
+
+TEST_CASE("VER-20: verdicts on one segment that contradict each other burn both bonds, and the task expires") {
+    const ToyRun native(kNative);
+    Params params = tolerance_params();
+    params.verifiers_per_segment = 2;
+    Chain chain(params);
+    const TaskId id = measured_task(chain, kDrift, checkpoints_of(native));
+    REQUIRE(chain.task(id).assignments.size() == 8);
+    Verdicts verdicts = true_verdicts(chain, id, native);
+    const std::size_t place = place_of(chain, id, 2);
+    verdicts[place].measurement->parameters.dot ^= 1U;
+    publish_verdicts(chain, id, verdicts);
+    end_task(chain, id, verdicts);
+    CHECK(chain.task(id).state == TaskState::kExpired);
+    CHECK(chain.slashed(id, Reason::kContradiction) == std::vector<std::uint64_t>(2, kCoin));
+    CHECK(chain.task(id).assignments[place].status == VerdictStatus::kContradicted);
+    CHECK(chain.task(id).assignments[place + 1].status == VerdictStatus::kContradicted);
+    CHECK(chain.stake(Role::kSolver, chain.solver).free.grains == 100 * kCoin);
+    CHECK(chain.paid(id, Reason::kReward).empty());
+}
+
+TEST_CASE("VER-20: a rejection that nothing contradicts convicts in spite of a contradiction elsewhere") {
+    const ToyRun cheat(Tamper{false, 5, 2, 3});
+    Params params = tolerance_params();
+    params.verifiers_per_segment = 2;
+    Chain chain(params);
+    const TaskId id = measured_task(chain, kDrift, checkpoints_of(cheat));
+    Verdicts verdicts = true_verdicts(chain, id, cheat);
+    verdicts[place_of(chain, id, 3)].measurement->parameters.dot ^= 1U;
+    publish_verdicts(chain, id, verdicts);
+    end_task(chain, id, verdicts);
+    CHECK(chain.task(id).state == TaskState::kConvicted);
+    CHECK(chain.slashed(id, Reason::kContradiction).size() == 2);
+    CHECK(chain.slashed(id, Reason::kBeyondTolerance).size() == 1);
+}
+
+TEST_CASE("VER-21: drifts within the threshold that add up over the run convict the solver") {
+    const ToyRun native(kNative);
+    for (const std::uint32_t most : {2'500U, 3'500U}) {
+        CAPTURE(most);
+        Params params = tolerance_params();
+        params.growth_max_thousandths = most;
+        Chain chain(params);
+        const TaskId id = measured_task(chain, kDrift, checkpoints_of(native));
+        Verdicts verdicts = true_verdicts(chain, id, native);
+        for (Verdict& verdict : verdicts) {
+            if (verdict.measurement) {
+                // The same drift in each of three segments: its square grows threefold.
+                verdict.measurement = measurement_of(kDrift);
+                verdict.measurement->parameters.sketch.fill(std::bit_cast<std::uint32_t>(kDrift));
+            }
+        }
+        publish_verdicts(chain, id, verdicts);
+        end_task(chain, id, verdicts);
+        const bool convicted = most < 3'000;
+        CHECK(chain.task(id).state == (convicted ? TaskState::kConvicted : TaskState::kSettled));
+        CHECK(chain.slashed(id, Reason::kBeyondBudget).size() == (convicted ? 1 : 0));
+        CHECK(chain.paid(id, Reason::kWonDispute).empty());
+    }
+}
+
+TEST_CASE("DSP-44: a segment that is judged by distance is not disputed itself, the initialisation is") {
+    const ToyRun native(kNative);
+    Chain chain(tolerance_params());
+    const TaskId id = measured_task(chain, kDrift, checkpoints_of(native));
+    CHECK(chain.fail(chain.whistleblower, OpenDispute{id, 2, Role::kWhistleblower}) == TxError::kNotExact);
+    CHECK(chain.run(chain.whistleblower, OpenDispute{id, 0, Role::kWhistleblower}) == 0);
+}
+
+TEST_CASE("DSP-45: a verifier that inflates a measurement is refuted by the solver, and the solver is paid") {
+    const ToyRun native(kNative);
+    Chain chain(tolerance_params());
+    REQUIRE(chain.run(chain.solver, Bond{Role::kWhistleblower, {10 * kCoin}}) == 0);
+    const TaskId id = measured_task(chain, kDrift, checkpoints_of(native));
+    Verdicts verdicts = true_verdicts(chain, id, native);
+    const std::size_t place = place_of(chain, id, 2);
+    const Verdict right = verdicts[place];
+    verdicts[place].measurement->parameters.drift2 = std::bit_cast<std::uint32_t>(1.0F);
+    publish_verdicts(chain, id, verdicts);
+    const Assignment assignment = chain.task(id).assignments[place];
+    CHECK(assignment.status == VerdictStatus::kRejected);
+    const State& start = native.state(4);
+    const State replayed = replay_from(ToyRun(), start, 4, 4);
+    const MeasuredRoots roots = roots_of(start, replayed, native.state(8));
+    const Actor& verifier = actor_of(chain, assignment.verifier);
+    const Actor& challenger = verifier.id == chain.solver.id ? chain.whistleblower : chain.solver;
+    ChallengeVerdict challenge{id, 2, verifier.id, Role::kWhistleblower, VerdictPart::kMeasurement, roots};
+    std::swap((*challenge.roots)[0], (*challenge.roots)[1]);
+    CHECK(chain.fail(challenger, challenge) == TxError::kNotMeasured);
+    challenge.roots.reset();
+    CHECK(chain.fail(challenger, challenge) == TxError::kNotMeasured);
+    challenge.roots = roots;
+    REQUIRE(chain.run(challenger, challenge) == 0);
+    const DisputeId dispute =
+        dispute_id(id, 2, challenger.id, DisputedVerdict{verifier.id, false, VerdictPart::kMeasurement});
+    // Nothing of it was left to a lottery, so it begins at once.
+    REQUIRE(find_dispute(chain.view, dispute)->state == DisputeState::kActive);
+    const auto world = measuring_world(start, replayed, native.state(8));
+    const std::uint64_t seed = chain.task(id).tolerance->sketch_seed;
+    const auto commit = static_cast<std::uint32_t>(world.init.size() - 1);
+    const auto inflate = [](canonical::Tensor& tensor) {
+        const float one = 1.0F;
+        std::memcpy(tensor.data.data(), &one, sizeof(one));
+    };
+    trace::testing::ScalarReplay theirs(world, true, seed, {{0, commit, inflate, 0}});
+    trace::testing::ScalarReplay ours(world, true, seed);
+    CHECK(ours.state_root_after(0) == trace::measurement_root(*right.measurement));
+    play(chain, dispute, theirs, ours, verifier, challenger);
+    CHECK(find_dispute(chain.view, dispute)->state == DisputeState::kRefuted);
+    CHECK(chain.task(id).assignments[place].status == VerdictStatus::kRefuted);
+    end_task(chain, id, verdicts);
+    CHECK(chain.task(id).state == TaskState::kSettled);
+    CHECK(chain.paid(id, Reason::kVerificationFee).size() == 3);
+}
+
+TEST_CASE("DSP-45: a wrong end root is refuted, and a challenge of a right one costs the bond") {
+    const ToyRun native(kNative);
+    const ToyRun canonical;
+    const ToyRun liar(Tamper{false, 6, 1, 2});
+    for (const bool lies : {true, false}) {
+        CAPTURE(lies);
+        Chain chain(tolerance_params());
+        const TaskId id = measured_task(chain, kDrift, checkpoints_of(native));
+        Verdicts verdicts = true_verdicts(chain, id, native);
+        const std::size_t place = place_of(chain, id, 2);
+        const State& start = native.state(4);
+        if (lies) {
+            verdicts[place].end_root = root_of(replay_from(liar, start, 4, 4));
+        }
+        publish_verdicts(chain, id, verdicts);
+        const Actor& verifier = actor_of(chain, chain.task(id).assignments[place].verifier);
+        const Actor& challenger = verifier.id == chain.whistleblower.id ? chain.stranger : chain.whistleblower;
+        const Role role = &challenger == &chain.stranger ? Role::kVerifier : Role::kWhistleblower;
+        CHECK(chain.fail(challenger, ChallengeVerdict{id, 0, chain.task(id).assignments[0].verifier, role,
+                                                      VerdictPart::kEnd}) == TxError::kPartUnknown);
+        REQUIRE(chain.run(challenger, ChallengeVerdict{id, 2, verifier.id, role, VerdictPart::kEnd}) == 0);
+        const DisputeId dispute =
+            dispute_id(id, 2, challenger.id, DisputedVerdict{verifier.id, false, VerdictPart::kEnd});
+        const trace::Claim claim = find_dispute(chain.view, dispute)->claim;
+        ToyReplay theirs(lies ? liar : canonical, claim, start);
+        ToyReplay ours(lies ? canonical : liar, claim, start);
+        play(chain, dispute, theirs, ours, verifier, challenger);
+        CHECK(find_dispute(chain.view, dispute)->state == (lies ? DisputeState::kRefuted : DisputeState::kUpheld));
+        CHECK(chain.task(id).assignments[place].status == (lies ? VerdictStatus::kRefuted : VerdictStatus::kAccepted));
+    }
+}
+
+TEST_CASE("VER-11: in tolerance mode a forced verdict has another probe root and the true measurement") {
+    const ToyRun native(kNative);
+    Params params = tolerance_params();
+    params.forced_error_bps = 10'000;
+    Chain chain(params);
+    const TaskId id = measured_task(chain, kDrift, checkpoints_of(native));
+    const Verdicts verdicts = true_verdicts(chain, id, native);
+    publish_verdicts(chain, id, verdicts);
+    const std::size_t place = place_of(chain, id, 2);
+    const Assignment forced = chain.task(id).assignments[place];
+    CHECK(forced.probe_root == hash_of("decoy"));
+    CHECK(forced.measurement == verdicts[place].measurement);
+    CHECK(forced.status == VerdictStatus::kAccepted);
+    const Actor& verifier = actor_of(chain, forced.verifier);
+    const Actor& challenger = verifier.id == chain.whistleblower.id ? chain.stranger : chain.whistleblower;
+    const Role role = &challenger == &chain.stranger ? Role::kVerifier : Role::kWhistleblower;
+    REQUIRE(chain.run(challenger, ChallengeVerdict{id, 2, verifier.id, role}) == 0);
+    REQUIRE(chain.run(challenger, ChallengeVerdict{id, 2, verifier.id, role, VerdictPart::kEnd}) == 0);
+    REQUIRE(chain.run(verifier, DiscloseVerdict{id, 2, opening_of(verdicts[place])}) == 0);
+    const auto state_of = [&](VerdictPart part) {
+        return find_dispute(chain.view, dispute_id(id, 2, challenger.id, DisputedVerdict{verifier.id, false, part}))->state;
+    };
+    CHECK(state_of(VerdictPart::kProbe) == DisputeState::kForced);
+    CHECK(state_of(VerdictPart::kEnd) == DisputeState::kActive);
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <verifier/worker/measuring.hpp>
+
+#include <utility>
+
+#include <core/base/assert.hpp>
+#include <core/merkle/tree.hpp>
+#include <verifier/engine/native/native_engine.hpp>
+#include <verifier/program/distance.hpp>
+#include <verifier/trace/commitment.hpp>
+#include <verifier/worker/runner.hpp>
+
+namespace assay::worker {
+namespace {
+
+Hash256 tree_root(const States& state) {
+    std::vector<Hash256> leaves;
+    leaves.reserve(state.size());
+    for (const canonical::Tensor& tensor : state) {
+        leaves.push_back(trace::commit_tensor(tensor));
+    }
+    return merkle::root_of(leaves);
+}
+
+}  // namespace
+
+Measuring prepare_measuring(
+    const Material& task, const States& start, const States& replayed, const States& claimed, std::uint64_t seed
+) {
+    auto distance = program::build_distance_program(task.program.state);
+    ASSERT(distance.has_value());  // load_material has built it
+    auto material = std::make_shared<Material>(task);
+    material->program = *std::move(distance);
+    material->program.dataset = task.program.dataset;
+    material->initial = program::measured_state(start, replayed, claimed);
+    material->spec.seed = seed;
+    return {.material = std::move(material), .roots = {tree_root(start), tree_root(replayed), tree_root(claimed)}};
+}
+
+trace::Measurement measure(const Measuring& measuring, const engine::EngineOptions& options) {
+    Runner runner(measuring.material, true, options);
+    runner.run(0);
+    return trace::decode_measurement(canonical::tile_of(runner.state().front(), 0));
+}
+
+std::shared_ptr<const Material> with_seed(const Material& task, std::uint64_t seed) {
+    auto material = std::make_shared<Material>(task);
+    material->spec.seed = seed;
+    return material;
+}
+
+States run_natively(
+    const Material& task, std::uint32_t segment, const States& before, const engine::EngineOptions& options
+) {
+    engine::NativeOptions native;
+    native.device = options.device;
+    native.threads = options.threads;
+    engine::NativeEngine engine(task.program.step, task.dataset, native);
+    engine.set_state(before);
+    const std::uint64_t first = task.first_step(segment);
+    for (std::uint64_t step = first; step < first + task.step_count(segment); ++step) {
+        if (!engine.run_step({.seed = task.spec.seed, .step = step, .dataset = task.program.dataset})) {
+            throw Diverged(step);
+        }
+    }
+    return engine.state();
+}
+
+}  // namespace assay::worker
