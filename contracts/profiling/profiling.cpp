@@ -6,6 +6,7 @@
 #include <contracts/arbitration/arbitration.hpp>
 #include <contracts/arbitration/ending.hpp>
 #include <contracts/chain/slots.hpp>
+#include <contracts/ledger/ledger.hpp>
 #include <contracts/params/by_value.hpp>
 #include <contracts/params/rules.hpp>
 #include <contracts/settlement/settlement.hpp>

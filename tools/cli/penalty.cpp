@@ -158,6 +158,16 @@ std::string meaning(const Penalty& penalty) {
             return "It asked for a piece of " +
                    (penalty.checkpoint ? "checkpoint " + number(*penalty.checkpoint) : std::string("a checkpoint")) +
                    " that was shown (AVL-2).";
+        case Reason::kContradiction:
+            return "As a verifier of " + segment +
+                   " it published a verdict that another contradicts, and neither was disputed (VER-20).";
+        case Reason::kBeyondTolerance:
+            return "As the task's solver it posted a checkpoint further from the canonical replay of " + segment +
+                   " than the task's threshold, by a verdict that nobody refuted (VER-19).";
+        case Reason::kBeyondBudget:
+            return "As the task's solver its drifts from the canonical replays add up over the run as those of honest "
+                   "hardware do not (VER-21).";
+        case Reason::kProfilingFee:
         case Reason::kReward:
         case Reason::kVerificationFee:
         case Reason::kRefund:

@@ -118,7 +118,8 @@ TEST_CASE("every reason for a loss of stake has words of its own and a command")
     for (const Reason reason :
          {Reason::kLostDispute, Reason::kFalseAccusation, Reason::kDisputeTimeout, Reason::kUnavailable,
           Reason::kMissedDeadline, Reason::kMissedVerdict, Reason::kWrongVerdict, Reason::kNeedlessChallenge,
-          Reason::kBrokenCommitment, Reason::kUndisclosed}) {
+          Reason::kBrokenCommitment, Reason::kUndisclosed, Reason::kContradiction, Reason::kBeyondTolerance,
+          Reason::kBeyondBudget}) {
         Book book;
         book.add(9, history::Slashed{kSolver, Amount{10}, Amount{10}, reason});
         const Penalty penalty = book.penalties().at(0);

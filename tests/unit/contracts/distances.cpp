@@ -34,6 +34,7 @@ trace::GroupMeasurement nothing() { return {}; }
 Params tolerance_params() {
     Params params = quick_params();
     params.segments_checked = 4;
+    params.verifiers_per_segment_max = 2;
     params.challenge_blocks = 40;
     params.publish_blocks = 20;
     params.commit_blocks = 20;

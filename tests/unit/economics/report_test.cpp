@@ -75,7 +75,7 @@ TEST_CASE("economics: what is wrong with a costs file is said by key") {
     CHECK(complaint("[adversary]\nverifiers = 5").find("[adversary] verifiers") != std::string::npos);
     CHECK(complaint("mode = \"tolerance\"").find("[rates] interpolation: is missing") != std::string::npos);
     CHECK(complaint("[rates]\ndrift = 0.5").find("tolerance") != std::string::npos);
-    CHECK(complaint("[parameters]\nsegments_checked_max = 200").find("256") != std::string::npos);
+    CHECK(complaint("[parameters]\nsegments_checked_max = 300").find("256") != std::string::npos);
     CHECK(complaint("task = 3").find("[[task]]") != std::string::npos);
     CHECK(complaint("[[task]]\nname = \"a\"\n[[task]]\nname = \"a\"").find("two tasks") != std::string::npos);
     CHECK(complaint("[[task]]\nname = \"a\"\nsegments = 0").find("segments") != std::string::npos);
