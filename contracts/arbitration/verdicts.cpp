@@ -67,7 +67,7 @@ Result<trace::Claim, TxError> make_verdict_claim(
         claim.after = assignment.end_root;
         return claim;
     }
-    return Unexpected{TxError::kPartUnknown};  // DSP-41, DSP-45
+    return Unexpected{part == VerdictPart::kProbe ? TxError::kNotPublished : TxError::kPartUnknown};  // DSP-41, DSP-45
 }
 
 std::vector<Dispute> disputes_of(const StateView& view, const TaskId& task, const Assignment& assignment) {

@@ -99,7 +99,7 @@ TEST_CASE("a challenged verdict is told with its verifier, what is awaited, and 
     Dispute d = make_dispute();
     d.verdict = contracts::DisputedVerdict{.verifier = d.responder, .is_second = false};
     d.state = DisputeState::kAwaiting;
-    CHECK(says(d, "over a verdict on segment 3 of task"));
+    CHECK(says(d, "of a verdict on segment 3 of task"));
     CHECK(says(d, "The verifier, "));
     CHECK(says(d, "is to disclose its verdict before block 140"));
     CHECK(says(d, "Bonds stay locked"));

@@ -107,7 +107,7 @@ TEST_CASE("an unknown key is refused with the nearest one") {
     check_refused(replaced(kGood, "hidden =", "hiden ="), "[model] hiden: unknown key; nearest: [model] hidden");
     check_refused(replaced(kGood, "learning_rate", "lerning_rate"), "nearest: [optimizer] learning_rate");
     check_refused(replaced(kGood, "[data]\ntext", "[data]\ntest"), "nearest: [data] text");
-    check_refused(replaced(kGood, "[model]", "[modle]"), "nearest: model");
+    check_refused(replaced(kGood, "[model]", "[modell]"), "nearest: model");
     check_refused(replaced(kGood, "\"char\"", "\"chr\""), "\"chr\" is unknown; nearest: \"char\"");
     check_refused(replaced(kGood, "\"adam\"", "\"adm\""), "nearest: \"adam\"");
     check_refused(replaced(kGood, "learning_rate = 0.01", "momentum = 0.9"), "momentum: unknown key");

@@ -112,7 +112,7 @@ TEST_CASE("a task tells what its record says") {
     CHECK(names_of(got) == std::set<std::string>{
         "id", "title", "state", "submitter", "solver", "reward", "verification_fee", "escrow", "solver_bond", "steps",
         "checkpoint_interval", "segments", "checkpoints", "diverged_at", "assignments", "deadline", "submitted_at", "open_disputes",
-        "parent", "depth", "tainted_by", "hardware_class",
+        "parent", "depth", "tainted_by", "hardware_class", "mode", "tolerance",
         "open_challenges", "history_count", "history_root", "lottery", "second_window", "disputes", "challenges", "program_id", "raw"});
     CHECK(got.at("state") == "training");
     CHECK(got.at("reward") == "18000000000000000000");
@@ -152,7 +152,7 @@ TEST_CASE("a dispute tells where it stands and who is to move") {
     CHECK(names_of(got) == std::set<std::string>{
         "id", "task", "segment", "responder", "challenger", "state", "reason", "level", "rounds", "to_move",
         "pinpoint", "responder_clock", "challenger_clock", "deadline", "opened_at", "ended_at", "onchain_bytes",
-        "referee_us", "slashed", "paid", "burned", "subject", "second", "moves", "raw"});
+        "referee_us", "slashed", "paid", "burned", "subject", "part", "second", "moves", "raw"});
     CHECK(got.at("state") == "active");
     CHECK(got.at("reason").is_null());
     CHECK(got.at("level") == trace::to_string(trace::Level::kSteps));
