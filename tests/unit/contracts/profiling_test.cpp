@@ -130,7 +130,7 @@ TEST_CASE("PRF-3: a report has every segment that is asked for, possible numbers
     CHECK(profile_commitment(id, profilers[0]->id, report, salt) != profile_commitment(id, profilers[2]->id, report, salt));
 }
 
-TEST_CASE("PRF-4: commitments first, then reports; who misses a phase loses a tenth, and too few refuse the task") {
+TEST_CASE("PRF-4: commitments first, then reports, who misses a phase loses a tenth, and too few refuse the task") {
     Chain chain(tolerance_params());
     const TaskId id = profiling_task(chain);
     const auto profilers = profilers_of(chain, id);
