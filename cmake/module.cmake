@@ -26,6 +26,8 @@ endif()
 if(ASSAY_SANITIZE)
   target_compile_options(assay_options INTERFACE -fsanitize=${ASSAY_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(assay_options INTERFACE -fsanitize=${ASSAY_SANITIZE})
+  # With sanitizers g++ falsely reports members of optionals, as its manual says it may.
+  target_compile_options(assay_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 endif()
 
 function(assay_module name)
