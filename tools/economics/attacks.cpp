@@ -11,7 +11,7 @@ namespace assay::economics {
 namespace {
 
 constexpr std::uint32_t kSybils = 10;
-constexpr Grains kRich = 100'000'000 * kGrainsPerAsy;  // nobody runs dry in one task
+constexpr Grains kRich = 1'000'000 * kGrainsPerAsy;  // nobody runs dry in one task, and a crowd's wealth fits 64 bits
 
 /// The accounts of one run, and who of them the attacker is.
 struct Stage {
