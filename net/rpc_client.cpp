@@ -211,6 +211,14 @@ std::optional<contracts::Dispute> RpcClient::dispute(const contracts::DisputeId&
     });
 }
 
+std::optional<contracts::ProfileReport> RpcClient::profile(const contracts::TaskId& task, const AccountId& profiler) {
+    return unless_missing([&] {
+        const json answer =
+            call("profile_get", {{"task", to_hex(task.view())}, {"profiler", to_hex(profiler.view())}});
+        return raw_member<contracts::ProfileReport>("profile_get", answer);
+    });
+}
+
 std::vector<contracts::DisputeId> RpcClient::disputes(const contracts::TaskId& task) {
     return list_all<contracts::DisputeId>(*this, "dispute_list", {{"task", to_hex(task.view())}}, "disputes");
 }

@@ -54,6 +54,8 @@ class RpcClient {
     std::optional<contracts::Task> task(const contracts::TaskId& id);
     std::vector<contracts::TaskId> tasks();  ///< all, following cursors
     std::optional<contracts::Checkpoint> checkpoint(const contracts::TaskId& task, std::uint32_t index);
+    /// What `profiler` published of a task.
+    std::optional<contracts::ProfileReport> profile(const contracts::TaskId& task, const AccountId& profiler);
     std::optional<contracts::Dispute> dispute(const contracts::DisputeId& id);
     std::vector<contracts::DisputeId> disputes(const contracts::TaskId& task);
     std::optional<contracts::Challenge> challenge(const contracts::ChallengeId& id);

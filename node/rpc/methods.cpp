@@ -379,6 +379,25 @@ Json challenge_get(const NodeApi& api, const Json& params) {
     return render(require<contracts::Challenge>(api, keys::challenge(id), "challenge"));
 }
 
+Json profile_get(const NodeApi& api, const Json& params) {
+    const Arguments arguments(params, {"task", "profiler"});
+    const auto id = arguments.id<contracts::TaskId>("task");
+    const AccountId profiler = arguments.account("profiler");
+    const auto task = require<contracts::Task>(api, keys::task(id), "task");
+    const auto profiles = task.tolerance ? task.tolerance->profiles : std::vector<contracts::Profile>{};
+    const auto found = std::find_if(profiles.begin(), profiles.end(), [&](const contracts::Profile& profile) {
+        return profile.profiler == profiler;
+    });
+    if (found == profiles.end()) {
+        throw Fault(kNotFound, "no such profiler of the task");
+    }
+    const auto place = static_cast<std::uint32_t>(found - profiles.begin());
+    const auto report = require<contracts::ProfileReport>(api, keys::profile(id, place), "profile");
+    Json out = render(report);
+    out["raw"] = to_hex(codec::encode(report));
+    return out;
+}
+
 /// The slot that exactly one of the parameters names.
 Bytes key_argument(const Arguments& arguments) {
     constexpr std::array<const char*, 7> kNames{"key",     "task",      "account", "dispute",
@@ -459,6 +478,7 @@ Dispatcher make_dispatcher(NodeApi& api, const std::atomic<bool>& stopping) {
     add("dispute_get", dispute_get);
     add("dispute_list", dispute_list);
     add("challenge_get", challenge_get);
+    add("profile_get", profile_get);
     out.add("chain_wait", [&api, &stopping](const Json& params) { return chain_wait(api, params, stopping); });
     out.add("tx_submit", [&api](const Json& params) { return tx_submit(api, params); });
     auto names = out.names();

@@ -69,7 +69,7 @@ TEST_CASE("every documented method is there") {
          {"node_status", "chain_params", "chain_wait", "chain_block", "tx_submit", "tx_get", "account_get",
           "account_history", "stake_get", "task_get", "task_list", "task_history", "task_lineage",
           "checkpoint_get", "dispute_get",
-          "dispute_list", "challenge_get", "chain_proof", "rpc.discover"}) {
+          "dispute_list", "challenge_get", "profile_get", "chain_proof", "rpc.discover"}) {
         CAPTURE(method);
         const int code = server.code(method, {{"no_such_parameter", 1}});
         CHECK(code == rpc::kInvalidParams);
@@ -129,6 +129,7 @@ TEST_CASE("what is not there is not_found") {
         {"task_lineage", {{"task", hash}}},
         {"task_history", {{"task", hash}}},      {"checkpoint_get", {{"task", hash}, {"index", 0}}},
         {"dispute_get", {{"dispute", hash}}},    {"challenge_get", {{"challenge", hash}}},
+        {"profile_get", {{"task", hash}, {"profiler", hash}}},
     };
     for (const auto& [method, params] : table) {
         CAPTURE(method);
@@ -286,6 +287,28 @@ TEST_CASE("a task, its history, checkpoints, disputes and challenges are found")
     CHECK_FALSE(listed.at("disputes")[0].contains("raw"));
     CHECK(server.result("dispute_list", {{"state", "moot"}}).at("disputes").empty());
     CHECK(server.result("challenge_get", {{"challenge", hex(challenge.id)}}).at("state") == "open");
+}
+
+TEST_CASE("a profile is found by who measured it") {
+    Server server;
+    Task task = server.put_task(1, TaskState::kProfiling);
+    auto& profiles = task.tolerance.emplace().profiles;
+    profiles.resize(2);
+    profiles[0].profiler = key(1).account();
+    profiles[1].profiler = key(2).account();
+    server.node.put(keys::task(task.id), codec::encode(task));
+    ProfileReport report;
+    report.start_root.data.fill(7);
+    report.segments.resize(2);
+    server.node.put(keys::profile(task.id, 1), codec::encode(report));
+    const Json got = server.result("profile_get", {{"task", hex(task.id)}, {"profiler", hex(key(2).account())}});
+    CHECK(got.at("raw") == to_hex(codec::encode(report)));
+    CHECK(got.at("segments").size() == 2);
+    // Not published, and not drawn.
+    for (const std::uint8_t other : {std::uint8_t{1}, std::uint8_t{3}}) {
+        CAPTURE(other);
+        CHECK(server.code("profile_get", {{"task", hex(task.id)}, {"profiler", hex(key(other).account())}}) == rpc::kNotFound);
+    }
 }
 
 TEST_CASE("a proof names its slot, whichever way it was asked for") {
