@@ -30,6 +30,7 @@ class Chain {
     /// Those that were over for the first time at the last refresh.
     const std::vector<contracts::Task>& ended() const { return ended_; }
 
+    std::uint64_t height() const { return height_; }
     Amount free_stake(contracts::Role role);
     /// The accounts that the chain may draw in a role.
     std::vector<AccountId> stakers(contracts::Role role);

@@ -177,7 +177,9 @@ void Checker::judge(
         }
         const auto measuring =
             prepare_measuring(*material, before, end.state, *claimed, task.tolerance.value().sketch_seed);
-        judged.verdict.measurement = measure(measuring, at_.options.engine);
+        judged.verdict.measurement = measure(
+            measuring, at_.options.engine, at_.measuring_fraud(measuring.material, Dishonesty::kInflate)
+        );
         judged.roots = measuring.roots;
     }
     at_.judged.insert_or_assign({task.id, segment}, judged);

@@ -12,6 +12,13 @@
 
 namespace assay::worker {
 
+namespace {
+
+/// What a party that moves late leaves itself of its clock.
+constexpr std::uint64_t kLateBlocks = 10;
+
+}  // namespace
+
 std::vector<trace::NodeReveal> node_reveals(const trace::Claim& claim, const std::vector<contracts::Tx>& moves) {
     std::vector<trace::NodeReveal> reveals;
     trace::Position position = trace::start_position(claim);
@@ -56,6 +63,9 @@ bool DisputeDesk::attend(const contracts::Task& task) {
             replays_.erase(id);
             continue;
         }
+        if (at_.options.late_moves && at_.chain.height() + kLateBlocks < dispute->deadline.value) {
+            continue;
+        }
         const roles::Intent intent = roles::decide_dispute(*dispute, at_.chain.self());
         if (!std::holds_alternative<roles::Wait>(intent) || may_show_divergence(*dispute)) {
             moved = move(task, *dispute, intent) || moved;
@@ -67,6 +77,7 @@ bool DisputeDesk::attend(const contracts::Task& task) {
 struct DisputeDesk::Ground {
     std::shared_ptr<const Material> material;
     States before{};
+    bool is_measured = false;  ///< the distance program's, of one measurement
 };
 
 std::optional<DisputeDesk::Ground> DisputeDesk::ground_of(
@@ -92,23 +103,23 @@ std::optional<DisputeDesk::Ground> DisputeDesk::ground_of(
         return std::nullopt;
     }
     const auto end = run_segment(material, dispute.segment, *before, at_.options.engine, nullptr);
-    return Ground{prepare_measuring(*material, *before, end->state, *claimed, dispute.claim.seed).material};
+    return Ground{prepare_measuring(*material, *before, end->state, *claimed, dispute.claim.seed).material, {}, true};
 }
 
 std::optional<DisputeDesk::Ground> DisputeDesk::ground_of_report(
     const contracts::Task& task, const contracts::Dispute& dispute, const std::shared_ptr<const Material>& material
 ) {
-    const auto kept = at_.journal.profile(task.id);
-    if (!kept || dispute.responder != at_.chain.self()) {
+    const auto report = at_.chain.rpc().profile(task.id, dispute.responder);
+    if (!report) {
         return std::nullopt;
     }
     const contracts::ProfilePart part = dispute.profile->part;
     if (part == contracts::ProfilePart::kStart) {
         return Ground{material};
     }
-    auto before = state_before_profiled(at_, material, kept->report, dispute.segment);
+    auto before = state_before_profiled(at_, material, *report, dispute.segment);
     if (!before) {
-        at_.reporter.trouble("dispute " + to_hex(dispute.id.view()) + ": a native state of our own is lost");
+        at_.reporter.trouble("dispute " + to_hex(dispute.id.view()) + ": " + before.error().reason);
         return std::nullopt;
     }
     if (!contracts::is_measured(part)) {
@@ -116,12 +127,19 @@ std::optional<DisputeDesk::Ground> DisputeDesk::ground_of_report(
     }
     const std::uint32_t segment = std::max(1U, dispute.segment);
     const auto replayed = run_segment(material, segment, *before, at_.options.engine, nullptr);
-    const States claimed =
+    const auto claimed =
         part == contracts::ProfilePart::kMeasurement
-            ? run_natively(*material, segment, *before, at_.options.engine)
-            : run_segment(with_seed(*material, task.tolerance.value().reference_seed), 1, *before, at_.options.engine,
-                          nullptr)->state;
-    return Ground{prepare_measuring(*material, *before, replayed->state, claimed, dispute.claim.seed).material};
+            ? native_state(at_, *material, report->segments.at(segment - 1))
+            : Result<States, Unavailable>(
+                  run_segment(with_seed(*material, task.tolerance.value().reference_seed), 1, *before,
+                              at_.options.engine, nullptr)->state
+              );
+    if (!claimed) {
+        at_.reporter.trouble("dispute " + to_hex(dispute.id.view()) + ": " + claimed.error().reason);
+        return std::nullopt;
+    }
+    const auto measuring = prepare_measuring(*material, *before, replayed->state, *claimed, dispute.claim.seed);
+    return Ground{measuring.material, {}, true};
 }
 
 EngineReplay* DisputeDesk::replay_of(const contracts::Task& task, const contracts::Dispute& dispute) {
@@ -136,8 +154,10 @@ EngineReplay* DisputeDesk::replay_of(const contracts::Task& task, const contract
     if (!ground) {
         return nullptr;
     }
+    const auto kind = dispute.profile ? Dishonesty::kMisprofile : Dishonesty::kInflate;
+    const auto fraud = ground->is_measured ? at_.measuring_fraud(ground->material, kind) : at_.fraud(material);
     auto replay = std::make_unique<EngineReplay>(
-        ground->material, dispute.claim, std::move(ground->before), at_.options.engine, at_.fraud(material)
+        ground->material, dispute.claim, std::move(ground->before), at_.options.engine, fraud
     );
     return replays_.emplace(dispute.id, std::move(replay)).first->second.get();
 }

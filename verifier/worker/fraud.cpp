@@ -54,9 +54,20 @@ std::optional<std::uint32_t> update_node(const Graph& graph) {
 }
 
 bool alters_steps(Dishonesty kind) {
-    return kind != Dishonesty::kNone && kind != Dishonesty::kWithhold && kind != Dishonesty::kLazy &&
-           kind != Dishonesty::kCopycat;
+    switch (kind) {
+        case Dishonesty::kTile:
+        case Dishonesty::kSkip:
+        case Dishonesty::kData:
+        case Dishonesty::kInit:
+        case Dishonesty::kOptimizer:
+        case Dishonesty::kFalseAccuser:
+        case Dishonesty::kReject: return true;
+        default: return false;
+    }
 }
+
+/// How much of a segment's update a push adds to it.
+constexpr float kPush = 0.01F;
 
 float load_f32(const Tensor& tensor, std::size_t index) {
     float value = 0;
@@ -77,20 +88,40 @@ Fraud::Fraud(
 )
     : kind_(kind), material_(std::move(material)), node_(node) {
     const contracts::TaskSpec& spec = material_->spec;
-    const Graph& graph = material_->program.step;
     first_ = std::min(step.value_or(spec.steps / 2), spec.steps - 1);
     last_ = first_;
     segment_ = static_cast<std::uint32_t>(first_ / spec.checkpoint_interval) + 1;
+    if (!alters_steps(kind_)) {
+        node_.reset();
+        return;
+    }
+    aim();
+    const Graph& altered = initialisation_ ? material_->program.init : material_->program.step;
+    if (kind_ != Dishonesty::kSkip && (!node_ || *node_ + 1 >= altered.size())) {
+        throw std::runtime_error(std::string("this program has no node for the fraud ") + to_string(kind_));
+    }
+    const bool is_tile =
+        kind_ == Dishonesty::kTile || kind_ == Dishonesty::kFalseAccuser || kind_ == Dishonesty::kReject;
+    if (is_tile) {
+        tile_ = canonical::tile_count(altered[*node_].shape) / 2;
+    }
+}
+
+Fraud Fraud::overstating(std::shared_ptr<const Material> measuring) {
+    Fraud fraud(Dishonesty::kNone, std::move(measuring));
+    fraud.kind_ = Dishonesty::kTile;
+    fraud.initialisation_ = true;
+    fraud.first_ = fraud.last_ = 0;
+    fraud.node_ = fraud.material_->program.init.back().inputs.front().index;
+    fraud.tile_ = 0;
+    return fraud;
+}
+
+/// Chooses where, as far as nobody asked for a place.
+void Fraud::aim() {
+    const contracts::TaskSpec& spec = material_->spec;
+    const Graph& graph = material_->program.step;
     switch (kind_) {
-        case Dishonesty::kTile:
-        case Dishonesty::kFalseAccuser:
-            if (!node_) {
-                node_ = middle_node(graph, [](const auto& n) { return n.op == Op::kContract; });
-            }
-            if (!node_) {
-                node_ = middle_node(graph, [](const auto& n) { return n.dtype == DType::kF32; });
-            }
-            break;
         case Dishonesty::kSkip:
             first_ = material_->first_step(segment_);
             last_ = first_ + material_->step_count(segment_) - 1;
@@ -98,6 +129,7 @@ Fraud::Fraud(
             break;
         case Dishonesty::kData: node_ = first_node(graph, Op::kBatchRows); break;
         case Dishonesty::kInit:
+            initialisation_ = true;
             first_ = last_ = 0;
             segment_ = 0;
             node_ = first_node(material_->program.init, Op::kUniform);
@@ -106,25 +138,27 @@ Fraud::Fraud(
             last_ = spec.steps - 1;
             node_ = update_node(graph);
             break;
-        case Dishonesty::kWithhold:
-        case Dishonesty::kLazy:
-        case Dishonesty::kCopycat:
-        case Dishonesty::kNone: node_.reset(); return;
-    }
-    const Graph& altered = kind_ == Dishonesty::kInit ? material_->program.init : graph;
-    if (kind_ != Dishonesty::kSkip && (!node_ || *node_ + 1 >= altered.size())) {
-        throw std::runtime_error(std::string("this program has no node for the fraud ") + to_string(kind_));
-    }
-    if (kind_ == Dishonesty::kTile || kind_ == Dishonesty::kFalseAccuser) {
-        tile_ = canonical::tile_count(graph[*node_].shape) / 2;
+        case Dishonesty::kReject:
+            first_ = 0;
+            last_ = spec.steps - 1;
+            segment_ = 1;
+            [[fallthrough]];
+        default:
+            if (!node_) {
+                node_ = middle_node(graph, [](const auto& n) { return n.op == Op::kContract; });
+            }
+            if (!node_) {
+                node_ = middle_node(graph, [](const auto& n) { return n.dtype == DType::kF32; });
+            }
+            break;
     }
 }
 
 bool Fraud::touches(bool initialisation, std::uint64_t step) const {
-    if (!alters_steps(kind_)) {
+    if (!alters_steps(kind_) || initialisation != initialisation_ || step < first_ || step > last_) {
         return false;
     }
-    return initialisation == (kind_ == Dishonesty::kInit) && step >= first_ && step <= last_;
+    return kind_ != Dishonesty::kReject || step % material_->spec.checkpoint_interval == 0;
 }
 
 /// The first element of the tile, moved far enough to matter.
@@ -150,6 +184,7 @@ engine::Tamper Fraud::tamper(bool initialisation, std::uint64_t step, std::span<
     switch (kind_) {
         case Dishonesty::kTile:
         case Dishonesty::kFalseAccuser:
+        case Dishonesty::kReject:
             return [this](std::uint64_t, std::uint32_t node, Tensor& output) {
                 if (node == node_) {
                     alter(output);
@@ -188,6 +223,19 @@ engine::Tamper Fraud::tamper(bool initialisation, std::uint64_t step, std::span<
             };
         default: return {};
     }
+}
+
+std::vector<Tensor> Fraud::pushed(std::span<const Tensor> before, std::vector<Tensor> after) const {
+    const auto first = std::find_if(after.begin(), after.end(), [](const Tensor& t) { return t.dtype == DType::kF32; });
+    if (kind_ != Dishonesty::kPush || first == after.end()) {
+        return after;
+    }
+    const Tensor& start = before[static_cast<std::size_t>(first - after.begin())];
+    for (std::size_t i = 0; i < first->shape.element_count(); ++i) {
+        const float value = load_f32(*first, i);
+        store_f32(*first, i, value + kPush * (value - load_f32(start, i)));
+    }
+    return after;
 }
 
 }  // namespace assay::worker

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include <verifier/engine/engine.hpp>
 #include <verifier/worker/material.hpp>
@@ -22,6 +23,9 @@ class Fraud {
         std::optional<std::uint32_t> node = {}
     );
 
+    /// Overstates the first distance that a distance program measures, whose material this is.
+    static Fraud overstating(std::shared_ptr<const Material> measuring);
+
     Dishonesty kind() const { return kind_; }
     /// The first step that is wrong; where each step from there on is, the end of the run.
     std::uint64_t first_step() const { return first_; }
@@ -37,11 +41,18 @@ class Fraud {
         bool initialisation, std::uint64_t step, std::span<const canonical::Tensor> before
     ) const;
 
+    /// kPush: what is handed on after a segment that led from `before` to `after`.
+    std::vector<canonical::Tensor> pushed(
+        std::span<const canonical::Tensor> before, std::vector<canonical::Tensor> after
+    ) const;
+
   private:
+    void aim();
     void alter(canonical::Tensor& output) const;
 
     Dishonesty kind_;
     std::shared_ptr<const Material> material_;
+    bool initialisation_ = false;  ///< which of the two graphs is altered
     std::uint64_t first_ = 0;
     std::uint64_t last_ = 0;
     std::uint32_t segment_ = 0;

@@ -38,7 +38,7 @@ class Verifier final : public Role {
   public:
     explicit Verifier(Workplace& workplace)
         : at_(workplace), checker_(workplace), disputes_(workplace), watch_(workplace, contracts::Role::kVerifier),
-          profiler_(workplace) {}
+          profiler_(workplace), profiles_(workplace, contracts::Role::kVerifier) {}
 
     bool step() override {
         bool busy = false;
@@ -46,6 +46,7 @@ class Verifier final : public Role {
             busy = disputes_.attend(task) || busy;
             busy = watch_.attend(task) || busy;
             busy = profiler_.attend(task) || busy;
+            busy = profiles_.attend(task) || busy;
             for (const contracts::Assignment& assignment : task.assignments) {
                 if (assignment.verifier == at_.chain.self() && !at_.stop) {
                     busy = act(task, roles::decide_verifier(view_of(task, assignment))) || busy;
@@ -204,6 +205,7 @@ class Verifier final : public Role {
     DisputeDesk disputes_;
     VerdictWatch watch_;
     Profiler profiler_;
+    ProfileWatch profiles_;
 };
 
 /// Checks what solvers completed and verifiers accepted.
@@ -211,13 +213,14 @@ class Whistleblower final : public Role {
   public:
     explicit Whistleblower(Workplace& workplace)
         : at_(workplace), checker_(workplace), disputes_(workplace),
-          watch_(workplace, contracts::Role::kWhistleblower) {}
+          watch_(workplace, contracts::Role::kWhistleblower), profiles_(workplace, contracts::Role::kWhistleblower) {}
 
     bool step() override {
         bool busy = false;
         for (const auto& [id, task] : at_.chain.tasks()) {
             busy = disputes_.attend(task) || busy;
             busy = watch_.attend(task) || busy;
+            busy = profiles_.attend(task) || busy;
             const bool is_completed = task.state >= contracts::TaskState::kCompleted &&
                                       task.state != contracts::TaskState::kProfiling;
             if (is_completed && !at_.stop) {
@@ -305,6 +308,7 @@ class Whistleblower final : public Role {
     Checker checker_;
     DisputeDesk disputes_;
     VerdictWatch watch_;
+    ProfileWatch profiles_;
 };
 
 }  // namespace

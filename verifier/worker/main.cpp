@@ -84,6 +84,8 @@ void add_role(CLI::App& command, Arguments& args, const std::vector<std::string>
     command.add_option("--dishonest-step", args.worker.dishonest_step, "At this step")->group("Demonstrations");
     command.add_option("--dishonest-node", args.worker.dishonest_node, "In this node's output")
         ->group("Demonstrations");
+    command.add_flag("--late-moves", args.worker.late_moves, "Move in disputes only when the clock has nearly run out")
+        ->group("Demonstrations");
 }
 
 void set_listen(Arguments& args) {
@@ -164,11 +166,11 @@ int main(int argc, char** argv) {
     app.require_subcommand(1);
     Arguments args;
     auto* solve = app.add_subcommand("solve", "Accept tasks, train them, prove and defend the result");
-    add_role(*solve, args, {"none", "tile", "skip", "data", "init", "optimizer", "withhold"});
+    add_role(*solve, args, {"none", "tile", "skip", "data", "init", "optimizer", "withhold", "push"});
     solve->add_option("--max-tasks", args.worker.tasks_max, "Accept no more than this many; 0: no limit")
         ->capture_default_str();
     auto* verify = app.add_subcommand("verify", "Replay the segments that this verifier is drawn for");
-    add_role(*verify, args, {"none", "lazy", "copycat"});
+    add_role(*verify, args, {"none", "lazy", "copycat", "reject", "inflate", "misprofile"});
     auto* whistleblow = app.add_subcommand("whistleblow", "Replay completed tasks and dispute what is wrong");
     add_role(*whistleblow, args, {"none", "false-accuser"});
     whistleblow

@@ -37,8 +37,10 @@ Measuring prepare_measuring(
     return {.material = std::move(material), .roots = {tree_root(start), tree_root(replayed), tree_root(claimed)}};
 }
 
-trace::Measurement measure(const Measuring& measuring, const engine::EngineOptions& options) {
-    Runner runner(measuring.material, true, options);
+trace::Measurement measure(
+    const Measuring& measuring, const engine::EngineOptions& options, const std::shared_ptr<const Fraud>& fraud
+) {
+    Runner runner(measuring.material, true, options, fraud);
     runner.run(0);
     return trace::decode_measurement(canonical::tile_of(runner.state().front(), 0));
 }

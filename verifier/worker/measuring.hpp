@@ -9,6 +9,7 @@
 #include <contracts/chain/transaction.hpp>
 #include <verifier/engine/engine.hpp>
 #include <verifier/trace/tolerance.hpp>
+#include <verifier/worker/fraud.hpp>
 #include <verifier/worker/material.hpp>
 
 /// The distance program on the engine, for verifiers, profilers and those who check them (TOL rules).
@@ -26,8 +27,10 @@ struct Measuring {
 Measuring prepare_measuring(
     const Material& task, const States& start, const States& replayed, const States& claimed, std::uint64_t seed
 );
-/// Throws std::runtime_error.
-trace::Measurement measure(const Measuring& measuring, const engine::EngineOptions& options);
+/// As `fraud` has it, where there is one. Throws std::runtime_error.
+trace::Measurement measure(
+    const Measuring& measuring, const engine::EngineOptions& options, const std::shared_ptr<const Fraud>& fraud = nullptr
+);
 
 /// The same task under another seed.
 std::shared_ptr<const Material> with_seed(const Material& task, std::uint64_t seed);

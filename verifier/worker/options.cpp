@@ -7,7 +7,7 @@
 namespace assay::worker {
 namespace {
 
-constexpr std::array<std::pair<Dishonesty, const char*>, 10> kNames{
+constexpr std::array<std::pair<Dishonesty, const char*>, 14> kNames{
     {{Dishonesty::kNone, "none"},
      {Dishonesty::kTile, "tile"},
      {Dishonesty::kSkip, "skip"},
@@ -17,7 +17,11 @@ constexpr std::array<std::pair<Dishonesty, const char*>, 10> kNames{
      {Dishonesty::kWithhold, "withhold"},
      {Dishonesty::kFalseAccuser, "false-accuser"},
      {Dishonesty::kLazy, "lazy"},
-     {Dishonesty::kCopycat, "copycat"}}};
+     {Dishonesty::kCopycat, "copycat"},
+     {Dishonesty::kReject, "reject"},
+     {Dishonesty::kPush, "push"},
+     {Dishonesty::kInflate, "inflate"},
+     {Dishonesty::kMisprofile, "misprofile"}}};
 
 }  // namespace
 

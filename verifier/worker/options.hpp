@@ -23,6 +23,10 @@ enum class Dishonesty : std::uint8_t {
     kFalseAccuser = 7,  ///< a whistleblower that disputes an honest segment
     kLazy = 8,          ///< a verifier that accepts without a replay, and invents what it found at the probe
     kCopycat = 9,       ///< one that publishes what another verifier of the segment did
+    kReject = 10,       ///< one that replays wrongly, a tile in each segment, and so rejects what is right
+    kPush = 11,         ///< a solver in tolerance mode that lengthens each segment's update of one tensor a little
+    kInflate = 12,      ///< a verifier in tolerance mode that overstates the distances it measures
+    kMisprofile = 13,   ///< a profiler that overstates them
 };
 const char* to_string(Dishonesty kind) noexcept;
 /// By the name that --dishonest takes.
@@ -50,6 +54,7 @@ struct WorkerOptions {
     Dishonesty dishonesty = Dishonesty::kNone;
     std::optional<std::uint64_t> dishonest_step;
     std::optional<std::uint32_t> dishonest_node;
+    bool late_moves = false;  ///< moves in disputes only when its clock has nearly run out
 };
 
 }  // namespace assay::worker

@@ -2,6 +2,7 @@
 #include <verifier/worker/profiler.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include <core/crypto/random.hpp>
@@ -10,6 +11,9 @@
 
 namespace assay::worker {
 namespace {
+
+/// A challenge window is short; a server that does not answer is not waited for.
+constexpr artifacts::FetchLimits kFetchLimits{.size_max = 1U << 30U, .timeout = std::chrono::seconds(10)};
 
 /// The canonical state after the segment. Throws Diverged.
 States replay_from(
@@ -82,7 +86,9 @@ contracts::ProfileSegment Profiler::profile_segment(
     out.native_root = artifacts::state_root_of(native);
     out.native = {.sha256 = at_.store.put(bytes), .size_bytes = bytes.size(), .location = at_.artifacts_url};
     out.replayed_root = artifacts::state_root_of(replayed);
-    out.measurement = measure(measuring, at_.options.engine);
+    out.measurement = measure(
+        measuring, at_.options.engine, at_.measuring_fraud(measuring.material, Dishonesty::kMisprofile)
+    );
     at_.reporter.event(
         {{"event", "profile"},
          {"task", to_hex(task.id.view())},
@@ -123,16 +129,134 @@ std::optional<contracts::ProfileReport> Profiler::make_report(const contracts::T
     }
 }
 
-std::optional<States> state_before_profiled(
+Result<States, Unavailable> native_state(
+    Workplace& at, const Material& material, const contracts::ProfileSegment& segment
+) {
+    return load_state(material, {segment.native_root, segment.native, {}}, at.store, kFetchLimits);
+}
+
+Result<States, Unavailable> state_before_profiled(
     Workplace& at, const std::shared_ptr<const Material>& material, const contracts::ProfileReport& report,
     std::uint32_t segment
 ) {
     if (segment <= 1) {
         return replay_from(material, 0, {}, at.options.engine);
     }
-    const auto bytes = at.store.get(report.segments.at(segment - 2).native.sha256);
-    auto state = artifacts::decode_state(material->program, bytes.value_or(Bytes{}));
-    return state ? std::optional(*std::move(state)) : std::nullopt;
+    return native_state(at, *material, report.segments.at(segment - 2));
+}
+
+bool ProfileWatch::attend(const contracts::Task& task) {
+    const bool is_time = task.state == contracts::TaskState::kProfiling && task.tolerance &&
+                         task.tolerance->phase == contracts::ProfilingPhase::kChallenge;
+    if (!is_time || at_.stop || at_.options.dishonesty != Dishonesty::kNone || at_.journal.breaker()) {
+        return false;
+    }
+    for (const contracts::Profile& profile : task.tolerance->profiles) {
+        const bool stands = profile.status == contracts::ProfileStatus::kStanding;
+        if (stands && profile.profiler != at_.chain.self() && checked_.insert({task.id, profile.profiler}).second) {
+            check(task, profile.profiler);
+            return true;
+        }
+    }
+    return false;
+}
+
+void ProfileWatch::check(const contracts::Task& task, const AccountId& profiler) {
+    const auto material = at_.material(task);
+    const auto report = at_.chain.rpc().profile(task.id, profiler);
+    if (!material || !report) {
+        return;
+    }
+    try {
+        const auto fault = find_fault(task, material, *report);
+        if (!fault) {
+            at_.reporter.trouble(
+                "task " + to_hex(task.id.view()) + ": unable to check a profile: " + fault.error().reason
+            );
+        } else if (*fault) {
+            challenge(task, profiler, **fault);
+        }
+    } catch (const net::NetError&) {
+        throw;
+    } catch (const net::RpcError&) {
+        throw;
+    } catch (const std::exception& error) {
+        // Out of memory, a device, a replay that diverges: nothing to accuse anybody of.
+        at_.reporter.trouble("task " + to_hex(task.id.view()) + ": unable to check a profile: " + error.what());
+    }
+}
+
+void ProfileWatch::challenge(const contracts::Task& task, const AccountId& profiler, const Fault& fault) {
+    const bool sent = at_.chain.send(contracts::ChallengeProfile{
+        .task = task.id,
+        .profiler = profiler,
+        .role = role_,
+        .part = fault.part,
+        .segment = fault.segment,
+        .roots = fault.roots});
+    if (sent) {
+        at_.reporter.event(
+            {{"event", "challenge_profile"},
+             {"task", to_hex(task.id.view())},
+             {"profiler", to_hex(profiler.view())},
+             {"part", contracts::to_string(fault.part)},
+             {"segment", fault.segment}}
+        );
+    }
+}
+
+const ProfileWatch::Reference& ProfileWatch::reference_of(
+    const contracts::Task& task, const std::shared_ptr<const Material>& material
+) {
+    if (reference_ && reference_->task == task.id) {
+        return *reference_;
+    }
+    const contracts::Tolerance& tolerance = task.tolerance.value();
+    const auto& engine = at_.options.engine;
+    Reference made{.task = task.id, .states = {replay_from(material, 0, {}, engine), {}, {}}};
+    auto& [start, first, other] = made.states;
+    first = replay_from(material, 1, start, engine);
+    other = replay_from(with_seed(*material, tolerance.reference_seed), 1, start, engine);
+    const auto measuring = prepare_measuring(*material, start, first, other, tolerance.profile_seed);
+    made.measurement = measure(measuring, engine);
+    made.roots = measuring.roots;
+    return reference_.emplace(std::move(made));
+}
+
+Result<std::optional<ProfileWatch::Fault>, Unavailable> ProfileWatch::find_fault(
+    const contracts::Task& task, const std::shared_ptr<const Material>& material,
+    const contracts::ProfileReport& report
+) {
+    using contracts::ProfilePart;
+    const contracts::Tolerance& tolerance = task.tolerance.value();
+    const auto& engine = at_.options.engine;
+    const Reference& reference = reference_of(task, material);
+    const auto& [start, first, other] = reference.states;
+    if (artifacts::state_root_of(start) != report.start_root) {
+        return std::optional(Fault{ProfilePart::kStart, 0, {}});
+    }
+    if (artifacts::state_root_of(other) != report.reference_root) {
+        return std::optional(Fault{ProfilePart::kReference, 0, {}});
+    }
+    States before = start;
+    for (std::uint32_t segment = 1; segment <= report.segments.size(); ++segment) {
+        const contracts::ProfileSegment& claimed = report.segments[segment - 1];
+        const States replayed = segment == 1 ? first : replay_from(material, segment, before, engine);
+        if (artifacts::state_root_of(replayed) != claimed.replayed_root) {
+            return std::optional(Fault{ProfilePart::kReplayed, segment, {}});
+        }
+        TRY_ASSIGN(States native, native_state(at_, *material, claimed));
+        const auto measuring = prepare_measuring(*material, before, replayed, native, tolerance.profile_seed);
+        if (measure(measuring, engine) != claimed.measurement) {
+            return std::optional(Fault{ProfilePart::kMeasurement, segment, measuring.roots});
+        }
+        before = std::move(native);
+    }
+    // Last: it says the least, and its claim is about a segment that was right.
+    if (reference.measurement != report.reference) {
+        return std::optional(Fault{ProfilePart::kReferenceMeasurement, 0, reference.roots});
+    }
+    return std::optional<Fault>{};
 }
 
 }  // namespace assay::worker

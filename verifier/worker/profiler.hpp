@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
+#include <memory>
 #include <optional>
+#include <set>
+#include <utility>
 
 #include <verifier/worker/measuring.hpp>
 #include <verifier/worker/workplace.hpp>
@@ -26,8 +30,49 @@ class Profiler {
     Workplace& at_;
 };
 
-/// The state before what a part of our own report claims of `segment`, from our store; nullopt when it is lost.
-std::optional<States> state_before_profiled(
+/// Checks what others report of their hardware, as far as it can be: everything but the native states themselves.
+class ProfileWatch {
+  public:
+    /// `role`: whose stake backs a challenge.
+    ProfileWatch(Workplace& workplace, contracts::Role role) : at_(workplace), role_(role) {}
+    /// Whether there was something to do.
+    bool attend(const contracts::Task& task);
+
+  private:
+    struct Fault {
+        contracts::ProfilePart part{};
+        std::uint32_t segment = 0;
+        std::optional<contracts::MeasuredRoots> roots{};
+    };
+    /// What every report of a task has in common when it is right.
+    struct Reference {
+        contracts::TaskId task;
+        std::array<States, 3> states{};  ///< step 0, after segment 1, and after it under the reference's seed
+        trace::Measurement measurement{};
+        contracts::MeasuredRoots roots{};
+    };
+    const Reference& reference_of(const contracts::Task& task, const std::shared_ptr<const Material>& material);
+    void check(const contracts::Task& task, const AccountId& profiler);
+    /// The first part of the report that is wrong.
+    Result<std::optional<Fault>, Unavailable> find_fault(
+        const contracts::Task& task, const std::shared_ptr<const Material>& material,
+        const contracts::ProfileReport& report
+    );
+    void challenge(const contracts::Task& task, const AccountId& profiler, const Fault& fault);
+
+    Workplace& at_;
+    contracts::Role role_;
+    std::set<std::pair<contracts::TaskId, AccountId>> checked_{};
+    std::optional<Reference> reference_{};  ///< of the task checked last
+};
+
+/// A profiler's native state, from where its report says.
+Result<States, Unavailable> native_state(
+    Workplace& at, const Material& material, const contracts::ProfileSegment& segment
+);
+
+/// The state before what a part of a report claims of `segment`. Throws Diverged and std::runtime_error.
+Result<States, Unavailable> state_before_profiled(
     Workplace& at, const std::shared_ptr<const Material>& material, const contracts::ProfileReport& report,
     std::uint32_t segment
 );

@@ -24,7 +24,8 @@ Trainer::Trainer(
 }
 
 void Trainer::begin_natively(const std::vector<canonical::Tensor>& state) {
-    if (material_->spec.mode != contracts::Mode::kTolerance || fraud_) {
+    const bool is_altered = fraud_ && fraud_->kind() != Dishonesty::kPush && fraud_->kind() != Dishonesty::kWithhold;
+    if (material_->spec.mode != contracts::Mode::kTolerance || is_altered) {
         return;
     }
     engine::NativeOptions options;
@@ -86,7 +87,10 @@ std::vector<canonical::Tensor> Trainer::state() const {
     if (diverged_at_) {
         return after_divergence_;
     }
-    return native_ ? native_->state() : runner_->state();
+    if (!native_) {
+        return runner_->state();
+    }
+    return fraud_ ? fraud_->pushed(before_, native_->state()) : native_->state();
 }
 
 void Trainer::begin_next() {
@@ -96,7 +100,8 @@ void Trainer::begin_next() {
         runner_->set_state(initial);
         begin_natively(initial);
     } else if (native_) {
-        before_ = native_->state();
+        before_ = state();
+        native_->set_state(before_);
     } else {
         begin_natively(runner_->state());
     }

@@ -13,7 +13,7 @@ nlohmann::ordered_json to_json(const std::optional<T>& value) {
 
 /// What the demo compares with where the dispute ends.
 void confess(Reporter& reporter, const Material& material, const Fraud& fraud) {
-    if (fraud.kind() == Dishonesty::kLazy || fraud.kind() == Dishonesty::kCopycat) {
+    if (fraud.kind() >= Dishonesty::kLazy) {  // nowhere in particular
         reporter.event(
             {{"event", "dishonest"}, {"task", to_hex(material.task.view())}, {"kind", to_string(fraud.kind())}}
         );
@@ -79,6 +79,12 @@ std::shared_ptr<const Fraud> Workplace::fraud(const std::shared_ptr<const Materi
     );
     confess(reporter, *material, *made);
     return frauds.emplace(material->task, std::move(made)).first->second;
+}
+
+std::shared_ptr<const Fraud> Workplace::measuring_fraud(
+    const std::shared_ptr<const Material>& measuring, Dishonesty kind
+) const {
+    return options.dishonesty == kind ? std::make_shared<const Fraud>(Fraud::overstating(measuring)) : nullptr;
 }
 
 void Workplace::forget(const contracts::TaskId& task) {

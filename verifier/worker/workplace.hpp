@@ -59,6 +59,10 @@ struct Workplace {
     void decline(const contracts::TaskId& task, const Unavailable& why);
     /// How this worker cheats in a task; nullptr for an honest one.
     std::shared_ptr<const Fraud> fraud(const std::shared_ptr<const Material>& material);
+    /// How it overstates the distances that it measures if `kind` is what it does; else nullptr.
+    std::shared_ptr<const Fraud> measuring_fraud(
+        const std::shared_ptr<const Material>& measuring, Dishonesty kind
+    ) const;
     /// Drops what is cached of a task.
     void forget(const contracts::TaskId& task);
 
