@@ -14,6 +14,7 @@ void add_demo_command(CLI::App& app, Session& session) {
     struct Arguments {
         demo::DemoOptions options;
         std::string fraud;
+        std::string mode = "exact";
         std::string report;
         std::string text;
         std::string home;
@@ -28,6 +29,9 @@ void add_demo_command(CLI::App& app, Session& session) {
         ->capture_default_str();
     command->add_option("--validators", a->options.validators,
                         "So many validators under CometBFT, workers at different ones; 0: one node, embedded engine")
+        ->capture_default_str();
+    command->add_option("--mode", a->mode, "exact: equal to the canonical replay; tolerance: near enough to it")
+        ->check(CLI::IsMember({"exact", "tolerance"}))
         ->capture_default_str();
     command->add_flag("--keep-running", a->options.keep_running, "Leave the network up after the end, until Ctrl-C");
     command->add_option("--steps", a->options.steps, "Training steps")->check(CLI::PositiveNumber)->capture_default_str();
@@ -44,6 +48,7 @@ void add_demo_command(CLI::App& app, Session& session) {
             if (!a->home.empty()) {
                 a->options.home = a->home;
             }
+            a->options.tolerance = a->mode == "tolerance";
             a->options.text = a->text;
             a->options.json = session.json();
             return demo::run_demo(a->options);

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -14,6 +15,7 @@
 #include <thread>
 
 #include <tools/cli/task_directory.hpp>
+#include <tools/demo/cast.hpp>
 #include <tools/demo/narrator.hpp>
 #include <tools/demo/network.hpp>
 #include <tools/demo/report.hpp>
@@ -35,52 +37,6 @@ constexpr std::uint32_t kSegments = 8;
 
 std::atomic<bool> interrupted{false};
 void on_interrupt(int) { interrupted = true; }
-
-struct FraudName {
-    Fraud fraud;
-    const char* name;
-    const char* meaning;
-};
-constexpr std::array<FraudName, 11> kFrauds = {{
-    {Fraud::kNone, "none", "an honest solver"},
-    {Fraud::kTile, "tile", "a solver that alters one tile of one tensor in mid-step"},
-    {Fraud::kSkip, "skip", "a solver that does not train one segment"},
-    {Fraud::kData, "data", "a solver that trains one step on a wrong batch"},
-    {Fraud::kInit, "init", "a solver that starts from a wrong initial state"},
-    {Fraud::kOptimizer, "optimizer", "a solver that uses a wrong learning rate"},
-    {Fraud::kWithhold, "withhold", "a solver that never serves one checkpoint"},
-    {Fraud::kFalseAccuser, "false-accuser", "an honest solver, accused by a whistleblower who is wrong"},
-    {Fraud::kLazy, "lazy", "a verifier that accepts without a replay, and invents what it found"},
-    {Fraud::kCopycat, "copycat", "a verifier that publishes what another one found"},
-    {Fraud::kForced, "forced", "honest everybody, and every verdict forced to be wrong: who challenges it wins a jackpot"},
-}};
-
-/// Clocks short enough for a person to watch, long enough for two busy cores.
-contracts::Params demo_params(Fraud fraud) {
-    contracts::Params params;
-    params.solver_bond = Amount{50 * kAsy};
-    params.verifier_bond = Amount{5 * kAsy};
-    params.challenger_bond = Amount{5 * kAsy};
-    params.unbonding_blocks = 100;
-    params.segments_checked = 3;
-    params.accept_blocks = 150;
-    params.commit_blocks = 300;
-    params.publish_blocks = 100;
-    params.challenge_blocks = 60;
-    params.dispute_clock_blocks = 200;
-    params.dispute_extension_blocks = 50;
-    params.availability_blocks = 30;
-    params.disclose_blocks = 60;
-    params.forced_error_bps = 0;  // a forced error in a demo of something else would only confuse
-    if (fraud == Fraud::kForced) {
-        params.forced_error_bps = 10'000;
-        params.fee_base = Amount{kAsy / 100};  // so that there is a treasury to win
-    } else if (fraud == Fraud::kLazy || fraud == Fraud::kCopycat) {
-        params.verifiers_per_segment = 2;
-        params.verifiers_per_segment_max = 2;  // both verifiers have every segment
-    }
-    return params;
-}
 
 /// The directory of executables that this one runs from.
 std::filesystem::path own_directory() { return std::filesystem::read_symlink("/proc/self/exe").parent_path(); }
@@ -123,6 +79,7 @@ class Demo {
   public:
     Demo(const DemoOptions& options, const std::filesystem::path& home)
         : options_(options),
+          tolerance_(options.tolerance || cast_of(options.fraud.value_or(Fraud::kTile)).needs_tolerance),
           home_(home),
           narrator_(options.json),
           store_(home / "submitter" / "store"),
@@ -133,6 +90,8 @@ class Demo {
   private:
     void start();
     void hire(const std::string& name, Role role, Amount stake, std::vector<std::string> arguments);
+    std::vector<std::string> with_options(std::vector<std::string> arguments) const;
+    void hire_all(Fraud fraud);
     void submit(Fraud fraud, const std::string& solver);
     void await_accepted(const Act& act);
     bool follow_all();
@@ -142,6 +101,7 @@ class Demo {
     json finish(Clock::time_point started);
 
     const DemoOptions& options_;
+    bool tolerance_;
     std::filesystem::path home_;
     Narrator narrator_;
     artifacts::ContentStore store_;
@@ -153,11 +113,15 @@ class Demo {
 
 void Demo::start() {
     narrator_.heading("Assay demo: a chain, its solvers, verifiers and a whistleblower, on this machine");
+    const Fraud fraud = options_.fraud.value_or(Fraud::kTile);
     network_.add_actor("submitter", Amount{1'000 * kAsy});
-    for (const char* name : {"solver-1", "solver-2", "verifier-1", "verifier-2", "whistleblower"}) {
+    for (const char* name : {"solver-1", "solver-2"}) {
         network_.add_actor(name, Amount{200 * kAsy});
     }
-    network_.start_nodes(demo_params(options_.fraud.value_or(Fraud::kTile)), kBlockIntervalMs, options_.validators);
+    for (const Player& player : judges_of(fraud, tolerance_)) {
+        network_.add_actor(player.name, Amount{200 * kAsy});
+    }
+    network_.start_nodes(demo_params(fraud, tolerance_), kBlockIntervalMs, options_.validators);
     for (std::size_t i = 0; i < network_.node_count(); ++i) {
         narrator_.plain("  assayd runs at " + network_.node_url(i) + (options_.validators == 0 ? "" : ", a validator"));
     }
@@ -184,6 +148,7 @@ void Demo::submit(Fraud fraud, const std::string& solver) {
         << "steps = " << options_.steps << "\n"
         << "checkpoint_interval = " << (options_.steps + kSegments - 1) / kSegments << "\n"
         << "seed = " << options_.seed << "\n"
+        << (tolerance_ ? "mode = \"tolerance\"\n" : "")
         << "reward = \"20 ASY\"\nverification_fee = \"3 ASY\"\ntraining_blocks = 600\n\n"
         << "[model]\nkind = \"char\"\ncontext = 16\nembedding = 32\nhidden = 128\nbatch_size = 64\n\n"
         << "[optimizer]\nkind = \"adam\"\nlearning_rate = 0.003\n\n"
@@ -199,6 +164,7 @@ void Demo::submit(Fraud fraud, const std::string& solver) {
     Act act;
     act.fraud = fraud;
     act.solver = solver;
+    act.tolerance = tolerance_;
     act.story = std::make_unique<Story>(label, contracts::task_id(key.account(), nonce), network_, narrator_);
     acts_.push_back(std::move(act));
 }
@@ -279,37 +245,38 @@ void Demo::keep_running() {
     }
 }
 
+std::vector<std::string> Demo::with_options(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.end(), {"--threads", "1", "--seed", std::to_string(options_.seed)});
+    return arguments;
+}
+
+/// Everybody, and the tasks: an honest one, a cheated one, or one beside the other.
+void Demo::hire_all(Fraud fraud) {
+    for (const Player& player : judges_of(fraud, tolerance_)) {
+        hire(player.name, player.role, Amount{50 * kAsy}, with_options(player.arguments));
+    }
+    const char* cheat = cast_of(fraud).solver;
+    // Enough for one task at a time, so who is drawn is known.
+    const Amount stake = demo_params(fraud, tolerance_).solver_bond;
+    if (!options_.fraud || cheat == nullptr) {
+        hire("solver-1", Role::kSolver, stake, with_options({"solve"}));
+        submit(cheat == nullptr ? fraud : Fraud::kNone, "solver-1");
+        await_accepted(acts_.back());
+    }
+    if (cheat != nullptr) {
+        std::vector<std::string> solve{"solve", "--dishonest", cheat};
+        if (fraud == Fraud::kLate) {
+            solve.emplace_back("--late-moves");
+        }
+        hire("solver-2", Role::kSolver, stake, with_options(solve));
+        submit(fraud, "solver-2");
+    }
+}
+
 int Demo::run() {
     const auto started = Clock::now();
     start();
-    const Fraud fraud = options_.fraud.value_or(Fraud::kTile);
-    const std::vector<std::string> worker_options{"--threads", "1", "--seed", std::to_string(options_.seed)};
-    const auto with_options = [&](std::vector<std::string> arguments) {
-        arguments.insert(arguments.end(), worker_options.begin(), worker_options.end());
-        return arguments;
-    };
-    const bool honest_solver_only = fraud == Fraud::kNone || fraud >= Fraud::kFalseAccuser;
-    const Amount solver_stake = demo_params(fraud).solver_bond;  // enough for one task at a time, so who is drawn is known
-    std::vector<std::string> verify{"verify"};
-    if (fraud == Fraud::kLazy || fraud == Fraud::kCopycat) {
-        verify.insert(verify.end(), {"--dishonest", to_string(fraud)});
-    }
-    hire("verifier-1", Role::kVerifier, Amount{50 * kAsy}, with_options(verify));
-    hire("verifier-2", Role::kVerifier, Amount{50 * kAsy}, with_options({"verify"}));
-    std::vector<std::string> whistle{"whistleblow"};
-    if (fraud == Fraud::kFalseAccuser) {
-        whistle.insert(whistle.end(), {"--dishonest", "false-accuser"});
-    }
-    hire("whistleblower", Role::kWhistleblower, Amount{50 * kAsy}, with_options(whistle));
-    if (!options_.fraud || honest_solver_only) {
-        hire("solver-1", Role::kSolver, solver_stake, with_options({"solve"}));
-        submit(honest_solver_only ? fraud : Fraud::kNone, "solver-1");
-        await_accepted(acts_.back());
-    }
-    if (!honest_solver_only) {
-        hire("solver-2", Role::kSolver, solver_stake, with_options({"solve", "--dishonest", to_string(fraud)}));
-        submit(fraud, "solver-2");
-    }
+    hire_all(options_.fraud.value_or(Fraud::kTile));
     while (!follow_all() && !interrupted) {
         network_.check_alive();
         hear_workers();
@@ -344,29 +311,19 @@ int Demo::run() {
 
 }  // namespace
 
-std::string to_string(Fraud fraud) {
-    for (const FraudName& row : kFrauds) {
-        if (row.fraud == fraud) {
-            return row.name;
-        }
-    }
-    return "?";
-}
+std::string to_string(Fraud fraud) { return cast_of(fraud).name; }
 
 std::optional<Fraud> decode_fraud(std::string_view name) {
-    for (const FraudName& row : kFrauds) {
-        if (row.name == name) {
-            return row.fraud;
-        }
-    }
-    return std::nullopt;
+    const auto found =
+        std::find_if(casts().begin(), casts().end(), [name](const Cast& cast) { return name == cast.name; });
+    return found == casts().end() ? std::nullopt : std::optional(found->fraud);
 }
 
 const std::vector<std::string>& fraud_names() {
     static const std::vector<std::string> kNames = [] {
         std::vector<std::string> names;
-        for (const FraudName& row : kFrauds) {
-            names.emplace_back(row.name);
+        for (const Cast& cast : casts()) {
+            names.emplace_back(cast.name);
         }
         return names;
     }();

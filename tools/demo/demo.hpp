@@ -25,6 +25,13 @@ enum class Fraud : std::uint8_t {
     kLazy = 8,          ///< a verifier that does not replay
     kCopycat = 9,       ///< a verifier that publishes what another one found
     kForced = 10,       ///< nothing is wrong but the verdicts that are forced to be
+    kReject = 11,       ///< verifiers that reject what is right
+    kCollusion = 12,    ///< a dishonest solver, and verifiers that accept whatever they are shown
+    kFlood = 13,        ///< several whistleblowers at once that accuse an honest solver
+    kLate = 14,         ///< a dishonest solver that moves when its clock has nearly run out
+    kPush = 15,         ///< in tolerance mode: a solver that adds a little to each segment
+    kInflate = 16,      ///< in tolerance mode: a verifier that overstates distances
+    kMisprofile = 17,   ///< in tolerance mode: a profiler that overstates them
 };
 std::string to_string(Fraud fraud);
 std::optional<Fraud> decode_fraud(std::string_view name);
@@ -32,6 +39,7 @@ std::optional<Fraud> decode_fraud(std::string_view name);
 const std::vector<std::string>& fraud_names();
 
 struct DemoOptions {
+    bool tolerance = false;  ///< the task in tolerance mode; some frauds need no asking
     std::optional<Fraud> fraud;  ///< nullopt: one honest task and one tile fraud side by side
     std::optional<std::filesystem::path> report;
     std::uint64_t seed = 1;

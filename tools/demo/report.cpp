@@ -12,6 +12,7 @@
 #include <core/codec/borsh.hpp>
 #include <core/merkle/jmt.hpp>
 #include <tools/cli/audit.hpp>
+#include <tools/demo/cast.hpp>
 
 namespace assay::demo {
 namespace {
@@ -122,6 +123,14 @@ bool has_paid(const Act& act, Reason reason) {
     });
 }
 
+bool has_slashed(const Act& act, Reason reason) {
+    const auto& records = act.story->records();
+    return std::any_of(records.begin(), records.end(), [reason](const HistoryRecord& record) {
+        const auto* slashed = std::get_if<history::Slashed>(&record.event);
+        return slashed != nullptr && slashed->reason == reason;
+    });
+}
+
 json task_entry(Network& network, const Act& act) {
     const json t = network.rpc().call("task_get", {{"task", to_hex(act.story->task().view())}});
     return {
@@ -224,7 +233,7 @@ void Judge::judge_act(std::size_t index, const Act& act) {
     const json& task = report_.at("tasks").at(index);
     const std::string state = task.at("state");
     const std::string label = act.story->label();
-    const bool convicts = act.fraud != Fraud::kNone && act.fraud < Fraud::kFalseAccuser;
+    const bool convicts = cast_of(act.fraud).convicts;
     expect(
         state == (convicts ? "convicted" : "settled"),
         label + ": the task ended " + state + ", not " + (convicts ? "convicted" : "settled")
@@ -242,15 +251,21 @@ void Judge::judge_act(std::size_t index, const Act& act) {
         upheld += verdict == "upheld" ? 1U : 0U;
         lapsed += verdict == "lapsed" ? 1U : 0U;
         forced += verdict == "forced" ? 1U : 0U;
-        if (verdict == "refuted" && convicts) {
+        if (verdict == "refuted" && convicts && !act.tolerance) {
             judge_pinpoint(act, dispute);
         }
+    }
+    if (act.tolerance && convicts && act.fraud != Fraud::kInit && act.fraud != Fraud::kWithhold) {
+        expect(has_slashed(act, Reason::kBeyondTolerance), label + ": the solver was not convicted by the distance");
+        return;
     }
     switch (act.fraud) {
         case Fraud::kNone:
             expect(refuted + upheld + lapsed == 0, label + ": an honest task was disputed");
             break;
         case Fraud::kFalseAccuser:
+        case Fraud::kFlood:
+        case Fraud::kReject:
             expect(upheld >= 1, label + ": the accuser was not refuted");
             expect(refuted == 0, label + ": an honest solver was convicted");
             break;
@@ -259,15 +274,17 @@ void Judge::judge_act(std::size_t index, const Act& act) {
             break;
         case Fraud::kLazy:
         case Fraud::kCopycat:
-            expect(refuted >= 1, label + ": the verdict of a verifier that did not replay was not refuted");
-            expect(upheld == 0, label + ": somebody challenged a right verdict");
+        case Fraud::kInflate:
+        case Fraud::kMisprofile:
+            expect(refuted >= 1, label + ": what was claimed without a replay, or overstated, was not refuted");
+            expect(upheld == 0, label + ": somebody challenged what was right");
             break;
         case Fraud::kForced:
             expect(forced >= 1 && refuted + upheld == 0, label + ": no forced verdict was challenged");
             expect(has_paid(act, Reason::kJackpot), label + ": nobody won a jackpot");
             break;
         default:
-            expect(refuted == 1, label + ": the fraud was not convicted by a dispute");
+            expect(refuted >= 1, label + ": the fraud was not convicted by a dispute");
             break;
     }
 }

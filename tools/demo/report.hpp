@@ -19,6 +19,7 @@ namespace assay::demo {
 struct Act {
     Fraud fraud = Fraud::kNone;
     std::string solver;
+    bool tolerance = false;
     std::unique_ptr<Story> story;
     contracts::TaskState state = contracts::TaskState::kOpen;
     std::optional<nlohmann::json> confession;  ///< what the dishonest worker says it did and where

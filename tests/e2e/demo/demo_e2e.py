@@ -3,6 +3,7 @@
 """Runs the demo as a user would and checks what it leaves behind.
 
     demo_e2e.py BIN fraud KIND     one demo; its report; its block log replayed from genesis
+    demo_e2e.py BIN tolerance KIND the same in tolerance mode
     demo_e2e.py BIN pair           the default demo, an honest task beside a fraud
     demo_e2e.py BIN same-seed      two runs with one seed give the same training state roots
     demo_e2e.py BIN afterwards     what anybody can check of a fraud, without a stake, once it is over
@@ -55,6 +56,10 @@ def check_replay(binaries, home):
     print("replay:", result.stdout.strip()[-300:])
 
 
+def slash_reasons(task):
+    return {e["reason"] for e in task["history"] if e["event"] == "slashed"}
+
+
 def check_fraud(report, kind):
     task = report["tasks"][-1]
     verdicts = [d["verdict"] for d in report["disputes"] if d["task"] == task["id"]]
@@ -75,16 +80,39 @@ def check_fraud(report, kind):
         check(jackpots, "a watcher must win a jackpot")
         check(not any(e["event"] == "slashed" for e in task["history"]), "nobody loses by a forced error")
         check(any(e["event"] == "verdict_disclosed" and e["forced"] for e in task["history"]), "it must be disclosed")
+    elif kind == "reject":
+        check(task["state"] == "settled" and "upheld" in verdicts, "the verdict must be refuted and the task settle")
+        check(slash_reasons(task) == {"false_accusation"}, "who rejects what is right loses a bond for each segment")
+    elif kind == "flood":
+        check(task["state"] == "settled" and verdicts.count("upheld") >= 2, "every accuser that got through must lose")
+        check(slash_reasons(task) == {"false_accusation"}, "nobody but accusers lose")
+    elif kind in ("inflate", "misprofile"):
+        check(task["state"] == "settled" and "refuted" in verdicts, "what is overstated must be refuted and the task settle")
+        reasons = slash_reasons(task)  # who plays many games at once may be late in some
+        check("lost_dispute" in reasons and reasons <= {"lost_dispute", "dispute_timeout"}, f"by the referee, not by {reasons}")
+    elif kind == "push":
+        check(task["state"] == "convicted" and "beyond_tolerance" in slash_reasons(task), "a push must convict")
     elif kind == "withhold":
         check(task["state"] == "convicted" and "lapsed" in verdicts, "withholding must convict")
     else:
-        check(task["state"] == "convicted" and verdicts.count("refuted") == 1, f"{kind} must convict, by one dispute")
+        check(task["state"] == "convicted" and verdicts.count("refuted") >= 1, f"{kind} must convict, by a dispute")
         dispute = next(d for d in report["disputes"] if d["verdict"] == "refuted")
         at = dispute["pinpoint"]
         check(at["op"] is not None and at["node"] is not None, "the fraud must be pinpointed to a node")
         check(at["op"] == EXPECTED_OP.get(kind, at["op"]), f"{kind} was pinpointed at {at}")
         check(0 < dispute["referee_us"] < 1000, f"the referee took {dispute['referee_us']} us")
         check(dispute["slashed"] > 0 and dispute["slashed"] == dispute["paid"] + dispute["burned"], "the solver's bond")
+
+
+def check_tolerance(report, kind):
+    task = report["tasks"][-1]
+    profiles = [e for e in task["history"] if e["event"] == "profile_published"]
+    check(len(profiles) == 4, "four verifiers must profile it")
+    if kind == "none":
+        check(task["state"] == "settled" and not report["disputes"], "an honest task must settle undisputed")
+        check(not slash_reasons(task), "nobody may lose anything")
+    else:
+        check(task["state"] == "convicted" and slash_reasons(task) == {"beyond_tolerance"}, "its distance must convict it")
 
 
 def check_afterwards(binaries, folder):
@@ -131,6 +159,12 @@ def main():
             check_fraud(report, kind)
             check_replay(binaries, folder / "home")
             check("/8 " in story and "who was paid" in story, "the story was not told")
+        elif mode == "tolerance":
+            kind = sys.argv[3]
+            report, _ = run_demo(binaries, folder / "home", "--mode", "tolerance", "--fraud", kind, "--seed", "7")
+            check_shape(report)
+            check_tolerance(report, kind)
+            check_replay(binaries, folder / "home")
         elif mode == "pair":
             report, _ = run_demo(binaries, folder / "home")
             check_shape(report)

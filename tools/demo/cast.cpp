@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tools/demo/cast.hpp>
+
+#include <algorithm>
+#include <array>
+
+#include <core/base/assert.hpp>
+
+namespace assay::demo {
+namespace {
+
+constexpr std::uint64_t kAsy = 1'000'000'000;
+constexpr std::uint32_t kFloodSize = 4;
+
+/// So that the dishonest verifier has a segment: all of them where there are two verifiers.
+bool wants_two_verdicts(Fraud fraud) {
+    return fraud == Fraud::kLazy || fraud == Fraud::kCopycat || fraud == Fraud::kReject ||
+           fraud == Fraud::kInflate;
+}
+
+}  // namespace
+
+const std::vector<Cast>& casts() {
+    static const std::vector<Cast> kCasts{
+        {.fraud = Fraud::kNone, .name = "none"},
+        {.fraud = Fraud::kTile, .name = "tile", .solver = "tile", .convicts = true},
+        {.fraud = Fraud::kSkip, .name = "skip", .solver = "skip", .convicts = true},
+        {.fraud = Fraud::kData, .name = "data", .solver = "data", .convicts = true},
+        {.fraud = Fraud::kInit, .name = "init", .solver = "init", .convicts = true},
+        {.fraud = Fraud::kOptimizer, .name = "optimizer", .solver = "optimizer", .convicts = true},
+        {.fraud = Fraud::kWithhold, .name = "withhold", .solver = "withhold", .convicts = true},
+        {.fraud = Fraud::kFalseAccuser, .name = "false-accuser", .whistleblower = "false-accuser"},
+        {.fraud = Fraud::kLazy, .name = "lazy", .verifier = "lazy"},
+        {.fraud = Fraud::kCopycat, .name = "copycat", .verifier = "copycat"},
+        {.fraud = Fraud::kForced, .name = "forced"},
+        {.fraud = Fraud::kReject, .name = "reject", .verifier = "reject"},
+        {.fraud = Fraud::kCollusion, .name = "collusion", .solver = "tile", .verifier = "lazy", .convicts = true},
+        {.fraud = Fraud::kFlood, .name = "flood", .whistleblower = "false-accuser"},
+        {.fraud = Fraud::kLate, .name = "late", .solver = "tile", .convicts = true},
+        {.fraud = Fraud::kPush, .name = "push", .solver = "push", .convicts = true, .needs_tolerance = true},
+        {.fraud = Fraud::kInflate, .name = "inflate", .verifier = "inflate", .needs_tolerance = true},
+        {.fraud = Fraud::kMisprofile, .name = "misprofile", .verifier = "misprofile", .needs_tolerance = true},
+    };
+    return kCasts;
+}
+
+const Cast& cast_of(Fraud fraud) {
+    const Cast& cast = casts().at(static_cast<std::size_t>(fraud));
+    ASSERT(cast.fraud == fraud);
+    return cast;
+}
+
+contracts::Params demo_params(Fraud fraud, bool tolerance) {
+    contracts::Params params;
+    params.solver_bond = Amount{50 * kAsy};
+    params.verifier_bond = Amount{5 * kAsy};
+    params.challenger_bond = Amount{5 * kAsy};
+    params.unbonding_blocks = 100;
+    params.segments_checked = 3;
+    params.accept_blocks = 150;
+    params.commit_blocks = 300;
+    params.publish_blocks = 100;
+    params.challenge_blocks = 60;
+    params.dispute_clock_blocks = 200;
+    params.dispute_extension_blocks = 50;
+    params.availability_blocks = 30;
+    params.disclose_blocks = 60;
+    params.forced_error_bps = 0;  // a forced error in a demo of something else would only confuse
+    if (fraud == Fraud::kForced) {
+        params.forced_error_bps = 10'000;
+        params.fee_base = Amount{kAsy / 100};  // so that there is a treasury to win
+    } else if (fraud == Fraud::kLate) {
+        params.dispute_clock_blocks = 40;
+        params.dispute_extension_blocks = 20;
+    } else if (wants_two_verdicts(fraud)) {
+        params.verifiers_per_segment = 2;
+        params.verifiers_per_segment_max = 2;
+    }
+    if (tolerance) {
+        // Beyond the threshold convicts by a verdict, so the segment has to be drawn: all are.
+        params.segments_checked = 16;
+        params.segments_checked_max = 16;
+        params.challenge_blocks = 150;  // profiles are checked in one of these
+    }
+    return params;
+}
+
+std::vector<Player> judges_of(Fraud fraud, bool tolerance) {
+    const Cast& cast = cast_of(fraud);
+    const std::uint32_t verifiers = tolerance ? 4 : 2;  // a task is profiled by four
+    const std::uint32_t watchers = fraud == Fraud::kFlood ? kFloodSize : 1;
+    std::vector<Player> out;
+    for (std::uint32_t i = 1; i <= verifiers; ++i) {
+        Player player{"verifier-" + std::to_string(i), contracts::Role::kVerifier, {"verify"}};
+        const bool is_dishonest = cast.verifier != nullptr && (i == 1 || fraud == Fraud::kCollusion);
+        if (is_dishonest) {
+            player.arguments.insert(player.arguments.end(), {"--dishonest", cast.verifier});
+        }
+        out.push_back(std::move(player));
+    }
+    for (std::uint32_t i = 1; i <= watchers; ++i) {
+        const std::string name = i == 1 ? "whistleblower" : "whistleblower-" + std::to_string(i);
+        Player player{name, contracts::Role::kWhistleblower, {"whistleblow"}};
+        if (cast.whistleblower != nullptr) {
+            player.arguments.insert(player.arguments.end(), {"--dishonest", cast.whistleblower});
+        }
+        out.push_back(std::move(player));
+    }
+    return out;
+}
+
+}  // namespace assay::demo

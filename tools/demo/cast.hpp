@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <contracts/chain/transaction.hpp>
+#include <contracts/params/params.hpp>
+#include <tools/demo/demo.hpp>
+
+/// Who plays in a demo, and how it is meant to end.
+namespace assay::demo {
+
+struct Cast {
+    Fraud fraud = Fraud::kNone;
+    const char* name = "";
+    const char* solver = nullptr;         ///< its --dishonest; nullptr for an honest one
+    const char* verifier = nullptr;       ///< the first verifier's, or all drawn ones'
+    const char* whistleblower = nullptr;
+    bool convicts = false;                ///< the task ends convicted; else settled
+    bool needs_tolerance = false;
+};
+
+/// One row for each fraud, in the order of the enumeration.
+const std::vector<Cast>& casts();
+const Cast& cast_of(Fraud fraud);
+
+/// Clocks short enough for a person to watch, long enough for two busy cores.
+contracts::Params demo_params(Fraud fraud, bool tolerance);
+
+struct Player {
+    std::string name;
+    contracts::Role role;
+    std::vector<std::string> arguments;  ///< of assay-worker
+};
+/// Verifiers and whistleblowers; the solvers are hired task by task.
+std::vector<Player> judges_of(Fraud fraud, bool tolerance);
+
+}  // namespace assay::demo
