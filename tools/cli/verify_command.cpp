@@ -170,6 +170,14 @@ std::string result_text(const json& result, const artifacts::SegmentRecords& rec
     if (result.contains("diverged_at")) {
         facts.add("diverged", "at step " + to_text(result.at("diverged_at")));
     }
+    if (result.contains("drift")) {
+        for (const char* part : {"parameters", "other"}) {
+            facts.add("drift of " + std::string(part), to_text(result.at("drift").at(part)) + " billionths of the update; " +
+                                                           to_text(result.at("threshold").at(part)) + " are tolerated");
+        }
+        return facts.text() + (result.at("holds") == true ? "\nThe solver's claim holds: the replay is near enough."
+                                                          : "\nThe solver's claim is wrong: the replay is too far away.");
+    }
     if (result.at("holds") == true) {
         return facts.text() + "\nThe solver's claim holds: the replay gives the checkpoint's state root.";
     }

@@ -11,6 +11,8 @@
 #include <vector>
 
 #include <core/codec/borsh.hpp>
+#include <contracts/verification/verification.hpp>
+#include <verifier/worker/measuring.hpp>
 #include <verifier/worker/runner.hpp>
 
 namespace assay::worker {
@@ -26,22 +28,47 @@ artifacts::SegmentRecords read_records(const std::filesystem::path& path) {
     }
     auto records = codec::decode<artifacts::SegmentRecords>(bytes);
     if (!records || records->segment > contracts::segment_count(records->task) ||
-        records->before.has_value() != (records->segment != 0)) {
+        records->before.has_value() != (records->segment != 0) ||
+        (records->task.tolerance && !records->task.tolerance->threshold)) {
         throw std::runtime_error(path.string() + " has no records of a segment; `assay verify segment` writes them");
     }
     return *std::move(records);
 }
 
-/// The states before and after; the latter only to know that it can be had and is what the chain says.
-Result<std::vector<canonical::Tensor>, Unavailable> load_states(
+struct Ends {
+    States before;
+    States after;
+};
+
+/// The states before and after; in exact mode the latter only to know that it can be had and is what the chain says.
+Result<Ends, Unavailable> load_ends(
     const Material& material, const artifacts::SegmentRecords& records, const artifacts::ContentStore& store
 ) {
-    std::vector<canonical::Tensor> before;
+    Ends ends;
     if (records.before) {
-        TRY_ASSIGN(before, load_state(material, *records.before, store));
+        TRY_ASSIGN(ends.before, load_state(material, *records.before, store));
     }
-    TRY(load_state(material, records.after, store));
-    return before;
+    TRY_ASSIGN(ends.after, load_state(material, records.after, store));
+    return ends;
+}
+
+/// Of a task that has a threshold. A replay that diverged is as far away as can be.
+SegmentCheck::Distance measure_distance(
+    const Material& material, const contracts::Task& task, const Ends& ends, const SegmentEnd& end,
+    const engine::EngineOptions& options
+) {
+    contracts::Verdict verdict;
+    SegmentCheck::Distance out{
+        .drift = {trace::kMaxRelative, trace::kMaxRelative}, .threshold = task.tolerance->threshold.value()};
+    if (!end.diverged_at) {
+        verdict.measurement = measure(
+            prepare_measuring(material, ends.before, end.state, ends.after, task.tolerance->sketch_seed), options
+        );
+        out.drift = {
+            trace::relative_drift(verdict.measurement->parameters), trace::relative_drift(verdict.measurement->other)};
+    }
+    out.is_within = contracts::is_within_threshold(task, verdict);
+    return out;
 }
 
 }  // namespace
@@ -53,7 +80,7 @@ Result<std::optional<SegmentCheck>, Unavailable> check_segment(
     const contracts::Task& task = records.task;
     reporter.event({{"event", "fetching"}, {"task", to_hex(task.id.view())}, {"segment", records.segment}});
     TRY_ASSIGN(const auto material, load_material(task.id, task.spec, store));
-    TRY_ASSIGN(const auto before, load_states(*material, records, store));
+    TRY_ASSIGN(const auto ends, load_ends(*material, records, store));
     SegmentCheck check;
     auto last_report = std::chrono::steady_clock::now();
     const auto progress = [&](std::uint64_t done, std::uint64_t steps) {
@@ -73,13 +100,16 @@ Result<std::optional<SegmentCheck>, Unavailable> check_segment(
     };
     const auto claimed_step =
         records.segment == contracts::segment_count(task) ? task.diverged_at : std::nullopt;
-    const auto end = run_segment(material, records.segment, before, options, nullptr, progress, claimed_step);
+    const auto end = run_segment(material, records.segment, ends.before, options, nullptr, progress, claimed_step);
     if (!end) {
         return std::optional<SegmentCheck>{};
     }
     check.claimed = records.after.state_root;
     check.replayed = end->root(claimed_step);
     check.diverged_at = end->diverged_at;
+    if (!contracts::is_exact(task, records.segment)) {
+        check.distance = measure_distance(*material, task, ends, *end, options);
+    }
     return std::optional(check);
 }
 
@@ -107,6 +137,11 @@ int run_replay(const std::filesystem::path& path, const WorkerOptions& options, 
         {"holds", result.holds()}};
     if (result.diverged_at) {
         event["diverged_at"] = *result.diverged_at;
+    }
+    if (result.distance) {
+        const auto& [drift, threshold, is_within] = *result.distance;
+        event["drift"] = {{"parameters", drift.parameters}, {"other", drift.other}};
+        event["threshold"] = {{"parameters", threshold.parameters}, {"other", threshold.other}};
     }
     reporter.event(event);
     return result.holds() ? kReplayHolds : kReplayDiffers;

@@ -8,6 +8,7 @@
 
 #include <core/base/bytes.hpp>
 #include <core/base/result.hpp>
+#include <contracts/tasks/task.hpp>
 #include <verifier/artifacts/segment_records.hpp>
 #include <verifier/engine/engine.hpp>
 #include <verifier/worker/material.hpp>
@@ -26,7 +27,14 @@ struct SegmentCheck {
     Hash256 replayed;  ///< what its execution gives; assay/diverged when it diverges where the task does not say so
     std::uint64_t steps = 0;                   ///< executed
     std::optional<std::uint64_t> diverged_at;  ///< the step that diverged, if one did
-    bool holds() const { return claimed == replayed; }
+    /// How far the checkpoint is from the replay, of a segment that is judged by distance (VER-17).
+    struct Distance {
+        contracts::Distances drift;
+        contracts::Distances threshold;
+        bool is_within = false;  ///< VER-18
+    };
+    std::optional<Distance> distance{};
+    bool holds() const { return distance ? distance->is_within : claimed == replayed; }
 };
 
 /// Fetches what the segment needs into `store`, checks it against the records and executes the segment. nullopt when

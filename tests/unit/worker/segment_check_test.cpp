@@ -4,6 +4,8 @@
 #include <fstream>
 
 #include <tests/unit/worker/small_task.hpp>
+#include <verifier/program/distance.hpp>
+#include <verifier/worker/measuring.hpp>
 #include <verifier/worker/segment_check.hpp>
 
 namespace assay::worker {
@@ -57,6 +59,36 @@ TEST_CASE("anybody's replay of an honest segment holds, the initialisation inclu
         CHECK_FALSE(done.diverged_at.has_value());
     }
     CHECK(replay(small, codec::encode(records_of(small, 2))) == kReplayHolds);
+}
+
+TEST_CASE("VER-18: in tolerance mode a replay says how far the checkpoint is, and what is tolerated") {
+    test::SmallTask small;
+    auto records = records_of(small, 2);
+    small.spec.mode = contracts::Mode::kTolerance;
+    const auto distance = program::build_distance_program(small.material->program.state).value();
+    const auto commitment = artifacts::commit_program(distance, Hash256{});
+    small.spec.distance = contracts::DistanceCommitment{commitment.init_root, commitment.init_nodes};
+    records.task.spec = small.spec;
+    auto& tolerance = records.task.tolerance.emplace();
+    tolerance.threshold = contracts::Distances{100'000, 100'000};
+    const auto after = run_natively(*small.material, 2, small.state_after(1), {});
+    records.after.state_root = artifacts::state_root_of(after);
+    records.after.artifact = small.put(artifacts::encode_state(small.material->program, after));
+    const auto near = check(small, records).value().value();
+    CHECK(near.holds());
+    CHECK(near.claimed != near.replayed);
+    REQUIRE(near.distance.has_value());
+    CHECK(near.distance->drift.parameters > 0);
+    CHECK(near.distance->drift.parameters <= 100'000);
+
+    tolerance.threshold = contracts::Distances{0, 0};
+    CHECK_FALSE(check(small, records).value().value().holds());
+    CHECK(replay(small, codec::encode(records)) == kReplayDiffers);
+
+    // The initialisation is canonical in both modes.
+    auto first = records_of(small, 0);
+    first.task.tolerance = tolerance;
+    CHECK_FALSE(check(small, first).value().value().distance.has_value());
 }
 
 TEST_CASE("anybody's replay of a fraud differs in the segment of the fraud alone") {
