@@ -2,6 +2,7 @@
 #include <tools/cli/penalty.hpp>
 
 #include <map>
+#include <set>
 #include <variant>
 
 #include <core/crypto/address.hpp>
@@ -27,22 +28,29 @@ class Evidence {
             dispute_segments_[opened->dispute] = opened->segment;
         } else if (const auto* disputed = std::get_if<history::VerdictChallenged>(&record.event)) {
             dispute_segments_[disputed->dispute] = disputed->segment;
-            over_verdicts_[disputed->dispute] = true;
+            over_verdicts_[disputed->dispute] = {disputed->segment, disputed->verifier};
         } else if (const auto* challenged = std::get_if<history::AvailabilityChallenged>(&record.event)) {
             challenge_checkpoints_[challenged->challenge] = challenged->checkpoint;
         } else if (const auto* drawn = std::get_if<history::VerifierDrawn>(&record.event)) {
             verifier_segments_[drawn->verifier].push_back(drawn->segment);
         } else if (const auto* disclosed = std::get_if<history::VerdictDisclosed>(&record.event)) {
             disclosed_[{disclosed->verifier, disclosed->segment}] = true;
+        } else if (const auto* published = std::get_if<history::VerdictPublished>(&record.event)) {
+            if (!published->accepts) {
+                rejections_.insert({published->segment, record.actor});
+            }
         } else if (std::holds_alternative<history::DisputeEnded>(record.event) ||
                    std::holds_alternative<history::AvailabilityEnded>(record.event)) {
             cause_ = record;
+            drop_refuted(record);
         }
     }
 
     void complete(Penalty& penalty) const {
         const bool caused = cause_ && cause_->height == penalty.height && cause_->tx == penalty.tx;
-        if (penalty.reason == Reason::kMissedVerdict || (penalty.reason == Reason::kBrokenCommitment && !caused)) {
+        if (penalty.reason == Reason::kBeyondTolerance && !rejections_.empty()) {
+            penalty.segment = rejections_.begin()->first;
+        } else if (penalty.reason == Reason::kMissedVerdict || (penalty.reason == Reason::kBrokenCommitment && !caused)) {
             penalty.segment = only_undisclosed(penalty.from);
         } else if (caused && std::holds_alternative<history::DisputeEnded>(cause_->event)) {
             penalty.dispute = std::get<history::DisputeEnded>(cause_->event).dispute;
@@ -55,6 +63,17 @@ class Evidence {
     }
 
   private:
+    using Place = std::pair<std::uint32_t, AccountId>;  ///< segment, verifier
+
+    /// A verdict that was refuted convicts nobody.
+    void drop_refuted(const HistoryRecord& record) {
+        const auto* ended = std::get_if<history::DisputeEnded>(&record.event);
+        const auto over = ended != nullptr ? over_verdicts_.find(ended->dispute) : over_verdicts_.end();
+        if (over != over_verdicts_.end() && ended->claim_refuted) {
+            rejections_.erase(over->second);
+        }
+    }
+
     template <class Key>
     static std::optional<std::uint32_t> find(const std::map<Key, std::uint32_t>& in, const Key& key) {
         const auto found = in.find(key);
@@ -83,7 +102,8 @@ class Evidence {
     std::map<contracts::ChallengeId, std::uint32_t> challenge_checkpoints_;
     std::map<AccountId, std::vector<std::uint32_t>> verifier_segments_;
     std::map<std::pair<AccountId, std::uint32_t>, bool> disclosed_;
-    std::map<contracts::DisputeId, bool> over_verdicts_;
+    std::map<contracts::DisputeId, Place> over_verdicts_;
+    std::set<Place> rejections_;
     std::optional<HistoryRecord> cause_;
 };
 
@@ -185,7 +205,8 @@ std::vector<std::string> reproductions(const TaskId& task, const Penalty& penalt
     const std::string id = to_hex(task.view());
     std::vector<std::string> out;
     const bool about_segment = penalty.reason == Reason::kLostDispute || penalty.reason == Reason::kFalseAccusation ||
-                               penalty.reason == Reason::kWrongVerdict || penalty.reason == Reason::kDisputeTimeout;
+                               penalty.reason == Reason::kWrongVerdict || penalty.reason == Reason::kDisputeTimeout ||
+                               penalty.reason == Reason::kBeyondTolerance;
     if (about_segment && penalty.segment) {
         out.push_back("assay verify segment " + id + " " + number(*penalty.segment));
     }

@@ -80,6 +80,23 @@ TEST_CASE("a refuted verdict is explained as the verifier's") {
     CHECK(meaning(found[0]).find("As a verifier") == 0);
 }
 
+TEST_CASE("a conviction by distance names the segment of a rejection that stands") {
+    constexpr AccountId kLiar{{4}};
+    Book book;
+    book.add(5, history::VerdictPublished{.segment = 2, .verdict = {}, .accepts = false}, 2, kLiar)
+        .add(5, history::VerdictPublished{.segment = 3, .verdict = {}, .accepts = true}, 2, kVerifier)
+        .add(6, history::VerdictPublished{.segment = 4, .verdict = {}, .accepts = false}, 3, kVerifier)
+        .add(7, history::VerdictChallenged{kDispute, 2, kLiar}, 4)
+        .add(8, history::DisputeEnded{kDispute, true, Reason::kLostDispute}, 5)
+        .add(9, history::Slashed{kSolver, Amount{100}, Amount{50}, Reason::kBeyondTolerance}, 6)
+        .add(9, history::Paid{kVerifier, Amount{50}, Reason::kWonDispute}, 6);
+    const auto found = book.penalties();
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].segment == 4U);
+    CHECK(found[0].winner == kVerifier);
+    CHECK_FALSE(found[0].dispute.has_value());
+}
+
 TEST_CASE("a withheld checkpoint is explained with the challenge, by a deadline") {
     Book book;
     book.add(5, history::AvailabilityChallenged{kChallenge, 2}, 2)
