@@ -21,6 +21,7 @@ struct Cast {
     const char* whistleblower = nullptr;
     bool convicts = false;                ///< the task ends convicted; else settled
     bool needs_tolerance = false;
+    bool needs_exact = false;
 };
 
 /// One row for each fraud, in the order of the enumeration.

@@ -338,6 +338,9 @@ int run_demo(const DemoOptions& options) {
     if (!std::filesystem::exists(options.text)) {
         throw std::runtime_error("the text to train on, " + options.text.string() + ", does not exist; give --text FILE");
     }
+    if (options.tolerance && options.fraud && cast_of(*options.fraud).needs_exact) {
+        throw std::runtime_error("the fraud " + to_string(*options.fraud) + " is of exact mode only");
+    }
     TemporaryHome home(options.home);
     try {
         const int status = Demo(options, home.path()).run();
