@@ -24,7 +24,7 @@ enum class Dishonesty : std::uint8_t {
     kLazy = 8,          ///< a verifier that accepts without a replay, and invents what it found at the probe
     kCopycat = 9,       ///< one that publishes what another verifier of the segment did
     kReject = 10,       ///< one that replays wrongly, a tile in each segment, and so rejects what is right
-    kPush = 11,         ///< a solver in tolerance mode that lengthens each segment's update of one tensor a little
+    kPush = 11,         ///< a solver in tolerance mode that lengthens each segment's update of one tensor
     kInflate = 12,      ///< a verifier in tolerance mode that overstates the distances it measures
     kMisprofile = 13,   ///< a profiler that overstates them
 };
