@@ -81,6 +81,11 @@ Story::Story(std::string label, contracts::TaskId task, Network& network, Narrat
     : label_(std::move(label)), task_(task), network_(network), narrator_(narrator) {}
 
 contracts::TaskState Story::follow() {
+    // Before the history, which is then at least as new: an end is never told without how it came.
+    const auto task = network_.rpc().task(task_);
+    if (!task) {
+        throw std::runtime_error("task " + to_hex(task_.view()) + " is not on the chain");
+    }
     for (;;) {
         const auto page = network_.rpc().call(
             "task_history",
@@ -105,10 +110,6 @@ contracts::TaskState Story::follow() {
             break;
         }
         cursor_ = page.at("next_cursor").get<std::string>();
-    }
-    const auto task = network_.rpc().task(task_);
-    if (!task) {
-        throw std::runtime_error("task " + to_hex(task_.view()) + " is not on the chain");
     }
     return task->state;
 }
