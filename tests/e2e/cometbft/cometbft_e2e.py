@@ -60,11 +60,12 @@ class Node:
     def __init__(self, binaries, home, url):
         self.binaries, self.home, self.rpc = binaries, home, Rpc(url)
         self.process = None
+        self.launcher = []  # what runs it, such as a command that enters a namespace
 
     def start(self, environment=None, wait=True):
         log = open(self.home / "data" / "assayd.log", "a")
         self.process = subprocess.Popen(
-            [str(self.binaries / "assayd"), "start", "--home", str(self.home)], stdout=subprocess.PIPE, stderr=log,
+            [*self.launcher, str(self.binaries / "assayd"), "start", "--home", str(self.home)], stdout=subprocess.PIPE, stderr=log,
             text=True, env={**os.environ, **(environment or {})})
         log.close()
         if wait:
@@ -159,14 +160,14 @@ class Testnet:
 class Client:
     """The command line with a key of its own, at a node."""
 
-    def __init__(self, net, node, name):
+    def __init__(self, net, node, name, key_of=None):
         self.net, self.node, self.name = net, node, name
         self.home = net.folder / f"client-{name}"
         self.home.mkdir()
-        self.run("keys", "import", name, str(node.home / "node_key"))
+        self.run("keys", "import", name, str((key_of or node).home / "node_key"))
 
     def run(self, *arguments):
-        command = [str(self.net.binaries / "assay"), "--home", str(self.home), "--node", self.node.rpc.url, "-o", "json", *arguments]
+        command = [*self.node.launcher, str(self.net.binaries / "assay"), "--home", str(self.home), "--node", self.node.rpc.url, "-o", "json", *arguments]
         result = subprocess.run(command, capture_output=True, text=True, timeout=90, env={**os.environ, "ASSAY_PASSWORD": "pw"})
         check(result.returncode == 0, f"{arguments}: {result.stdout} {result.stderr}")
         return json.loads(result.stdout)
@@ -369,16 +370,24 @@ def run_double_sign(binaries, folder):
         net.stop()
 
 
+def why_impossible(binaries, folder):
+    """Why CometBFT cannot be run here; None when it can."""
+    probe = subprocess.run([str(binaries / "assayd"), "init", "--home", str(folder / "probe"), "--engine", "cometbft"],
+                           capture_output=True, text=True)
+    if probe.returncode != 0 and "cometbft" in probe.stderr:
+        return f"{probe.stderr.strip()}; with Go 1.22 or newer: {INSTALL}"
+    check(probe.returncode == 0, probe.stderr)
+    return None
+
+
 def main():
     binaries, mode, rest = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3:]
     with tempfile.TemporaryDirectory(prefix="assay-cometbft-") as folder:
         folder = pathlib.Path(folder)
-        probe = subprocess.run([str(binaries / "assayd"), "init", "--home", str(folder / "probe"), "--engine", "cometbft"],
-                               capture_output=True, text=True)
-        if probe.returncode != 0 and "cometbft" in probe.stderr:
-            print(f"skipped: {probe.stderr.strip()}; with Go 1.22 or newer: {INSTALL}")
+        why_not = why_impossible(binaries, folder)
+        if why_not:
+            print(f"skipped: {why_not}")
             return
-        check(probe.returncode == 0, probe.stderr)
         modes = {"demo": lambda: run_demo(binaries, folder, rest[0]), "minority": lambda: run_minority(binaries, folder),
                  "kill": lambda: run_kill(binaries, folder, int(rest[0]), int(rest[1])),
                  "crash-points": lambda: run_crash_points(binaries, folder), "join": lambda: run_join(binaries, folder), "staking": lambda: run_staking(binaries, folder),
