@@ -5,6 +5,8 @@
     partition_e2e.py BIN halves    two and two: no blocks on either side, no divergence; they go on after healing
     partition_e2e.py BIN minority  three and one: three go on, the fourth catches up
     partition_e2e.py BIN delays    different delay and loss in each direction, under load: safe and live
+    partition_e2e.py BIN random TIMES SEED
+                                   one network after the other, cut and slow at random, under load
 
 Where there can be no namespaces, or no CometBFT, it says so in one line that begins with "skipped: ", and ends with 0.
 """
@@ -64,6 +66,22 @@ def check_executed(net, transfers):
 
 def clients_of_one_account(net, *places):
     return [cometbft_e2e.Client(net, net.nodes[place], f"owner{place}", key_of=net.nodes[0]) for place in places]
+
+
+def make_worse(network):
+    chooser = network.random
+    groups = [[] for _ in range(chooser.randint(1, 4))]
+    for host in range(len(network.hosts)):
+        chooser.choice(groups).append(host)
+    for a, b in network.links:
+        network.set(a, b, delay_ms=chooser.choice([0, 20, 300]), jitter_ms=10, loss=chooser.choice([0.0, 0.01, 0.1]))
+    network.split(*groups)
+
+
+def make_well(network):
+    for a, b in network.links:
+        network.set(a, b)
+    network.heal()
 
 
 def run_halves(net, network):
@@ -126,16 +144,33 @@ def run_delays(net, network):
     seconds = time.monotonic() - started
     blocks = net.nodes[0].rpc.height() - start
     check(network.counts["lost"] > 0, "the network lost nothing")
-    for a, b in network.links:
-        network.set(a, b)
+    make_well(network)
     net.await_height(max(net.heights()) + 3, range(4), HEALING_S)
     check_executed(net, transfers)
     print(f"{blocks} blocks in {seconds:.1f} s of delay and loss")
 
 
+def run_random(net, network, times, seed):
+    network.random.seed(seed)
+    net.await_height(2, range(4))
+    live = 0
+    with cometbft_e2e.Load(net) as load:
+        for _ in range(times):
+            before = max(net.heights())
+            make_worse(network)
+            time.sleep(network.random.uniform(0.5, 8))
+            make_well(network)
+            live += max(net.heights()) > before
+            if network.random.random() < 0.3:
+                net.await_height(max(net.heights()) + 1, range(4), HEALING_S)
+        net.await_height(max(net.heights()) + 3, range(4), HEALING_S)
+    net.await_height(max(net.heights()), range(4), HEALING_S)
+    print(f"{times} networks, {live} of them made blocks; {load.check_executed()} transfers, none lost")
+
+
 def main():
-    binaries, mode = pathlib.Path(sys.argv[1]), sys.argv[2]
-    tests = {"halves": run_halves, "minority": run_minority, "delays": run_delays}
+    binaries, mode, rest = pathlib.Path(sys.argv[1]), sys.argv[2], [int(a) for a in sys.argv[3:]]
+    tests = {"halves": run_halves, "minority": run_minority, "delays": run_delays, "random": run_random}
     if mode not in tests:
         sys.exit(__doc__)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("FAILED: told to stop"))
@@ -155,7 +190,7 @@ def main():
             net = SpreadTestnet(binaries, folder, network.hosts)
             try:
                 net.start()
-                tests[mode](net, network)
+                tests[mode](net, network, *rest)
                 print("agreed on", net.check_agreement(range(4)), "blocks;", network.counts)
             finally:
                 net.stop()
