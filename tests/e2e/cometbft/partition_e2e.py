@@ -90,7 +90,8 @@ def run_halves(net, network):
     network.split([0, 1], [2, 3])
     time.sleep(1)  # a block whose votes have all crossed
     before = net.heights()
-    with concurrent.futures.ThreadPoolExecutor() as pool:
+    pool = concurrent.futures.ThreadPoolExecutor()
+    try:
         # One nonce, signed on both sides: whoever comes second takes the next one.
         sent = [pool.submit(client.run, "account", "send", net.assayd_account(1 + i), f"{7 + i} grains")
                 for i, client in enumerate((left, right))]
@@ -104,6 +105,8 @@ def run_halves(net, network):
         print(f"a block {time.monotonic() - healed:.1f} s after healing")
         net.await_height(max(after) + 5, range(4), HEALING_S)
         transfers = [future.result() for future in sent]
+    finally:
+        pool.shutdown(wait=False)  # clients of a failed test end with their nodes
     net.await_height(max(net.heights()), range(4))
     check_executed(net, transfers)
     nonces = [net.nodes[3].rpc.call("tx_get", hash=t["hash"])["nonce"] for t in transfers]

@@ -10,6 +10,7 @@ import os
 import pathlib
 import random
 import selectors
+import signal
 import struct
 import subprocess
 import threading
@@ -32,10 +33,13 @@ def remove_namespace(name):
 
 
 def sweep():
-    """Removes what a killed test left behind."""
+    """Removes what a killed test left behind, with the processes in it."""
     for path in pathlib.Path("/run/netns").glob(PREFIX + "*"):
         owner = path.name[len(PREFIX):].split("-")[0]
         if not pathlib.Path("/proc", owner).exists():
+            left = subprocess.run(["ip", "netns", "pids", path.name], capture_output=True, text=True).stdout
+            for pid in left.split():
+                os.kill(int(pid), signal.SIGKILL)
             remove_namespace(path.name)
 
 
