@@ -8,6 +8,7 @@
 
 #include <core/base/bytes.hpp>
 #include <core/base/integers.hpp>
+#include <core/merkle/jmt.hpp>
 #include <contracts/chain/chain.hpp>
 
 /// What a consensus engine drives, in the shape of ABCI 2.0 and in plain structs. The same implementation runs under
@@ -48,12 +49,21 @@ struct FinalizeResult {
 struct QueryRequest {
     Bytes key;  ///< contracts::keys
     std::optional<Height> height;  ///< nullopt: last committed
+    bool with_neighbours = false;  ///< prove the keys on either side of one that is not there (JMT-6)
+};
+/// A key of the state, what it holds, and the proof of both.
+struct ProvenKey {
+    Bytes key;
+    Bytes value;
+    merkle::JmtProof proof;
 };
 struct QueryResult {
     Height height;
     Hash256 app_hash;
     std::optional<Bytes> value;
-    Bytes proof;  ///< Borsh(merkle::JmtProof)
+    merkle::JmtProof proof;
+    std::optional<ProvenKey> left{};   ///< when asked for, and the key is not there; nullopt: none is smaller
+    std::optional<ProvenKey> right{};  ///< nullopt: none is greater
 };
 
 class StateMachine {

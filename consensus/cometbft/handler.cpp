@@ -8,6 +8,7 @@
 #include <core/crypto/hash.hpp>
 
 #include <consensus/cometbft/abci.pb.h>
+#include <consensus/cometbft/ics23.hpp>
 
 namespace assay::cometbft {
 namespace {
@@ -254,6 +255,7 @@ void Handler::query(const abci::Request& request, abci::Response& response) cons
     }
     consensus::QueryRequest wanted;
     wanted.key = to_bytes(in.data());
+    wanted.with_neighbours = in.prove();
     if (in.height() != 0) {
         wanted.height = Height{static_cast<std::uint64_t>(in.height())};
     }
@@ -266,9 +268,9 @@ void Handler::query(const abci::Request& request, abci::Response& response) cons
         }
         if (in.prove()) {
             abci::ProofOp& op = *out.mutable_proof_ops()->add_ops();
-            op.set_type("assay:jmt");
+            op.set_type(kProofType);
             op.set_key(in.data());
-            op.set_data(to_string(result.proof));
+            op.set_data(commitment_proof(wanted.key, result));
         }
     } catch (const std::out_of_range&) {
         refuse("the height " + std::to_string(in.height()) + " is not kept");

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <span>
-#include <string_view>
 #include <variant>
 
 #include <core/base/assert.hpp>
@@ -14,8 +13,6 @@
 namespace assay::merkle {
 namespace {
 
-constexpr std::string_view kLeafPrefix = "JMT::LeafNode";
-constexpr std::string_view kInnerPrefix = "JMT::IntrnalNode";  // spelled so in the format
 constexpr std::size_t kMaxNibbles = 64;
 constexpr std::size_t kMaxBits = 256;
 constexpr std::size_t kWidth = 16;
@@ -129,6 +126,29 @@ Node read_inner(const NodeReader& reader, const InnerRef& reference, const Bytes
     Node node = read(reader, NodeKey{reference.version, path});
     ASSERT(hash_of(node) == reference.hash);
     return node;
+}
+
+/// A slot of the tree: what is there and its path.
+struct Slot {
+    Child child;
+    Bytes path;
+};
+
+enum class End : std::uint8_t { kLeft, kRight };
+
+/// The leaf at one end of what lies below `slot`.
+std::optional<LeafHashes> leaf_at_end(const NodeReader& reader, Slot slot, End end) {
+    while (const auto* inner = std::get_if<InnerRef>(&slot.child)) {
+        const Node node = read_inner(reader, *inner, slot.path);
+        std::size_t at = end == End::kLeft ? 0 : kWidth - 1;
+        while (std::holds_alternative<Empty>(node.children[at])) {
+            at += end == End::kLeft ? std::size_t{1} : ~std::size_t{0};
+        }
+        slot.child = node.children[at];
+        slot.path.push_back(static_cast<std::uint8_t>(at));
+    }
+    const auto* leaf = std::get_if<LeafHashes>(&slot.child);
+    return leaf != nullptr ? std::optional(*leaf) : std::nullopt;
 }
 
 struct Change {
@@ -313,6 +333,41 @@ JmtProof prove(const NodeReader& reader, std::uint64_t version, ByteView key) {
     }
     std::reverse(proof.siblings.begin(), proof.siblings.end());
     return proof;
+}
+
+Neighbours find_neighbours(const NodeReader& reader, std::uint64_t version, const Hash256& key_hash) {
+    Slot left;   // the nearest that was passed on either side
+    Slot right;
+    Node node = read(reader, NodeKey{version, {}});
+    Bytes path;
+    while (true) {
+        const std::uint8_t nibble = nibble_at(key_hash, path.size());
+        const auto keep = [&](Slot& nearest, std::size_t at) {
+            nearest = {node.children[at], path};
+            nearest.path.push_back(static_cast<std::uint8_t>(at));
+        };
+        for (std::size_t at = 0; at < nibble; ++at) {
+            if (!std::holds_alternative<Empty>(node.children[at])) {
+                keep(left, at);
+            }
+        }
+        for (std::size_t at = kWidth - 1; at > nibble; --at) {
+            if (!std::holds_alternative<Empty>(node.children[at])) {
+                keep(right, at);
+            }
+        }
+        if (const auto* leaf = std::get_if<LeafHashes>(&node.children[nibble]); leaf && leaf->key_hash != key_hash) {
+            keep(leaf->key_hash < key_hash ? left : right, nibble);
+        }
+        const auto* inner = std::get_if<InnerRef>(&node.children[nibble]);
+        if (inner == nullptr) {
+            break;
+        }
+        path.push_back(nibble);
+        ASSERT(path.size() < kMaxNibbles);
+        node = read_inner(reader, InnerRef(*inner), path);
+    }
+    return {leaf_at_end(reader, std::move(left), End::kRight), leaf_at_end(reader, std::move(right), End::kLeft)};
 }
 
 Hash256 root_at(const NodeReader& reader, std::uint64_t version) {

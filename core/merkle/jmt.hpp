@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -38,6 +39,10 @@ struct TreeUpdate {
     std::vector<NodeKey> stale;                    ///< no longer reachable from `version` on; for pruning
 };
 
+/// JMT-2: what the hash of a leaf and of an inner node begins with.
+inline constexpr std::string_view kLeafPrefix = "JMT::LeafNode";
+inline constexpr std::string_view kInnerPrefix = "JMT::IntrnalNode";  // spelled so in the format
+
 /// JMT-1: the root of the empty tree, the ASCII bytes SPARSE_MERKLE_PLACEHOLDER_HASH__.
 const Hash256& empty_tree_root() noexcept;
 
@@ -69,6 +74,16 @@ struct JmtProof {
 
 /// The proof for `key` in the tree of `version`.
 JmtProof prove(const NodeReader& reader, std::uint64_t version, ByteView key);
+
+/// The leaves on either side of a key hash, itself left out; nullopt where the tree ends.
+struct Neighbours {
+    std::optional<LeafHashes> left;
+    std::optional<LeafHashes> right;
+    bool operator==(const Neighbours&) const = default;
+};
+
+/// JMT-6: the neighbours of `key_hash`, which need not be there, in the tree of `version`.
+Neighbours find_neighbours(const NodeReader& reader, std::uint64_t version, const Hash256& key_hash);
 
 /// The root of the tree of `version`.
 Hash256 root_at(const NodeReader& reader, std::uint64_t version);

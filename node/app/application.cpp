@@ -33,7 +33,7 @@ struct Meta {
             &Meta::format, &Meta::height, &Meta::app_hash, &Meta::chain_id, &Meta::genesis, &Meta::genesis_app_hash};
     }
 };
-constexpr std::uint32_t kFormat = 1;
+constexpr std::uint32_t kFormat = 2;
 
 const Bytes& meta_key() {
     static const Bytes kKey{'m', 'e', 't', 'a'};
@@ -58,15 +58,30 @@ void append_big_endian(Bytes& out, std::uint64_t number) {
     }
 }
 
-Bytes value_prefix(const Bytes& slot) {
-    const Hash256 hash = crypto::sha256(slot);
-    return Bytes(hash.data.begin(), hash.data.end());
-}
-
-Bytes value_key(const Bytes& slot, Height height) {
-    Bytes key = value_prefix(slot);
+Bytes value_key(const Hash256& slot_hash, Height height) {
+    Bytes key(slot_hash.data.begin(), slot_hash.data.end());
     append_big_endian(key, height.value);
     return key;
+}
+
+/// What was written at a height. The slot is beside it for those who know only its hash: a leaf of the tree.
+struct Written {
+    Bytes slot;
+    std::optional<Bytes> value;  ///< nullopt: deleted
+    static constexpr auto fields() { return std::tuple{&Written::slot, &Written::value}; }
+};
+
+/// The last that was written to a slot until `height`; nullopt when nothing was.
+std::optional<Written> read_written(const storage::Snapshot& snapshot, const Hash256& slot_hash, Height height) {
+    const auto entry = snapshot.last_until(Column::kValues, slot_hash.view(), value_key(slot_hash, height));
+    if (!entry) {
+        return std::nullopt;
+    }
+    auto written = codec::decode<Written>(entry->value);
+    if (!written) {
+        throw storage::StorageError("database: a value does not decode");
+    }
+    return *std::move(written);
 }
 
 class TreeReader final : public merkle::NodeReader {
@@ -99,7 +114,7 @@ Hash256 write_state(
         batch.put(Column::kStale, std::move(key), {});
     }
     for (const auto& [slot, value] : changes) {
-        batch.put(Column::kValues, value_key(slot, height), codec::encode(value));
+        batch.put(Column::kValues, value_key(crypto::sha256(slot), height), codec::encode(Written{slot, value}));
         if (value) {
             batch.put(Column::kState, slot, *value);
         } else {
@@ -107,6 +122,21 @@ Hash256 write_state(
         }
     }
     return update.root;
+}
+
+std::optional<consensus::ProvenKey> prove_leaf(
+    const storage::Snapshot& snapshot, Height height, const std::optional<merkle::LeafHashes>& leaf
+) {
+    if (!leaf) {
+        return std::nullopt;
+    }
+    auto written = read_written(snapshot, leaf->key_hash, height);
+    if (!written || !written->value) {
+        throw storage::StorageError("database: a leaf of the tree has no value");
+    }
+    merkle::JmtProof proof = merkle::prove(TreeReader(snapshot), height.value, written->slot);
+    return consensus::ProvenKey{
+        .key = std::move(written->slot), .value = *std::move(written->value), .proof = std::move(proof)};
 }
 
 void write_meta(storage::Batch& batch, const Meta& meta) { batch.put(Column::kMeta, meta_key(), codec::encode(meta)); }
@@ -356,16 +386,16 @@ consensus::QueryResult Application::query(const consensus::QueryRequest& request
         .height = height,
         .app_hash = merkle::root_at(reader, height.value),
         .value = std::nullopt,
-        .proof = codec::encode(merkle::prove(reader, height.value, request.key)),
+        .proof = merkle::prove(reader, height.value, request.key),
     };
-    const auto entry =
-        state->snapshot().last_until(Column::kValues, value_prefix(request.key), value_key(request.key, height));
-    if (entry) {
-        auto value = codec::decode<std::optional<Bytes>>(entry->value);
-        if (!value) {
-            throw storage::StorageError("database: a value does not decode");
-        }
-        out.value = *std::move(value);
+    const Hash256 slot_hash = crypto::sha256(request.key);
+    if (auto written = read_written(state->snapshot(), slot_hash, height)) {
+        out.value = std::move(written->value);
+    }
+    if (request.with_neighbours && !out.value) {
+        const auto neighbours = merkle::find_neighbours(reader, height.value, slot_hash);
+        out.left = prove_leaf(state->snapshot(), height, neighbours.left);
+        out.right = prove_leaf(state->snapshot(), height, neighbours.right);
     }
     return out;
 }

@@ -449,7 +449,7 @@ Json chain_proof(const NodeApi& api, const Json& params) {
             {"value", answer->value ? Json(to_hex(*answer->value)) : Json()},
             {"height", answer->height.value},
             {"app_hash", render(answer->app_hash)},
-            {"proof", to_hex(answer->proof)}};
+            {"proof", to_hex(codec::encode(answer->proof))}};
 }
 
 }  // namespace

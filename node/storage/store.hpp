@@ -25,7 +25,7 @@ class StorageError : public std::runtime_error {
 enum class Column : std::uint8_t {
     kMeta = 0,     ///< height, app hash, chain id
     kState = 1,    ///< slot -> last committed value
-    kValues = 2,   ///< SHA-256(slot) || height, big-endian -> value written at that height
+    kValues = 2,   ///< SHA-256(slot) || height, big-endian -> slot and value written at that height
     kTree = 3,     ///< JMT nodes
     kStale = 4,    ///< height || node key: nodes that later heights do not reach; for pruning
     kHistory = 5,  ///< indexes that no rule reads

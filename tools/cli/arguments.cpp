@@ -81,6 +81,9 @@ std::shared_ptr<Trusting> add_trust_options(CLI::App& command) {
     auto* height = command.add_option("--trust-height", out->height, "CometBFT: the height of a block that you know");
     command.add_option("--trust-hash", out->hash, "and its hash; default: the node's word for who the validators are")
         ->needs(height);
+    command.add_option("--max-age", out->max_age_s, "Seconds ago that the state may have been signed; 0: any time")
+        ->capture_default_str()
+        ->check(CLI::NonNegativeNumber);
     return out;
 }
 
@@ -94,6 +97,9 @@ Trust trust_of(const Session& session, const Trusting& trusting) {
             throw usage("--trust-height needs --trust-hash", "the hash of that block, from a source that you trust");
         }
         out.block = Trust::Block{trusting.height, decode_id<Hash256>(trusting.hash, "block")};
+    }
+    if (trusting.max_age_s != 0) {
+        out.max_age_s = trusting.max_age_s;
     }
     return out;
 }

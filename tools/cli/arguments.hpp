@@ -39,11 +39,12 @@ AccountId account_or_own(const Session& session, const std::string& text);
 Amount amount_argument(const std::string& text);
 contracts::Role role_argument(const std::string& text);
 
-/// Whose signatures of blocks count: --proposer, or --trust-height and --trust-hash.
+/// Whose signatures of blocks count: --proposer, or --trust-height and --trust-hash; and of how old a block: --max-age.
 struct Trusting {
     std::string proposer;
     std::uint64_t height = 0;
     std::string hash;
+    std::int64_t max_age_s = 3'600;
 };
 std::shared_ptr<Trusting> add_trust_options(CLI::App& command);
 /// Throws usage().

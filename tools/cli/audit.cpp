@@ -37,20 +37,22 @@ class HistoryChain {
             throw Mismatch(name + " is of height " + std::to_string(record.height.value) + ", which cannot be");
         }
         last_height_ = record.height;
-        root_ = contracts::extend_history(root_, record);
+        roots_.push_back(contracts::extend_history(roots_.back(), record));
         ++count_;
         records_.push_back(record);
     }
     std::uint64_t count() const { return count_; }
     std::vector<HistoryRecord>& records() { return records_; }
-    const Hash256& root() const { return root_; }
+    const Hash256& root() const { return roots_.back(); }
+    /// After the first `count` records.
+    const Hash256& root_after(std::uint64_t count) const { return roots_.at(count); }
 
   private:
     TaskId task_;
     Height limit_;
     Height last_height_;
     std::uint64_t count_ = 0;
-    Hash256 root_;
+    std::vector<Hash256> roots_{Hash256{}};
     std::vector<HistoryRecord> records_;
 };
 
@@ -82,6 +84,60 @@ void fetch_history(net::RpcClient& rpc, const TaskId& task, std::uint64_t count,
     }
 }
 
+/// What the chain says of the history after a block.
+struct Extent {
+    std::uint64_t count = 0;
+    Hash256 root;
+};
+
+Extent prove_extent(net::RpcClient& rpc, const TaskId& id, Height height, const Trust& trust) {
+    const ProvenSlot slot = prove_slot(rpc, contracts::keys::task(id), height);
+    check_signed(rpc, slot, trust);
+    if (!slot.value) {
+        return {};
+    }
+    const auto task = codec::decode<contracts::Task>(*slot.value);
+    if (!task) {
+        throw Mismatch("the proven record of block " + std::to_string(height.value) + " does not decode");
+    }
+    return {.count = task->history_count, .root = task->history_root};
+}
+
+/// The records that no longer make the chain's root belong to one block, found by halving: each state says how many
+/// there were after its block and their root.
+std::string name_first_wrong(
+    net::RpcClient& rpc, const TaskId& id, const HistoryChain& chain, Height last, const Extent& proven, Trust trust
+) {
+    trust.max_age_s.reset();  // older states are what this is about
+    Height good{0};
+    Height bad = last;
+    Extent before;
+    Extent after = proven;
+    while (bad.value - good.value > 1) {
+        const Height middle{good.value + (bad.value - good.value) / 2};
+        const Extent extent = prove_extent(rpc, id, middle, trust);
+        const bool holds = extent.count <= chain.count() && chain.root_after(extent.count) == extent.root;
+        (holds ? good : bad) = middle;
+        (holds ? before : after) = extent;
+    }
+    const bool is_one = after.count == before.count + 1;
+    return (is_one ? "history record " + std::to_string(before.count)
+                   : "one of the history records " + std::to_string(before.count) + " to " + std::to_string(after.count - 1)) +
+           " is not the chain's: after block " + std::to_string(bad.value) + " the chain's history root is " +
+           to_hex(after.root.view());
+}
+
+std::string describe_wrong_root(
+    net::RpcClient& rpc, const TaskId& id, const HistoryChain& chain, Height last, const Extent& proven, const Trust& trust
+) {
+    try {
+        return name_first_wrong(rpc, id, chain, last, proven, trust);
+    } catch (const std::runtime_error& why) {  // pruned states, or a node that hides them
+        return "the history records hash to " + to_hex(chain.root().view()) + ", the chain's history root is " +
+               to_hex(proven.root.view()) + "; which record differs cannot be told: " + why.what();
+    }
+}
+
 contracts::Task decode_task(const ProvenSlot& slot, const TaskId& id) {
     if (!slot.value) {
         throw net::RpcError(kNotFound, "not_found", "the chain has no task " + to_hex(id.view()), json::object());
@@ -104,14 +160,14 @@ AuditResult audit_task(
         result.height = slot.height.value;
         result.app_hash = slot.app_hash;
         const contracts::Task proven = decode_task(slot, task);
+        result.signed_at_s = check_signed(rpc, slot, trust);
         HistoryChain chain(task, slot.height);
         fetch_history(rpc, task, proven.history_count, chain);
         result.records = chain.count();
         if (chain.root() != proven.history_root) {
-            throw Mismatch("the history records hash to " + to_hex(chain.root().view()) + ", the chain's history root is " +
-                           to_hex(proven.history_root.view()));
+            const Extent extent{.count = proven.history_count, .root = proven.history_root};
+            throw Mismatch(describe_wrong_root(rpc, task, chain, slot.height, extent, trust));
         }
-        check_signed(rpc, slot, trust);
         result.history = std::move(chain.records());
         result.verified = true;
     } catch (const Mismatch& mismatch) {

@@ -20,14 +20,16 @@ struct AuditResult {
     std::uint64_t records = 0;   ///< history records checked
     std::uint64_t height = 0;    ///< of the state that the proof is against
     Hash256 app_hash;
+    std::int64_t signed_at_s = 0;  ///< Unix time of the block that signs it
     /// Every record, once it is verified; empty otherwise.
     std::vector<contracts::HistoryRecord> history;
     std::string problem;  ///< the first thing that does not verify; empty when everything does
 };
 
-/// Fetches a task's whole history, rebuilds its history root, proves the task's record against the app hash, and checks
-/// the signature of the block that carries that app hash. `trust` says whose signatures count; without it the node's
-/// word is taken. Throws RpcError or NetError; what the node got wrong is a result, not an exception.
+/// Proves the task's record against the app hash, checks the signature of the block that carries that app hash, fetches
+/// the task's whole history and rebuilds its history root. When that is another, proofs against states of older blocks
+/// find the first record that is not the chain's. `trust` says whose signatures count; without it the node's word is
+/// taken. Throws RpcError or NetError; what the node got wrong is a result, not an exception.
 AuditResult audit_task(
     net::RpcClient& rpc, const contracts::TaskId& task, const Trust& trust = {}
 );

@@ -115,7 +115,8 @@ int run_audit(const Session& session, const Arguments& a) {
                       {"verified", result.verified},
                       {"records", result.records},
                       {"height", result.height},
-                      {"app_hash", to_hex(result.app_hash.view())}};
+                      {"app_hash", to_hex(result.app_hash.view())},
+                      {"signed_at", result.signed_at_s}};
     if (!result.verified) {
         throw Failure(kExitMismatch, "not_verified", "the audit fails: " + result.problem, answer);
     }

@@ -65,7 +65,13 @@ void await_block(net::RpcClient& rpc, Height height) {
     }
 }
 
-Hash256 app_hash_by_proposer(net::RpcClient& rpc, Height height, const json& status, const Trust& trust) {
+/// What a signed block says.
+struct Signed {
+    Hash256 app_hash;
+    std::int64_t time_s = 0;  ///< Unix time
+};
+
+Signed signed_by_proposer(net::RpcClient& rpc, Height height, const json& status, const Trust& trust) {
     const AccountId signer = trust.proposer ? *trust.proposer : account_member(status, "proposer");
     const std::string name = "block " + std::to_string(height.value);
     const auto block = codec::decode<solo::Block>(hex_member(rpc.call("chain_block", {{"height", height.value}}), "raw"));
@@ -82,7 +88,7 @@ Hash256 app_hash_by_proposer(net::RpcClient& rpc, Height height, const json& sta
         throw Mismatch(name + " is signed by " + crypto::to_address(block->header.proposer) +
                        ", not by the chain's proposer " + crypto::to_address(signer));
     }
-    return block->header.app_hash;
+    return {.app_hash = block->header.app_hash, .time_s = static_cast<std::int64_t>(block->header.time_ms / 1'000U)};
 }
 
 light::LightBlock light_block(net::RpcClient& rpc, std::uint64_t height) {
@@ -97,7 +103,7 @@ std::int64_t now_seconds() {
     return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-Hash256 app_hash_by_validators(net::RpcClient& rpc, Height height, const std::string& chain_id, const Trust& trust) {
+Signed signed_by_validators(net::RpcClient& rpc, Height height, const std::string& chain_id, const Trust& trust) {
     const light::Policy policy{.chain_id = chain_id, .now_seconds = now_seconds()};
     const std::uint64_t from = trust.block ? trust.block->height : height.value;
     if (from > height.value) {
@@ -120,11 +126,11 @@ Hash256 app_hash_by_validators(net::RpcClient& rpc, Height height, const std::st
                        light::to_string(verified.error().error));
     }
     const Bytes& app_hash = verified->header.app_hash;
-    Hash256 out;
-    if (app_hash.size() != out.data.size()) {
+    Signed out{.app_hash = {}, .time_s = verified->header.time.seconds};
+    if (app_hash.size() != out.app_hash.data.size()) {
         throw Mismatch("block " + std::to_string(height.value) + " carries no app hash");
     }
-    std::copy(app_hash.begin(), app_hash.end(), out.data.begin());
+    std::copy(app_hash.begin(), app_hash.end(), out.app_hash.data.begin());
     return out;
 }
 
@@ -171,7 +177,7 @@ ProvenSlot prove_slot(net::RpcClient& rpc, const Bytes& key, std::optional<Heigh
     return slot;
 }
 
-void check_signed(net::RpcClient& rpc, const ProvenSlot& slot, const Trust& trust) {
+std::int64_t check_signed(net::RpcClient& rpc, const ProvenSlot& slot, const Trust& trust) {
     const json status = rpc.call("node_status");
     const Height next{slot.height.value + 1};
     await_block(rpc, next);
@@ -179,12 +185,18 @@ void check_signed(net::RpcClient& rpc, const ProvenSlot& slot, const Trust& trus
     if (!by_many && trust.block) {
         throw Mismatch("a trusted block was given, but the node says that one proposer signs this chain's blocks");
     }
-    const Hash256 carried = by_many ? app_hash_by_validators(rpc, next, text_member(status, "chain_id"), trust)
-                                    : app_hash_by_proposer(rpc, next, status, trust);
-    if (carried != slot.app_hash) {
-        throw Mismatch("block " + std::to_string(next.value) + " carries the app hash " + to_hex(carried.view()) +
+    const Signed found = by_many ? signed_by_validators(rpc, next, text_member(status, "chain_id"), trust)
+                                 : signed_by_proposer(rpc, next, status, trust);
+    if (found.app_hash != slot.app_hash) {
+        throw Mismatch("block " + std::to_string(next.value) + " carries the app hash " + to_hex(found.app_hash.view()) +
                        ", the proof is against " + to_hex(slot.app_hash.view()));
     }
+    const std::int64_t age = now_seconds() - found.time_s;
+    if (trust.max_age_s && age > *trust.max_age_s) {
+        throw Mismatch("the state is stale: block " + std::to_string(next.value) + ", which signs it, was made " +
+                       std::to_string(age) + " s ago, and " + std::to_string(*trust.max_age_s) + " s are allowed");
+    }
+    return found.time_s;
 }
 
 }  // namespace assay::cli

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -33,6 +34,9 @@ struct Trust {
         Hash256 hash;
     };
     std::optional<Block> block;
+    /// How many seconds ago the block that signs the state may have been made: a node can show an old state with all its
+    /// signatures. nullopt: any time.
+    std::optional<std::int64_t> max_age_s{};
 };
 
 struct ProvenSlot {
@@ -59,8 +63,8 @@ T decode_proven(const ProvenSlot& slot, const std::string& name) {
 
 /// The block after a state carries its app hash: fetches it, waiting up to ten seconds for it, and checks that those
 /// who `trust` makes count signed it - the proposer, or validators by CometBFT's light client rules (LGT) - and that it
-/// carries `slot`'s app hash. Throws RpcError, NetError, Mismatch.
-void check_signed(net::RpcClient& rpc, const ProvenSlot& slot, const Trust& trust);
+/// carries `slot`'s app hash. Returns when it was made, in Unix seconds. Throws RpcError, NetError, Mismatch.
+std::int64_t check_signed(net::RpcClient& rpc, const ProvenSlot& slot, const Trust& trust);
 
 /// A text member that is hex of the right length. Throws Mismatch naming it.
 Bytes hex_member(const nlohmann::json& object, const char* name);

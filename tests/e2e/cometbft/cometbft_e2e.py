@@ -5,7 +5,8 @@
     cometbft_e2e.py BIN demo KIND        the demo of one fraud on four validators
     cometbft_e2e.py BIN minority         one validator down: blocks go on; two: they stop, and go on when one is back
     cometbft_e2e.py BIN kill TIMES SEED  kill -9 of nodes and engines at random, under load
-    cometbft_e2e.py BIN crash-points     the engine's own crash points, one after the other
+    cometbft_e2e.py BIN crash-points POINTS VALIDATORS
+                                         the engine's own crash points, one after the other, under load
     cometbft_e2e.py BIN join             a full node joins by replaying the blocks
     cometbft_e2e.py BIN staking          a full node becomes a validator by staking, and leaves again
     cometbft_e2e.py BIN double-sign      two nodes with one key: its stake is slashed by the engine's evidence
@@ -60,11 +61,12 @@ class Node:
     def __init__(self, binaries, home, url):
         self.binaries, self.home, self.rpc = binaries, home, Rpc(url)
         self.process = None
+        self.launcher = []  # what runs it, such as a command that enters a namespace
 
     def start(self, environment=None, wait=True):
         log = open(self.home / "data" / "assayd.log", "a")
         self.process = subprocess.Popen(
-            [str(self.binaries / "assayd"), "start", "--home", str(self.home)], stdout=subprocess.PIPE, stderr=log,
+            [*self.launcher, str(self.binaries / "assayd"), "start", "--home", str(self.home)], stdout=subprocess.PIPE, stderr=log,
             text=True, env={**os.environ, **(environment or {})})
         log.close()
         if wait:
@@ -159,15 +161,18 @@ class Testnet:
 class Client:
     """The command line with a key of its own, at a node."""
 
-    def __init__(self, net, node, name):
+    def __init__(self, net, node, name, key_of=None):
         self.net, self.node, self.name = net, node, name
         self.home = net.folder / f"client-{name}"
         self.home.mkdir()
-        self.run("keys", "import", name, str(node.home / "node_key"))
+        self.run("keys", "import", name, str((key_of or node).home / "node_key"))
+
+    def ask(self, *arguments):
+        command = [*self.node.launcher, str(self.net.binaries / "assay"), "--home", str(self.home), "--node", self.node.rpc.url, "-o", "json", *arguments]
+        return subprocess.run(command, capture_output=True, text=True, timeout=90, env={**os.environ, "ASSAY_PASSWORD": "pw"})
 
     def run(self, *arguments):
-        command = [str(self.net.binaries / "assay"), "--home", str(self.home), "--node", self.node.rpc.url, "-o", "json", *arguments]
-        result = subprocess.run(command, capture_output=True, text=True, timeout=90, env={**os.environ, "ASSAY_PASSWORD": "pw"})
+        result = self.ask(*arguments)
         check(result.returncode == 0, f"{arguments}: {result.stdout} {result.stderr}")
         return json.loads(result.stdout)
 
@@ -183,41 +188,40 @@ def await_true(what, condition, timeout=90):
 
 
 class Load:
-    """Transfers of one grain from node0's account, each to whatever node is up, until stopped."""
+    """Transfers of one grain from every node's account, each to whatever node is up, until stopped."""
 
     def __init__(self, net):
         self.net, self.executed, self.stopped = net, [], threading.Event()
-        self.home = net.folder / "client"
-        self.home.mkdir()
-        (self.home / "password").write_text("pw\n")
-        self.run("keys", "import", "rich", str(net.nodes[0].home / "node_key"))
-        self.account = self.run("keys", "show", "rich")["account"]
-        self.thread = threading.Thread(target=self.loop)
+        payers = [Client(net, net.nodes[0], f"payer{i}", key_of=node) for i, node in enumerate(net.nodes)]
+        self.threads = [threading.Thread(target=self.loop, args=(payer, i)) for i, payer in enumerate(payers)]
 
-    def run(self, *arguments):
-        command = [str(self.net.binaries / "assay"), "--home", str(self.home), "-o", "json", *arguments]
-        environment = {**os.environ, "ASSAY_PASSWORD": "pw"}
-        result = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment)
-        check(result.returncode == 0, f"{arguments}: {result.stdout}")
-        return json.loads(result.stdout)
-
-    def loop(self):
-        chooser = random.Random(5)
+    def loop(self, payer, seed):
+        chooser = random.Random(seed)
         while not self.stopped.is_set():
-            node = chooser.choice(self.net.nodes)
-            command = [str(self.net.binaries / "assay"), "--home", str(self.home), "-o", "json", "--node", node.rpc.url,
-                       "account", "send", self.account, "1 grains"]
-            result = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "ASSAY_PASSWORD": "pw"})
+            payer.node = chooser.choice(self.net.nodes)
+            result = payer.ask("account", "send", self.net.assayd_account(seed), "1 grains")
             if result.returncode == 0:
                 self.executed.append(json.loads(result.stdout))
+            else:
+                self.stopped.wait(0.2)  # its node is down
+
+    def check_executed(self):
+        """What a client was told to be executed is so at every node."""
+        check(self.executed, "no transfer was executed under load")
+        for transfer in self.executed:
+            for node in self.net.nodes:
+                check(node.rpc.call("tx_get", hash=transfer["hash"])["status"] == "executed", f"a transfer is lost: {transfer}")
+        return len(self.executed)
 
     def __enter__(self):
-        self.thread.start()
+        for thread in self.threads:
+            thread.start()
         return self
 
     def __exit__(self, *_):
         self.stopped.set()
-        self.thread.join()
+        for thread in self.threads:
+            thread.join()
 
 
 def run_demo(binaries, folder, kind):
@@ -260,43 +264,43 @@ def run_kill(binaries, folder, times, seed):
                 node.kill(chooser.choice(["node", "engine"]))
                 node.start()
             net.await_height(max(n.rpc.height() for n in net.nodes) + 2, range(4))
-        executed = load.executed
-        check(executed, "no transfer was executed under load")
         net.await_height(max(n.rpc.height() for n in net.nodes), range(4))
         heights = net.check_agreement(range(4))
-        for transfer in executed:
-            for node in net.nodes:
-                check(node.rpc.call("tx_get", hash=transfer["hash"])["status"] == "executed", f"a transfer is lost: {transfer}")
-        print(f"{times} kills, {len(executed)} transfers, none lost; agreed on {heights} blocks")
+        print(f"{times} kills, {load.check_executed()} transfers, none lost; agreed on {heights} blocks")
     finally:
         net.stop()
 
 
-def run_crash_points(binaries, folder):
-    net = Testnet(binaries, folder, validators=1)
-    node = net.nodes[0]
-    node.start()
-    net.await_height(2, [0])
-    node.stop()
-    passed = 0
-    for index in range(12):
-        node.start(environment={"FAIL_TEST_INDEX": str(index)}, wait=False)
-        try:
-            node.process.wait(timeout=20)
-        except subprocess.TimeoutExpired:
-            node.stop()
-            break  # no such crash point
-        check(node.process.returncode != 0, "the node did not say that its engine ended")
-        passed += 1
-        before = Rpc(node.rpc.url)
-        node.start()
-        reached = before.height()
-        net.await_height(reached + 2, [0])
+def crash_at(node, index):
+    """Starts the node so that its engine dies at its crash point number `index`, counted as it comes to them."""
+    node.start(environment={"FAIL_TEST_INDEX": str(index)}, wait=False)
+    try:
+        node.process.wait(timeout=60)
+    except subprocess.TimeoutExpired:
         node.stop()
-    check(passed >= 8, f"only {passed} crash points were met")
-    node.start()
-    print(f"{passed} crash points, all recovered; {net.check_agreement([0])} blocks")
-    node.stop()
+        check(False, f"crash point {index} was not met in a minute")
+    check(node.process.returncode != 0, "the node did not say that its engine ended")
+    said = (node.home / "data" / "cometbft.log").read_text()
+    check(f"*** fail-test {index} ***" in said, f"the engine ended by something else than crash point {index}")
+
+
+def run_crash_points(binaries, folder, points, validators):
+    net = Testnet(binaries, folder, validators=validators)
+    node = net.nodes[0]
+    try:
+        net.start()
+        net.await_height(2, range(validators))
+        with Load(net) as load:
+            for index in range(points):
+                node.stop()
+                crash_at(node, index)
+                node.start()
+                net.await_height(node.rpc.height() + 2, range(validators))
+        net.await_height(max(n.rpc.height() for n in net.nodes), range(validators))
+        heights = net.check_agreement(range(validators))
+        print(f"{points} crash points, all recovered; {load.check_executed()} transfers, none lost; {heights} blocks")
+    finally:
+        net.stop()
 
 
 def run_join(binaries, folder):
@@ -369,19 +373,27 @@ def run_double_sign(binaries, folder):
         net.stop()
 
 
+def why_impossible(binaries, folder):
+    """Why CometBFT cannot be run here; None when it can."""
+    probe = subprocess.run([str(binaries / "assayd"), "init", "--home", str(folder / "probe"), "--engine", "cometbft"],
+                           capture_output=True, text=True)
+    if probe.returncode != 0 and "cometbft" in probe.stderr:
+        return f"{probe.stderr.strip()}; with Go 1.22 or newer: {INSTALL}"
+    check(probe.returncode == 0, probe.stderr)
+    return None
+
+
 def main():
     binaries, mode, rest = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3:]
     with tempfile.TemporaryDirectory(prefix="assay-cometbft-") as folder:
         folder = pathlib.Path(folder)
-        probe = subprocess.run([str(binaries / "assayd"), "init", "--home", str(folder / "probe"), "--engine", "cometbft"],
-                               capture_output=True, text=True)
-        if probe.returncode != 0 and "cometbft" in probe.stderr:
-            print(f"skipped: {probe.stderr.strip()}; with Go 1.22 or newer: {INSTALL}")
+        why_not = why_impossible(binaries, folder)
+        if why_not:
+            print(f"skipped: {why_not}")
             return
-        check(probe.returncode == 0, probe.stderr)
         modes = {"demo": lambda: run_demo(binaries, folder, rest[0]), "minority": lambda: run_minority(binaries, folder),
                  "kill": lambda: run_kill(binaries, folder, int(rest[0]), int(rest[1])),
-                 "crash-points": lambda: run_crash_points(binaries, folder), "join": lambda: run_join(binaries, folder), "staking": lambda: run_staking(binaries, folder),
+                 "crash-points": lambda: run_crash_points(binaries, folder, int(rest[0]), int(rest[1])), "join": lambda: run_join(binaries, folder), "staking": lambda: run_staking(binaries, folder),
                  "double-sign": lambda: run_double_sign(binaries, folder)}
         if mode not in modes:
             sys.exit(__doc__)

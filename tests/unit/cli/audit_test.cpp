@@ -78,7 +78,86 @@ TEST_CASE("an audit ends when a node gives empty pages without end") {
 TEST_CASE("an audit refuses an altered record") {
     ForgedNode node(5);
     node.records[3].event = contracts::history::Completed{};
+    check_problem(audit(node), "history record 3 is not the chain's: after block 5 the chain's history root is");
+}
+
+TEST_CASE("an audit names the first of several forged records") {
+    for (std::size_t first = 0; first < 5; ++first) {
+        ForgedNode node(5);
+        for (std::size_t i = first; i < 5; i += 2) {
+            node.records[i].actor.data.fill(7);
+        }
+        check_problem(audit(node), "history record " + std::to_string(first) + " is not the chain's");
+    }
+}
+
+TEST_CASE("an audit names the records of a block when it cannot tell them apart") {
+    ForgedNode node(14);
+    node.records[9].tx.data.fill(1);
+    check_problem(audit(node), "one of the history records 8 to 9 is not the chain's: after block 5");
+}
+
+TEST_CASE("an audit says so when older states are not there to find the record") {
+    ForgedNode node(5);
+    node.oldest_height = ForgedNode::kHeight;
+    node.records[3].event = contracts::history::Completed{};
     check_problem(audit(node), "the chain's history root is");
+    ForgedNode liar(5);
+    liar.records[3].event = contracts::history::Completed{};
+    liar.tamper = [](const std::string& method, json& result) {
+        if (method == "chain_proof" && result["height"] != ForgedNode::kHeight) {
+            result["value"] = nullptr;
+        }
+    };
+    check_problem(audit(liar), "which record differs cannot be told: the proof of slot");
+}
+
+TEST_CASE("an audit names the first of records that were exchanged") {
+    ForgedNode node(5);
+    std::swap(node.records[1], node.records[3]);
+    check_problem(audit(node), "history record 1 is missing: the node sent record 3 in its place");
+    ForgedNode renumbered(5);
+    std::swap(renumbered.records[1].event, renumbered.records[3].event);
+    check_problem(audit(renumbered), "history record 1 is not the chain's");
+}
+
+TEST_CASE("an audit names an older record that takes the place of a newer one") {
+    ForgedNode node(5);
+    node.records[4] = node.records[3];
+    check_problem(audit(node), "history record 4 is missing: the node sent record 3 in its place");
+}
+
+TEST_CASE("an audit refuses a state that is older than allowed, however well it is signed") {
+    ForgedNode node(5);
+    node.time_ms -= 1'000'000;
+    node.serve();
+    net::RpcClient rpc(node.url());
+    const AuditResult allowed = audit_task(rpc, node.task.id, {.proposer = {}, .block = {}, .max_age_s = 1'100});
+    CHECK(allowed.verified);
+    CHECK(allowed.signed_at_s == static_cast<std::int64_t>(node.time_ms / 1'000));
+    check_problem(audit_task(rpc, node.task.id, {.proposer = {}, .block = {}, .max_age_s = 900}), "the state is stale: block 8");
+    // A younger one, whose records end too early: the node is behind, or hides what came after.
+    ForgedNode behind(5);
+    behind.serve();
+    behind.tamper = [&behind](const std::string& method, json& result) {
+        if (method == "chain_proof") {
+            result["height"] = ForgedNode::kHeight - 1;
+        }
+    };
+    net::RpcClient other(behind.url());
+    check_problem(audit_task(other, behind.task.id), "carries the app hash");
+}
+
+TEST_CASE("an audit of ten thousand records finds the one that was forged") {
+    constexpr std::size_t kRecords = 10'000;
+    ForgedNode node(kRecords);
+    node.serve();
+    net::RpcClient rpc(node.url());
+    CHECK(audit_task(rpc, node.task.id).records == kRecords);
+    node.records[7'777].actor.data.fill(1);  // of block 6, with records 7143 to 8571
+    check_problem(audit_task(rpc, node.task.id), "one of the history records 7143 to 8571 is not the chain's: after block 6");
+    node.records.erase(node.records.begin() + 6'000);
+    check_problem(audit_task(rpc, node.task.id), "history record 6000 is missing");
 }
 
 TEST_CASE("an audit refuses a record of another task") {
@@ -227,6 +306,7 @@ TEST_CASE("a proof of another height than asked for is refused") {
     net::RpcClient rpc(node.url());
     const Bytes key = contracts::keys::task(node.task.id);
     CHECK(prove_slot(rpc, key, Height{ForgedNode::kHeight}).value.has_value());
+    node.tamper = [](const std::string&, json& result) { result["height"] = ForgedNode::kHeight; };
     CHECK_THROWS_AS(static_cast<void>(prove_slot(rpc, key, Height{3})), Mismatch);
 }
 

@@ -2,6 +2,7 @@
 #include <tests/unit/cli/forged_node.hpp>
 
 #include <algorithm>
+#include <chrono>
 
 #include <contracts/chain/state.hpp>
 #include <core/codec/borsh.hpp>
@@ -25,13 +26,22 @@ class MemoryNodes final : public merkle::NodeReader {
     const std::map<Bytes, Bytes>& nodes_;
 };
 
-contracts::HistoryRecord make_record(const contracts::TaskId& task, std::uint32_t index) {
-    contracts::HistoryRecord record;
-    record.task = task;
-    record.index = index;
-    record.height = Height{index / 2 + 1};
-    record.event = contracts::history::CheckpointPosted{.index = index, .state_root = {}, .artifact = {}};
-    return record;
+std::uint64_t now_ms() {
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
+}
+
+std::vector<contracts::HistoryRecord> make_records(std::size_t count) {
+    std::vector<contracts::HistoryRecord> out;
+    for (std::uint32_t i = 0; i < count; ++i) {
+        contracts::HistoryRecord record;
+        record.task.data.fill(0xab);
+        record.index = i;
+        record.height = Height{i * ForgedNode::kHeight / count + 1};
+        record.event = contracts::history::CheckpointPosted{.index = i, .state_root = {}, .artifact = {}};
+        out.push_back(record);
+    }
+    return out;
 }
 
 }  // namespace
@@ -42,31 +52,57 @@ crypto::SecretKey make_key(std::uint8_t number) {
     return *crypto::SecretKey::from_bytes(bytes);
 }
 
-ForgedNode::ForgedNode(std::size_t count) {
+ForgedNode::ForgedNode(std::size_t count)
+    : time_ms(now_ms()), truth_(make_records(count)), truth_roots_{Hash256{}} {
     task.id.data.fill(0xab);
     task.spec.title = "forged";
-    for (std::uint32_t i = 0; i < count; ++i) {
-        records.push_back(make_record(task.id, i));
-        task.history_root = contracts::extend_history(task.history_root, records.back());
+    records = truth_;
+    for (const contracts::HistoryRecord& record : truth_) {
+        truth_roots_.push_back(contracts::extend_history(truth_roots_.back(), record));
     }
+    task.history_root = truth_roots_.back();
     task.history_count = static_cast<std::uint32_t>(count);
     slots[contracts::keys::account(proposer.account())] = Bytes{1, 2, 3};
 }
 
-void ForgedNode::serve() {
-    slots.try_emplace(contracts::keys::task(task.id), codec::encode(task));
-    const auto update = merkle::update_tree(MemoryNodes(nodes_), std::nullopt, kHeight, slots);
+std::optional<Bytes> ForgedNode::task_at(std::uint64_t height) const {
+    const auto end = std::find_if(truth_.begin(), truth_.end(), [&](const auto& r) { return r.height.value > height; });
+    if (end == truth_.begin()) {
+        return std::nullopt;
+    }
+    contracts::Task then = task;
+    then.history_count = static_cast<std::uint32_t>(end - truth_.begin());
+    then.history_root = truth_roots_[then.history_count];
+    return codec::encode(then);
+}
+
+void ForgedNode::write_state(std::uint64_t height, const std::map<Bytes, std::optional<Bytes>>& changes) {
+    const auto base = height == 0 ? std::nullopt : std::optional(height - 1);
+    const auto update = merkle::update_tree(MemoryNodes(nodes_), base, height, changes);
     for (const auto& [key, bytes] : update.nodes) {
         nodes_[merkle::to_key(key)] = bytes;
     }
-    app_hash = update.root;
+    app_hashes_.push_back(update.root);
+}
+
+solo::Block ForgedNode::sign_state(std::uint64_t height) const {
+    solo::BlockHeader header;
+    header.chain_id = "forged";
+    header.height = Height{height + 1};
+    header.time_ms = time_ms;
+    header.app_hash = app_hashes_.at(height);
+    return solo::sign_block(header, {}, proposer);
+}
+
+void ForgedNode::serve() {
+    slots.try_emplace(contracts::keys::task(task.id), codec::encode(task));
+    for (std::uint64_t height = 0; height < kHeight; ++height) {
+        write_state(height, {{contracts::keys::task(task.id), task_at(height)}});
+    }
+    write_state(kHeight, slots);
+    app_hash = app_hashes_.back();
     if (block.header.height == Height{}) {
-        solo::BlockHeader header;
-        header.chain_id = "forged";
-        header.height = Height{kHeight + 1};
-        header.time_ms = 1;
-        header.app_hash = app_hash;
-        block = solo::sign_block(header, {}, proposer);
+        block = sign_state(kHeight);
     }
     server_ = std::make_unique<net::HttpServer>(net::HttpServerOptions{}, [this](const net::HttpRequest& request) {
         return net::HttpResponse{.body = respond(json::parse(request.body)).dump()};
@@ -97,7 +133,7 @@ json ForgedNode::call(const std::string& method, const json& params) {
         }
     }
     if (method == "chain_proof") {
-        return prove(*from_hex(params.at("key").get<std::string>()));
+        return prove(params);
     }
     if (method == "task_history") {
         return history(params);
@@ -106,7 +142,8 @@ json ForgedNode::call(const std::string& method, const json& params) {
         return {{"height", kHeight + 1}};
     }
     if (method == "chain_block") {
-        return {{"raw", to_hex(codec::encode(block))}};
+        const std::uint64_t height = params.at("height").get<std::uint64_t>();
+        return {{"raw", to_hex(codec::encode(height == kHeight + 1 ? block : sign_state(height - 1)))}};
     }
     if (method == "node_status") {
         return {{"chain_id", "forged"}, {"height", kHeight + 1}, {"proposer", crypto::to_address(proposer.account())}};
@@ -114,13 +151,23 @@ json ForgedNode::call(const std::string& method, const json& params) {
     return {{"error", {{"code", -32601}, {"message", "no such method"}, {"data", {{"name", "method_not_found"}}}}}};
 }
 
-json ForgedNode::prove(const Bytes& key) const {
-    const auto proof = merkle::prove(MemoryNodes(nodes_), kHeight, key);
-    const auto slot = slots.find(key);
+json ForgedNode::prove(const json& params) const {
+    const std::uint64_t height = params.value("height", kHeight);
+    if (height < oldest_height) {
+        return {{"error", {{"code", -32004}, {"message", "the state of that height is not kept"}, {"data", {{"name", "unavailable"}}}}}};
+    }
+    const Bytes key = *from_hex(params.at("key").get<std::string>());
+    const auto proof = merkle::prove(MemoryNodes(nodes_), height, key);
+    std::optional<Bytes> value;
+    if (height < kHeight) {
+        value = task_at(height);
+    } else if (const auto slot = slots.find(key); slot != slots.end()) {
+        value = slot->second;
+    }
     return {{"key", to_hex(key)},
-            {"value", slot == slots.end() ? json() : json(to_hex(*slot->second))},
-            {"height", kHeight},
-            {"app_hash", to_hex(app_hash.view())},
+            {"value", value ? json(to_hex(*value)) : json()},
+            {"height", height},
+            {"app_hash", to_hex(app_hashes_.at(height).view())},
             {"proof", to_hex(codec::encode(proof))}};
 }
 

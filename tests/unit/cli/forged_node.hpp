@@ -18,17 +18,18 @@ namespace assay::cli_test {
 
 crypto::SecretKey make_key(std::uint8_t number);
 
-/// A node that says what a test wants: a state of one height with real proofs, a block that signs it, a task's
-/// history. Tests alter its parts before they ask.
+/// A node that says what a test wants: states with real proofs, blocks that sign them, a task's history. Tests alter its
+/// parts before they ask.
 class ForgedNode {
   public:
     static constexpr std::uint64_t kHeight = 7;
 
-    /// A task with `records` history records, the proposer's key, an honest block. `task` may be changed: its slot is
-    /// made when serve() is called.
+    /// A task with `records` history records, spread over the heights, the proposer's key, an honest block. `task` may be
+    /// changed: its slot in the last state is made when serve() is called.
     explicit ForgedNode(std::size_t records = 5);
 
-    /// Fills in the task's slot, the app hash and the block, unless the test has made a block itself.
+    /// Fills in the states, the task's slot in the last one, its app hash and its block, unless the test has made a block
+    /// itself.
     void serve();
     std::string url() const;
 
@@ -37,7 +38,9 @@ class ForgedNode {
     std::map<Bytes, std::optional<Bytes>> slots;
     crypto::SecretKey proposer = make_key(1);
     Hash256 app_hash;
-    solo::Block block;
+    solo::Block block;  ///< signs the last state
+    std::uint64_t time_ms;  ///< of every block; now, at first
+    std::uint64_t oldest_height = 0;  ///< older states are not kept
     std::size_t page_records = 100;
     /// Changes the result of a method before it is sent.
     std::function<void(const std::string& method, nlohmann::json& result)> tamper;
@@ -47,10 +50,16 @@ class ForgedNode {
   private:
     nlohmann::json respond(const nlohmann::json& request);
     nlohmann::json call(const std::string& method, const nlohmann::json& params);
-    nlohmann::json prove(const Bytes& key) const;
+    nlohmann::json prove(const nlohmann::json& params) const;
+    void write_state(std::uint64_t height, const std::map<Bytes, std::optional<Bytes>>& changes);
+    std::optional<Bytes> task_at(std::uint64_t height) const;
+    solo::Block sign_state(std::uint64_t height) const;
     nlohmann::json history(const nlohmann::json& params) const;
 
-    std::map<Bytes, Bytes> nodes_;  ///< of the tree, by to_key
+    const std::vector<contracts::HistoryRecord> truth_;  ///< what happened, whatever tests make of `records`
+    std::vector<Hash256> truth_roots_;                   ///< after so many records
+    std::map<Bytes, Bytes> nodes_;                       ///< of the trees, by to_key
+    std::vector<Hash256> app_hashes_;                    ///< by height
     std::unique_ptr<net::HttpServer> server_;
 };
 

@@ -261,6 +261,44 @@ TEST_CASE("JMT-5: another key's proof shows neither presence nor absence") {
     CHECK(verify_proof(history.roots.back(), one, std::nullopt, deep).error() == ProofError::kTooDeep);
 }
 
+TEST_CASE("JMT-6: neighbours are those of the sorted key hashes") {
+    for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+        const std::uint64_t key_space = seed % 2 == 0 ? 10 : 400;
+        const History history = random_history(seed, 12, key_space);
+        for (const std::uint64_t version : {0U, 5U, 11U}) {
+            std::set<LeafHashes> leaves;
+            for (const auto& [key, value] : history.states[version]) {
+                leaves.insert({crypto::sha256(key), crypto::sha256(value)});
+            }
+            for (std::uint64_t i = 0; i < key_space + 20; ++i) {
+                const Hash256 hash = crypto::sha256(key_of(i));
+                Neighbours expected;
+                for (const LeafHashes& leaf : leaves) {
+                    if (leaf.key_hash < hash) {
+                        expected.left = leaf;
+                    } else if (leaf.key_hash > hash && !expected.right) {
+                        expected.right = leaf;
+                    }
+                }
+                REQUIRE(find_neighbours(history.store, version, hash) == expected);
+            }
+        }
+    }
+}
+
+TEST_CASE("JMT-6: an empty tree has no neighbours, and those of a lone key are not itself") {
+    Store store;
+    store.add(update_tree(store, std::nullopt, 1, {}));
+    CHECK(find_neighbours(store, 1, Hash256{}) == Neighbours{});
+    store.add(update_tree(store, 1, 2, {{bytes_of("a"), bytes_of("1")}}));
+    const LeafHashes lone{crypto::sha256(bytes_of("a")), crypto::sha256(bytes_of("1"))};
+    CHECK(find_neighbours(store, 2, lone.key_hash) == Neighbours{});
+    CHECK(find_neighbours(store, 2, Hash256{}) == Neighbours{std::nullopt, lone});
+    Hash256 last;
+    last.data.fill(0xFF);
+    CHECK(find_neighbours(store, 2, last) == Neighbours{lone, std::nullopt});
+}
+
 TEST_CASE("JMT-4: deleting the nodes that are stale at a version keeps it and all later ones readable") {
     constexpr std::uint64_t kVersions = 25;
     History history = random_history(11, kVersions, 150);

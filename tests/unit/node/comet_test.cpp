@@ -6,10 +6,10 @@
 #include <consensus/cometbft/handler.hpp>
 #include <consensus/solo/engine.hpp>
 #include <core/codec/borsh.hpp>
-#include <core/merkle/jmt.hpp>
 #include <contracts/chain/slots.hpp>
 #include <node/app/application.hpp>
 #include <tests/unit/consensus/fake_engine.hpp>
+#include <tests/unit/consensus/ics23_check.hpp>
 #include <tests/unit/consensus/toy_machine.hpp>
 #include <tests/unit/node/chain.hpp>
 
@@ -127,20 +127,49 @@ TEST_CASE("a kept block is the one that was executed") {
     CHECK_THROWS_AS(abci.app.app_hash_at({2}), std::out_of_range);
 }
 
-TEST_CASE("a query through ABCI gives a slot with a proof that leads to the app hash") {
-    Abci abci;
-    abci.decide(make_block(1, {transfer(key(1), 0, key(5).account(), 7)}));
-    const Bytes slot = contracts::keys::account(key(5).account());
+namespace {
+
+abci::ResponseQuery ask(Abci& abci, const std::string& key, std::int64_t height) {
     abci::Request request;
     request.mutable_query()->set_path("/store");
-    request.mutable_query()->set_data(std::string(slot.begin(), slot.end()));
+    request.mutable_query()->set_data(key);
     request.mutable_query()->set_prove(true);
-    const auto answer = abci.handler.handle(request).query();
-    CHECK(answer.code() == 0);
-    CHECK(answer.height() == 1);
-    const std::string& data = answer.proof_ops().ops(0).data();
-    const auto proof = codec::decode<merkle::JmtProof>(Bytes(data.begin(), data.end())).value();
-    CHECK(merkle::verify_proof(abci.app.info().app_hash, slot, Bytes(answer.value().begin(), answer.value().end()), proof));
-    request.mutable_query()->set_height(9);
-    CHECK(abci.handler.handle(request).query().code() != 0);
+    request.mutable_query()->set_height(height);
+    return abci.handler.handle(request).query();
+}
+
+bool is_proven(const abci::ResponseQuery& answer, const Hash256& app_hash) {
+    const auto value = answer.value().empty() ? std::nullopt : std::optional(answer.value());
+    return answer.proof_ops().ops_size() == 1 && answer.proof_ops().ops(0).type() == "ics23:jmt" &&
+           cometbft::test::ics23_accepts(to_string(app_hash), answer.key(), value, answer.proof_ops().ops(0).data());
+}
+
+}  // namespace
+
+TEST_CASE("CMT-11: queries through ABCI prove slots there and not there at every height kept") {
+    Abci abci;
+    std::vector<std::string> keys;
+    for (std::uint8_t i = 1; i <= 20; ++i) {
+        const Bytes slot = contracts::keys::account(key(i).account());
+        keys.emplace_back(slot.begin(), slot.end());
+    }
+    for (std::uint8_t height = 1; height <= 10; ++height) {
+        const AccountId newcomer = key(static_cast<std::uint8_t>(height + 10)).account();
+        abci.decide(make_block(height, {transfer(key(1), height - 1U, newcomer, 7)}));
+    }
+    std::size_t present = 0;
+    for (std::uint8_t height = 1; height <= 10; ++height) {
+        const Hash256 app_hash = abci.app.app_hash_at({height});
+        for (const std::string& slot : keys) {
+            const auto answer = ask(abci, slot, height);
+            CHECK(answer.code() == 0);
+            CHECK(answer.height() == height);
+            CHECK(is_proven(answer, app_hash));
+            CHECK_FALSE(is_proven(answer, abci.app.app_hash_at({height == 1U ? 2U : 1U})));
+            present += answer.value().empty() ? 0U : 1U;
+        }
+    }
+    CHECK(present > 50);
+    CHECK(present < 200);
+    CHECK(ask(abci, keys[0], 11).code() != 0);
 }

@@ -75,7 +75,7 @@ TEST_CASE("a node executes what is submitted and answers from the committed stat
               block->app_hash,
               contracts::keys::account(bob),
               proven->value,
-              *codec::decode<merkle::JmtProof>(proven->proof)
+              proven->proof
     )
               .has_value());
     CHECK_FALSE(node.prove({1}, Height{1'000'000}).has_value());

@@ -173,7 +173,7 @@ std::optional<consensus::QueryResult> FakeNode::prove(const Bytes& slot, std::op
     out.height = height.value_or(status().height);
     out.app_hash = id<Hash256>(9);
     out.value = state(slot);
-    out.proof = Bytes{1, 2, 3};
+    out.proof = merkle::JmtProof{.leaf = std::nullopt, .siblings = {id<Hash256>(4)}};
     return out;
 }
 
