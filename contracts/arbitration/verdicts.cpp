@@ -83,7 +83,12 @@ std::vector<Dispute> disputes_of(const StateView& view, const TaskId& task, cons
     return found;
 }
 
-Result<void, TxError> check_stateless(const ChallengeVerdict& action) noexcept { return check_segment(action.segment); }
+Result<void, TxError> check_stateless(const ChallengeVerdict& action) noexcept {
+    if (action.role == Role::kValidator) {
+        return Unexpected{TxError::kFieldOutOfRange};  // TX-6
+    }
+    return check_segment(action.segment);
+}
 
 Result<void, TxError> check_stateful(
     const StateView& view, const Params& params, const AccountId& sender, const ChallengeVerdict& action
