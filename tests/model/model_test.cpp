@@ -80,6 +80,7 @@ std::vector<std::string> what_to_reach() {
 }
 
 void report(std::uint64_t seed, Workshop& shop, const Run& run) {
+    std::cout << "ASSAY_SEED=" << seed << ": " << run.failure->what << std::endl;
     FAIL_CHECK("ASSAY_SEED=" << seed << ", block " << run.failure->block + 1 << ": " << run.failure->what
                              << "\nshrunk to:\n" << shrink(shop, seed, run));
 }

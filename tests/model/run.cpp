@@ -160,6 +160,7 @@ std::vector<Sent> cancel_waiting(const Crowd& crowd, const World& world) {
     return out;
 }
 
+constexpr int kAttempts = 200;    ///< replays that shrinking may cost
 constexpr int kPatience = 3'000;  ///< blocks within which everything ends
 
 }  // namespace
@@ -219,8 +220,9 @@ std::string shrink(Workshop& shop, std::uint64_t seed, const Run& failing, Flaw 
         }
     }
     std::string what = failing.failure->what;
+    int attempts = kAttempts;
     for (std::size_t chunk = kept.size(); chunk >= 1; chunk /= 2) {
-        for (std::size_t from = 0; from < kept.size();) {
+        for (std::size_t from = 0; from < kept.size() && attempts > 0; --attempts) {
             std::vector<Block> less = blocks;
             const std::size_t to = std::min(from + chunk, kept.size());
             for (std::size_t i = from; i < to; ++i) {
