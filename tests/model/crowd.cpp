@@ -23,14 +23,6 @@ constexpr int kActors = 14;
 
 }  // namespace
 
-Hash256 mix(const Hash256& name, const AccountId& actor, std::uint64_t number) {
-    Bytes bytes(name.data.begin(), name.data.end());
-    bytes.insert(bytes.end(), actor.data.begin(), actor.data.end());
-    const Bytes rest = codec::encode(number);
-    bytes.insert(bytes.end(), rest.begin(), rest.end());
-    return crypto::sha256(bytes);
-}
-
 contracts::Params make_params(std::uint64_t seed) {
     std::mt19937_64 random(seed * 7'919 + 1);
     const auto in = [&](std::uint32_t least, std::uint32_t most) {

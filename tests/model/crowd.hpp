@@ -16,9 +16,6 @@
 /// the seed. They see the chain's state and what they committed to, and nothing of each other.
 namespace assay::model {
 
-/// A hash of all three, for what actors invent and decide.
-Hash256 mix(const Hash256& name, const AccountId& actor, std::uint64_t number);
-
 /// The chain that a seed makes: short clocks and odd shares.
 contracts::Params make_params(std::uint64_t seed);
 

@@ -242,7 +242,7 @@ void Crowd::add_verdicts(const Actor& actor, const TaskId& id, const Task& task,
             out.push_back(contracts::PublishVerdict{id, duty.segment, verdict});
         } else if (is_published(duty) && !duty.forced && !keeps_silent(kDiscloses)) {
             const bool challenged = !task.disputes.empty();
-            if (task.state == TaskState::kDisclosure || (challenged && chance(60))) {
+            if (task.state == TaskState::kDisclosure || (challenged && chance(25))) {
                 auto mine = opening(actor, id, task, duty);
                 if (fixed(name, actor.id, kDiscloses, 100) > 96) {
                     mine.salt = invented("salt", actor.id);

@@ -58,7 +58,8 @@ std::vector<std::string> what_to_reach() {
           Reason::kJackpot, Reason::kProfilingFee, Reason::kNeedlessChallenge, Reason::kMissedDeadline}) {
         names.push_back(std::string("payment ") + to_string(reason));
     }
-    name_all("move at", trace::Level::kSteps, trace::Level::kProof, trace::Level{});
+    // The toy program has no sum long enough for partials.
+    name_all("move at", trace::Level::kSteps, trace::Level::kProof, trace::Level::kPartials);
     name_all("profiling", contracts::ProfilingOutcome::kBounded, contracts::ProfilingOutcome::kNotSeparated,
              contracts::ProfilingOutcome{});
     for (const char* name :

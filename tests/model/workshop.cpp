@@ -1,9 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tests/model/workshop.hpp>
 
+#include <core/codec/borsh.hpp>
+#include <core/crypto/hash.hpp>
+
 namespace assay::model {
 
 using contracts::test::Tamper;
+
+Hash256 mix(const Hash256& name, const AccountId& actor, std::uint64_t number) {
+    Bytes bytes(name.data.begin(), name.data.end());
+    bytes.insert(bytes.end(), actor.data.begin(), actor.data.end());
+    const Bytes rest = codec::encode(number);
+    bytes.insert(bytes.end(), rest.begin(), rest.end());
+    return crypto::sha256(bytes);
+}
 
 Workshop::Workshop() {
     const float diverging = ToyRun::kDivergingScale;

@@ -17,6 +17,9 @@ namespace assay::model {
 using contracts::test::State;
 using contracts::test::ToyRun;
 
+/// A hash of all three, for what actors invent and decide.
+Hash256 mix(const Hash256& name, const AccountId& actor, std::uint64_t number);
+
 /// A way of running the program. The last three are runs of the program that diverges; kFirstLie .. kLastLie depart from
 /// the truth by a bit somewhere.
 enum class Way : std::uint8_t { kTruth, kLieInInit, kLieInStep, kLieInCommit, kLieLate, kNative, kDiverges, kDivergesLie };
