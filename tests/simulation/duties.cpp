@@ -82,7 +82,7 @@ void Worker::add_solving(const View& view, const Task& task, Actions& out) {
                                                 contracts::step_count(task.spec, train->segment)));
             const bool late = events_.chance(15);
             bulletin_.artifacts.emplace(
-                trained.back(), kind_ == Kind::kWithholder && train->segment == 1
+                std::pair{task.id, train->segment}, kind_ == Kind::kWithholder && train->segment == 1
                                     ? ~std::uint64_t{0}
                                     : events_.now() + (late ? events_.below(6'000) : events_.below(200)));
         }
@@ -127,7 +127,7 @@ void Worker::replay(
     Hash256 root = shop_.start(Way::kTruth);
     if (segment != 0) {
         const Hash256 before = root_at(*view.state, task.id, segment - 1);
-        const auto artifact = bulletin_.artifacts.find(before);
+        const auto artifact = bulletin_.artifacts.find({task.id, segment - 1});
         const bool fetched = artifact != bulletin_.artifacts.end() && artifact->second <= events_.now();
         if (!fetched || events_.chance(events_.weather.loss_percent)) {
             ++replays.fetch_failures;

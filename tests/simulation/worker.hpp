@@ -31,7 +31,8 @@ const char* to_string(Kind kind) noexcept;
 /// What everybody can know: the tasks there are, the artifacts that can be had and from when on, and the moves made.
 struct Bulletin {
     std::vector<contracts::TaskId> tasks;
-    std::map<Hash256, std::uint64_t> artifacts;  ///< state root -> when it can be had
+    /// Of a task's checkpoint: when its solver has it to be fetched.
+    std::map<std::pair<contracts::TaskId, std::uint32_t>, std::uint64_t> artifacts;
     std::map<contracts::DisputeId, std::vector<trace::NodeReveal>> reveals;
 };
 
