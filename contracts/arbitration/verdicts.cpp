@@ -107,6 +107,9 @@ Result<void, TxError> check_stateful(
     if (find_dispute(view, dispute_id(task.id, action.segment, sender, subject_of(assignment, action.part)))) {
         return Unexpected{TxError::kAlreadyDisputed};  // DSP-38
     }
+    if (subject_of(assignment, action.part).is_second && !task.second_window) {
+        return Unexpected{TxError::kPhase};  // VER-15
+    }
     TRY(make_verdict_claim(view, task, assignment, action.part, action.roots));
     return check_free_stake(view, action.role, sender, challenger_bond(params, task_value(task.spec)));
 }

@@ -461,6 +461,9 @@ Model::Why Model::why(const contracts::ChallengeVerdict& a) const {
     if (world_.disputes.contains(contracts::dispute_id(a.task, a.segment, who_, subject))) {
         out.insert(TxError::kAlreadyDisputed);
     }
+    if (second && !task->second_window) {
+        out.insert(TxError::kPhase);  // VER-15
+    }
     // DSP-41, DSP-45
     const bool measured = a.part == contracts::VerdictPart::kMeasurement;
     if (a.part == contracts::VerdictPart::kProbe && !duty->verdict.probe_root) {
