@@ -179,7 +179,7 @@ void open_dispute(Context& context, Task& task, std::uint32_t segment, Role role
 // --- open ----------------------------------------------------------------------------------------------------
 
 Result<void, TxError> check_stateless(const OpenDispute& action) noexcept {
-    if (action.role == Role::kSolver || action.segment > kMaxSegments) {
+    if (action.role == Role::kSolver || action.role == Role::kValidator || action.segment > kMaxSegments) {
         return Unexpected{TxError::kFieldOutOfRange};  // TX-6
     }
     return {};

@@ -83,7 +83,12 @@ std::vector<Dispute> disputes_of(const StateView& view, const TaskId& task, cons
     return found;
 }
 
-Result<void, TxError> check_stateless(const ChallengeVerdict& action) noexcept { return check_segment(action.segment); }
+Result<void, TxError> check_stateless(const ChallengeVerdict& action) noexcept {
+    if (action.role == Role::kValidator) {
+        return Unexpected{TxError::kFieldOutOfRange};  // TX-6
+    }
+    return check_segment(action.segment);
+}
 
 Result<void, TxError> check_stateful(
     const StateView& view, const Params& params, const AccountId& sender, const ChallengeVerdict& action
@@ -101,6 +106,9 @@ Result<void, TxError> check_stateful(
     }
     if (find_dispute(view, dispute_id(task.id, action.segment, sender, subject_of(assignment, action.part)))) {
         return Unexpected{TxError::kAlreadyDisputed};  // DSP-38
+    }
+    if (subject_of(assignment, action.part).is_second && !task.second_window) {
+        return Unexpected{TxError::kPhase};  // VER-15
     }
     TRY(make_verdict_claim(view, task, assignment, action.part, action.roots));
     return check_free_stake(view, action.role, sender, challenger_bond(params, task_value(task.spec)));

@@ -56,7 +56,7 @@ ChallengeId challenge_id(const AccountId& challenger, std::uint64_t nonce) noexc
 // --- challenge -----------------------------------------------------------------------------------------------
 
 Result<void, TxError> check_stateless(const ChallengeAvailability& action) noexcept {
-    if (action.role == Role::kSolver || action.checkpoint > kMaxSegments ||
+    if (action.role == Role::kSolver || action.role == Role::kValidator || action.checkpoint > kMaxSegments ||
         action.tensor >= canonical::kMaxStateTensors) {
         return Unexpected{TxError::kFieldOutOfRange};  // TX-6
     }

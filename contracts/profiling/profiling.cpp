@@ -261,7 +261,7 @@ Result<trace::Claim, TxError> make_profile_claim(
 }
 
 Result<void, TxError> check_stateless(const ChallengeProfile& action) noexcept {
-    if (action.segment > kMaxProfileSegments) {
+    if (action.role == Role::kValidator || action.segment > kMaxProfileSegments) {
         return Unexpected{TxError::kFieldOutOfRange};  // TX-6
     }
     return {};

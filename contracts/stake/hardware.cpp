@@ -22,8 +22,8 @@ Result<void, TxError> check_class(const Params& params, std::uint32_t number) no
 }
 
 Result<void, TxError> check_stateless(const RegisterHardware& action) noexcept {
-    if (action.role == Role::kWhistleblower) {
-        return Unexpected{TxError::kFieldOutOfRange};  // TX-6: nobody is drawn for it
+    if (action.role != Role::kSolver && action.role != Role::kVerifier) {
+        return Unexpected{TxError::kFieldOutOfRange};  // TX-6: nobody is drawn by the machine for any other
     }
     return {};
 }

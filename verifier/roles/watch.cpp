@@ -11,7 +11,9 @@ bool is_open_to_challenge(const VerdictView& view) {
     const contracts::Task& task = view.task;
     const bool in_window = task.state == TaskState::kVerifying ||
                            (task.state == TaskState::kChallenge && task.deadline.value != 0);
-    return in_window && contracts::is_published(view.assignment) && view.assignment.probe_root.has_value() &&
+    // VER-15: the true result that took a forced one's place has a window of its own.
+    const bool is_early = view.assignment.forced == true && !task.second_window;
+    return in_window && !is_early && contracts::is_published(view.assignment) && view.assignment.probe_root.has_value() &&
            view.assignment.verifier != view.self;
 }
 

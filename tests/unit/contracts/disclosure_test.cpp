@@ -281,9 +281,16 @@ TEST_CASE("VER-16: watchers who challenge a forced error share a jackpot, others
     CHECK(chain.stake(Role::kSolver, chain.solver).free.grains == 95 * kCoin);
     CHECK(chain.stake(Role::kVerifier, chain.verifier).locked.grains == 4 * kCoin);
     CHECK(chain.task(id).assignments[1].probe_root == chain.probe_root(1, chain.task(id).assignments[1].probe));
-    // What is disclosed is no secret: who challenges now disputes the true result, and finds it right.
-    const DisputeId late = challenge(chain, chain.whistleblower, id, 1, Role::kWhistleblower);
-    CHECK(dispute_of(chain, late).state == DisputeState::kActive);
+    // Who meant the forced result and comes too late does not dispute the true one unawares (VER-15).
+    const ChallengeVerdict late{id, 1, chain.verifier.id, Role::kWhistleblower};
+    CHECK(chain.fail(chain.whistleblower, late) == TxError::kPhase);
+    while (!chain.task(id).second_window) {
+        chain.skip(1);
+        if (chain.task(id).state == TaskState::kDisclosure) {
+            chain.disclose_all(id);
+        }
+    }
+    CHECK(chain.run(chain.whistleblower, late) == 0);
 }
 
 TEST_CASE("VER-16: a jackpot is what the fee and the rate make fair, and never more for more winners") {

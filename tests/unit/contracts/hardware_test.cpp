@@ -61,6 +61,7 @@ TEST_CASE("HW-2: a registration needs a score that reaches its class, and the la
     CHECK(chain.fail(chain.solver, RegisterHardware{Role::kSolver, kHopper, 4'999}) == TxError::kScoreTooLow);
     CHECK(chain.fail(chain.solver, RegisterHardware{Role::kWhistleblower, kHopper, 5'000}) ==
           TxError::kFieldOutOfRange);
+    CHECK(chain.fail(chain.solver, RegisterHardware{Role::kValidator, kHopper, 5'000}) == TxError::kFieldOutOfRange);
     CHECK(chain.run(chain.solver, RegisterHardware{Role::kSolver, kHopper, 5'000}) == 0);
     CHECK(registered().hardware_class == kHopper);
     CHECK(registered().score == 5'000);

@@ -184,6 +184,19 @@ TEST_CASE("VAL-5: with nothing free the penalty is taken from what is unbonding"
     CHECK(chain.balance(chain.solver) - before == 90 * kCoin);
 }
 
+TEST_CASE("VAL-5: no duty locks a validator's stake, out of reach of the engine's evidence") {
+    Chain chain;
+    REQUIRE(chain.run(chain.stranger, Bond{Role::kValidator, Amount{100 * kCoin}}) == 0);
+    const TaskId id = chain.challenge_task();
+    for (const Action& action : std::vector<Action>{
+             OpenDispute{id, 1, Role::kValidator}, ChallengeAvailability{id, 0, 0, 0, Role::kValidator},
+             ChallengeVerdict{id, chain.task(id).assignments[0].segment, chain.verifier.id, Role::kValidator},
+             ChallengeProfile{id, chain.verifier.id, Role::kValidator, ProfilePart::kStart, 0, {}}}) {
+        CHECK(chain.fail(chain.stranger, action) == TxError::kFieldOutOfRange);
+    }
+    CHECK(chain.stake(Role::kValidator, chain.stranger).locked == Amount{});
+}
+
 TEST_CASE("VAL-6, VAL-7: who misses too many blocks in a row is jailed, and comes back by asking") {
     Network net;
     Chain& chain = net.chain;

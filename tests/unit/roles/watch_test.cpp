@@ -54,6 +54,8 @@ TEST_CASE("VER-15: the true result of a forced verdict is judged by the same rep
     view.assignment.probe_root = kMine;
     CHECK(decide_verdict_watch(view) == kNothing);
     view.assignment.probe_root = Hash256{{7}};
+    CHECK(decide_verdict_watch(view) == kNothing);  // not before its own window
+    view.task.second_window = true;
     CHECK(decide_verdict_watch(view) == kChallenge);
 }
 

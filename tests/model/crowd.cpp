@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tests/model/crowd.hpp>
+
+#include <algorithm>
+#include <string>
+
+#include <contracts/params/rules.hpp>
+#include <contracts/validators/validators.hpp>
+#include <core/codec/borsh.hpp>
+#include <core/crypto/hash.hpp>
+
+namespace assay::model {
+
+using contracts::Action;
+using contracts::TaskState;
+using contracts::TxError;
+using contracts::test::kCoin;
+
+namespace {
+
+constexpr std::uint64_t kRich = 4'000 * kCoin;
+constexpr int kActors = 14;
+
+}  // namespace
+
+contracts::Params make_params(std::uint64_t seed) {
+    std::mt19937_64 random(seed * 7'919 + 1);
+    const auto in = [&](std::uint32_t least, std::uint32_t most) {
+        return least + static_cast<std::uint32_t>(random() % (most - least + 1));
+    };
+    contracts::Params params;
+    params.fee_base = {in(0, 2'000)};
+    params.fee_per_byte = {in(0, 20)};
+    params.solver_bond = {in(1, 8) * kCoin};
+    params.verifier_bond = {in(1, 3) * kCoin / 2 + in(0, 99)};
+    params.challenger_bond = {in(1, 3) * kCoin / 2 + in(0, 99)};
+    params.solver_bond_bps = in(0, 15'000);
+    params.verifier_bond_bps = in(0, 1'000);
+    params.challenger_bond_bps = in(0, 1'000);
+    params.unbonding_blocks = in(2, 40);
+    params.accept_blocks = in(3, 8);
+    params.commit_blocks = in(4, 10);
+    params.publish_blocks = in(4, 10);
+    params.challenge_blocks = in(4, 12);
+    params.disclose_blocks = in(4, 10);
+    params.dispute_clock_blocks = in(8, 30);
+    params.dispute_extension_blocks = in(1, 5);
+    params.availability_blocks = in(3, 8);
+    params.segments_checked = in(1, 3);
+    params.segments_checked_max = in(3, 12);
+    params.verifiers_per_segment = in(1, 2);
+    params.verifiers_per_segment_max = in(2, 4);
+    params.value_per_check = {in(0, 30) * kCoin};
+    params.value_per_verifier = {in(0, 60) * kCoin};
+    params.slash_to_winner_bps = in(0, 10'000);
+    params.forced_error_bps = random() % 4 == 0 ? 0 : in(1'000, 10'000);
+    params.watchers_per_verdict = in(0, 3);
+    params.tax_bps = random() % 4 == 0 ? 0 : in(1, 2'000);
+    params.validator_stake_min = {in(2, 20) * kCoin};
+    params.validators_max = in(2, 4);
+    params.double_sign_slash_bps = in(0, 10'000);
+    params.downtime_blocks = in(3, 6);
+    params.jail_blocks = in(4, 20);
+    params.hardware_classes = {{"cpu", 1}, {"gpu", 100}};
+    params.profilers = in(3, 5);
+    params.profile_segments = in(1, 3);
+    params.profiling_fee_bps = in(0, 6'000);
+    params.threshold_quantile_ppm = 500'000;
+    params.threshold_confidence_ppm = 700'000;
+    params.growth_max_thousandths = random() % 3 == 0 ? 500 : 6'000;
+    return params;
+}
+
+Crowd::Crowd(Workshop& shop, std::uint64_t seed) : shop_(shop), seed_(seed), random_(seed), params_(make_params(seed)) {
+    for (int i = 0; i < kActors; ++i) {
+        std::array<std::uint8_t, 32> secret{};
+        secret[31] = static_cast<std::uint8_t>(i + 1);
+        const auto key = crypto::SecretKey::from_bytes(secret).value();
+        const Role role = i < 4 ? Role::kSolver : i < 9 ? Role::kVerifier : i < 12 ? Role::kWhistleblower : Role::kValidator;
+        actors_.push_back({key, key.account(), 60 + static_cast<int>(below(41)), 50 + static_cast<int>(below(51)), role});
+    }
+}
+
+contracts::Genesis Crowd::genesis() const {
+    contracts::Genesis genesis;
+    genesis.chain_id = kChainId;
+    genesis.params = params_;
+    for (const Actor& actor : actors_) {
+        genesis.balances[actor.id] = Amount{kRich};
+    }
+    genesis.balances[actors_[3].id] = Amount{30 * kCoin};  // who runs out of money
+    contracts::ConsensusKey key;
+    key.data.fill(9);
+    genesis.validators.push_back({actors_[12].id, key, Amount{50 * kCoin}});
+    return genesis;
+}
+
+std::uint64_t Crowd::fixed(
+    const Hash256& name, const AccountId& actor, std::uint32_t purpose, std::uint64_t bound
+) const {
+    return contracts::to_seed(mix(name, actor, seed_ * 1'000 + purpose)) % bound;
+}
+
+bool Crowd::is_honest(const Actor& actor, const Hash256& duty, std::uint32_t purpose) const {
+    return fixed(duty, actor.id, purpose, 100) < static_cast<std::uint64_t>(actor.honesty);
+}
+
+Sent Crowd::send(const AccountId& sender, const Action& action, std::uint64_t nonce) const {
+    const auto actor = std::find_if(actors_.begin(), actors_.end(), [&](const Actor& a) { return a.id == sender; });
+    Sent sent;
+    sent.body = {kChainId, sender, nonce, {}, action};
+    const std::uint64_t size = codec::encode(sent.body).size() + 64;
+    sent.body.fee.grains = params_.fee_base.grains + params_.fee_per_byte.grains * size;
+    sent.bytes = codec::encode(contracts::sign_tx(sent.body, actor->key));
+    return sent;
+}
+
+/// Makes a transaction that is to be refused before it costs anything.
+Sent Crowd::damage(Sent sent) {
+    const auto actor = std::find_if(
+        actors_.begin(), actors_.end(), [&](const Actor& a) { return a.id == sent.body.sender; });
+    const auto resign = [&] { sent.bytes = codec::encode(contracts::sign_tx(sent.body, actor->key)); };
+    switch (below(8)) {
+        case 0:
+            sent.bytes[below(sent.bytes.size())] ^= static_cast<std::uint8_t>(1U << below(8));
+            sent.broken = {TxError::kUndecodable, TxError::kWrongChain, TxError::kBadSignature};
+            break;
+        case 1:
+            sent.bytes.resize(below(sent.bytes.size()));
+            sent.broken = {TxError::kUndecodable};
+            break;
+        case 2:
+            sent.body.chain_id = "model-2";
+            resign();
+            sent.broken = {TxError::kWrongChain};
+            break;
+        case 3:
+            sent.bytes.resize(params_.tx_size_max + 1);
+            sent.broken = {TxError::kTooLarge};
+            break;
+        case 4:
+            sent.body.nonce += 1 + below(3);
+            resign();
+            break;
+        case 5:
+            sent.body.nonce -= std::min<std::uint64_t>(sent.body.nonce, 1);
+            resign();
+            break;
+        case 6:
+            sent.body.fee.grains -= std::min<std::uint64_t>(sent.body.fee.grains, 1);
+            resign();
+            break;
+        default:
+            sent.body.fee.grains = random_();
+            resign();
+            break;
+    }
+    return sent;
+}
+
+std::vector<Sent> Crowd::next_block(const Mirror& chain, std::uint64_t /*height*/) {
+    remember_reveals(chain);
+    std::vector<Sent> out;
+    std::map<AccountId, std::uint64_t> used;
+    std::vector<std::size_t> order(actors_.size());
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        order[i] = i;
+    }
+    std::shuffle(order.begin(), order.end(), random_);
+    for (const std::size_t i : order) {
+        const Actor& actor = actors_[i];
+        Actions work;
+        if (chance(actor.diligence)) {
+            look_for_work(actor, chain, work);
+        }
+        std::shuffle(work.begin(), work.end(), random_);
+        work.resize(std::min<std::size_t>(work.size(), 2));
+        if (chance(6)) {
+            work.push_back(nonsense(actor, chain));
+        }
+        for (const Action& action : work) {
+            const auto person = chain.world.people.find(actor.id);
+            const std::uint64_t nonce = (person == chain.world.people.end() ? 0 : person->second.nonce) + used[actor.id];
+            Sent sent = send(actor.id, action, nonce);
+            if (chance(2)) {
+                out.push_back(damage(std::move(sent)));
+            } else {
+                out.push_back(std::move(sent));
+                ++used[actor.id];
+            }
+        }
+    }
+    return out;
+}
+
+void Crowd::add_engine(contracts::BlockContext& block, const Mirror& chain) {
+    for (const auto& [account, validator] : chain.world.validators) {
+        const auto address = contracts::address_of(validator.key);
+        // An outage lasts: who was absent mostly stays so.
+        if (chance(validator.missed != 0 ? 75 : 4)) {
+            block.absent.push_back(address);
+        }
+        if (below(600) == 0) {
+            block.misbehaviour.push_back({address, block.height});
+        }
+    }
+    if (below(300) == 0) {
+        block.misbehaviour.push_back({});
+    }
+}
+
+void Crowd::look_for_work(const Actor& actor, const Mirror& chain, Actions& out) {
+    const World& world = chain.world;
+    add_money(actor, world, out);
+    add_submission(actor, world, out);
+    for (const auto& [id, task] : world.tasks) {
+        if (is_over(task.state)) {
+            continue;
+        }
+        add_solving(actor, id, task, world, out);
+        add_verdicts(actor, id, task, out);
+        add_profiling(actor, id, task, out);
+        add_accusations(actor, id, task, out);
+    }
+    add_chunks(actor, world, out);
+    add_moves(actor, chain, out);
+}
+
+void Crowd::add_money(const Actor& actor, const World& world, Actions& out) {
+    const auto balance = world.people.at(actor.id).balance;
+    const auto free_of = [&](Role role) {
+        const auto found = world.stakes.find({role, actor.id});
+        return found == world.stakes.end() ? 0 : found->second.free;
+    };
+    // A validator's and everybody's second role, so that draws have a choice.
+    for (const Role role : {actor.role, actor.role == Role::kValidator ? Role::kVerifier : Role::kWhistleblower}) {
+        if (free_of(role) < 60 * kCoin && balance > 100 * kCoin && chance(30)) {
+            out.push_back(contracts::Bond{role, {20 * kCoin + below(40 * kCoin)}});
+        }
+    }
+    if (chance(3)) {
+        const std::uint64_t free = free_of(actor.role);
+        out.push_back(contracts::Unbond{actor.role, {free < 2 ? 1 : 1 + below(free / (1 + below(10)) + 1)}});
+    }
+    if (chance(2)) {
+        out.push_back(contracts::Transfer{actors_[below(actors_.size())].id, {1 + below(3 * kCoin)}});
+    }
+    if (chance(2) && actor.role != Role::kWhistleblower) {
+        const auto number = static_cast<std::uint32_t>(below(3));
+        const Role role = actor.role == Role::kValidator ? Role::kVerifier : actor.role;
+        out.push_back(contracts::RegisterHardware{role, number, number == 0 ? 0 : number == 1 ? below(90) + 1 : 100 + below(9)});
+    }
+    if (actor.role != Role::kValidator) {
+        return;
+    }
+    const auto record = world.validators.find(actor.id);
+    if (record == world.validators.end()) {
+        contracts::ConsensusKey key;
+        key.data.fill(static_cast<std::uint8_t>(below(250)));
+        out.push_back(contracts::RegisterValidator{key});
+    } else if (record->second.jailed_until != 0 && chance(20)) {
+        out.push_back(contracts::Unjail{});
+    }
+}
+
+contracts::TaskSpec Crowd::make_spec(const World& world) {
+    const bool diverges = chance(15);
+    contracts::TaskSpec spec = shop_.spec(diverges);
+    spec.title = "task";
+    spec.steps = 3 + below(8);
+    spec.checkpoint_interval = static_cast<std::uint32_t>(1 + below(5));
+    spec.reward = {below(8) == 0 ? 0 : below(30 * kCoin)};
+    spec.verification_fee = {below(8) == 0 ? 0 : below(6 * kCoin)};
+    spec.training_blocks = static_cast<std::uint32_t>(12 + below(30));
+    spec.hardware_class = chance(85) ? 0 : static_cast<std::uint32_t>(1 + below(2));
+    if (!diverges && chance(30)) {
+        spec.mode = contracts::Mode::kTolerance;
+        spec.distance = shop_.distance();
+        spec.steps = 8 + below(3);
+    } else if (!world.tasks.empty() && chance(45)) {
+        // The youngest are the likeliest to fit.
+        std::vector<TaskId> fit;
+        for (const auto& [id, task] : world.tasks) {
+            const bool ran = task.state >= TaskState::kCompleted && task.state <= TaskState::kSettled;
+            if (ran && (chance(10) || (!task.diverged_at && !task.tainted_by))) {
+                fit.push_back(id);
+            }
+        }
+        if (!fit.empty()) {
+            spec.parent = fit[below(fit.size())];
+        }
+    }
+    return spec;
+}
+
+void Crowd::add_submission(const Actor& actor, const World& world, Actions& out) {
+    const auto open = std::count_if(world.tasks.begin(), world.tasks.end(), [](const auto& entry) {
+        return !is_over(entry.second.state);
+    });
+    if (open < 7 && chance(6)) {
+        out.push_back(contracts::SubmitTask{make_spec(world)});
+    }
+    for (const auto& [id, task] : world.tasks) {
+        const bool early = task.state == TaskState::kOpen || task.state == TaskState::kDrawn;
+        if (early && task.submitter == actor.id && (chance(1) || (task.lapsed.size() > 1 && chance(10)))) {
+            out.push_back(contracts::CancelTask{id});
+        }
+    }
+}
+
+}  // namespace assay::model

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <tests/model/model.hpp>
+#include <tests/model/workshop.hpp>
+
+/// Actors who do what the chain asks of them, lie, keep silent, or send nonsense: each by a strategy that follows from
+/// the seed. They see the chain's state and what they committed to, and nothing of each other.
+namespace assay::model {
+
+/// The chain that a seed makes: short clocks and odd shares.
+contracts::Params make_params(std::uint64_t seed);
+
+
+class Crowd {
+  public:
+    Crowd(Workshop& shop, std::uint64_t seed);
+
+    contracts::Genesis genesis() const;
+    const contracts::Params& params() const { return params_; }
+    /// What reaches the block at `height`, and the engine's part of it.
+    std::vector<Sent> next_block(const Mirror& chain, std::uint64_t height);
+    void add_engine(contracts::BlockContext& block, const Mirror& chain);
+    /// `action` as `sender` would send it, well-formed and paid for.
+    Sent send(const AccountId& sender, const contracts::Action& action, std::uint64_t nonce) const;
+
+    static constexpr const char* kChainId = "model-1";
+
+  private:
+    struct Actor {
+        crypto::SecretKey key;
+        AccountId id;
+        int diligence = 90;  ///< of 100 chances to act, how many it takes
+        int honesty = 90;    ///< of 100 duties, how many it does rightly
+        Role role = Role::kSolver;
+    };
+    using Actions = std::vector<contracts::Action>;
+
+    // crowd.cpp
+    std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
+    bool chance(int percent) { return below(100) < static_cast<std::uint64_t>(percent); }
+    /// A number below `bound` that follows from the names alone, for strategies that last.
+    std::uint64_t fixed(const Hash256& name, const AccountId& actor, std::uint32_t purpose, std::uint64_t bound) const;
+    bool is_honest(const Actor& actor, const Hash256& duty, std::uint32_t purpose) const;
+    Sent damage(Sent sent);
+    void look_for_work(const Actor& actor, const Mirror& chain, Actions& out);
+    void add_money(const Actor& actor, const World& world, Actions& out);
+    void add_submission(const Actor& actor, const World& world, Actions& out);
+    contracts::TaskSpec make_spec(const World& world);
+
+    // duties.cpp
+    Way solvers_way(const TaskId& id, const Task& task) const;
+    void add_solving(const Actor& actor, const TaskId& id, const Task& task, const World& world, Actions& out);
+    void add_verdicts(const Actor& actor, const TaskId& id, const Task& task, Actions& out);
+    void add_profiling(const Actor& actor, const TaskId& id, const Task& task, Actions& out);
+    void add_accusations(const Actor& actor, const TaskId& id, const Task& task, Actions& out);
+    void add_profile_accusations(const Actor& actor, const TaskId& id, const Task& task, Actions& out);
+    std::optional<contracts::Action> next_checkpoint(
+        const Actor& actor, const TaskId& id, const Task& task, const World& world
+    );
+    Hash256 true_end(const Task& task, std::uint32_t segment, std::uint64_t steps);
+    contracts::VerdictOpening opening(const Actor& actor, const TaskId& id, const Task& task, const Duty& duty);
+    contracts::ProfileReport report(const Actor& actor, const TaskId& id, const Task& task);
+    void add_chunks(const Actor& actor, const World& world, Actions& out);
+    std::optional<contracts::MeasuredRoots> roots_of(const std::array<Hash256, 3>& states) const;
+    /// A verdict's part that `actor` finds wrong, or picks without reason.
+    void add_verdict_challenge(const Actor& actor, const TaskId& id, const Task& task, const Duty& duty, Actions& out);
+
+    // moves.cpp
+    void add_moves(const Actor& actor, const Mirror& chain, Actions& out);
+    Player make_player(const Actor& actor, const DisputeId& id, const Mirror& chain, bool responds);
+    std::optional<contracts::Action> make_move(Player& player, const DisputeId& id, const Mirror& chain, const Actor& actor);
+    void remember_reveals(const Mirror& chain);
+    contracts::Action nonsense(const Actor& actor, const Mirror& chain);
+
+    Workshop& shop_;
+    std::uint64_t seed_;
+    std::mt19937_64 random_;
+    contracts::Params params_;
+    std::vector<Actor> actors_;
+    std::map<std::tuple<TaskId, std::uint32_t, AccountId>, contracts::VerdictOpening> openings_;
+    std::map<std::pair<TaskId, AccountId>, contracts::ProfileReport> reports_;
+    std::map<std::pair<DisputeId, AccountId>, Player> players_;
+    std::map<DisputeId, std::vector<trace::NodeReveal>> reveals_;
+    std::map<DisputeId, std::uint32_t> remembered_;  ///< the rounds whose reveal is in reveals_
+};
+
+}  // namespace assay::model

@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tests/model/crowd.hpp>
+
+#include <algorithm>
+#include <bit>
+
+#include <contracts/verification/lottery.hpp>
+#include <core/crypto/hash.hpp>
+
+namespace assay::model {
+
+using contracts::ProfilePart;
+using contracts::ProfileStatus;
+using contracts::ProfilingPhase;
+using contracts::TaskState;
+using contracts::VerdictPart;
+using contracts::VerdictStatus;
+using contracts::test::measurement_of;
+
+namespace {
+
+/// What a strategy decides, so that two decisions of one actor are independent.
+enum Purpose : std::uint32_t {
+    kSolves, kAccepts, kDropsOut, kGarbage, kDeclares, kVerdict, kLie, kCommits, kPublishes, kDiscloses, kReport, kServes,
+    kReports, kLieOfReport, kDrift,
+};
+
+Hash256 invented(const std::string& what, const AccountId& who) {
+    return crypto::sha256(as_bytes(what + to_hex(who.view())));
+}
+
+Hash256 duty_name(const TaskId& task, std::uint32_t segment) {
+    return mix(Hash256{task.data}, {}, segment);
+}
+
+bool is_of_diverging(const Task& task, const Workshop& shop) {
+    return task.spec.program.step_root == shop.spec(true).program.step_root;
+}
+
+/// The first step of the segment after which the state is not finite.
+std::optional<std::uint64_t> find_divergence(
+    Workshop& shop, Way way, Hash256 root, std::uint64_t first, std::uint64_t steps
+) {
+    for (std::uint64_t step = first; is_diverging(way) && step < first + steps; ++step) {
+        root = shop.next(way, root, step);
+        if (shop.knows(root) && trace::open_divergence(shop.state(root))) {
+            return step;
+        }
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+// --- solvers -------------------------------------------------------------------------------------------------
+
+Way Crowd::solvers_way(const TaskId& id, const Task& task) const {
+    const Hash256 name{id.data};
+    const AccountId solver = task.solver.value();
+    const auto actor = std::find_if(actors_.begin(), actors_.end(), [&](const Actor& a) { return a.id == solver; });
+    const bool honest = is_honest(*actor, name, kSolves);
+    if (is_of_diverging(task, shop_)) {
+        return honest || fixed(name, solver, kLie, 2) == 0 ? Way::kDiverges : Way::kDivergesLie;
+    }
+    if (!honest) {
+        return static_cast<Way>(1 + fixed(name, solver, kLie, 4));
+    }
+    return task.profiling ? Way::kNative : Way::kTruth;
+}
+
+std::optional<contracts::Action> Crowd::next_checkpoint(
+    const Actor& actor, const TaskId& id, const Task& task, const World& world
+) {
+    const Hash256 name{id.data};
+    const Way way = solvers_way(id, task);
+    const bool honest = is_honest(actor, name, kSolves);
+    const auto index = static_cast<std::uint32_t>(task.checkpoints.size());
+    if (index == 0) {
+        const auto& parent = task.spec.parent;
+        return contracts::PostCheckpoint{id, 0, parent ? world.tasks.at(*parent).checkpoints.back() : shop_.start(way), {}};
+    }
+    const Hash256 before = task.checkpoints.back();
+    const std::uint64_t first = steps_before(task.spec, index);
+    const std::uint32_t steps = steps_in(task, index);
+    if (const auto step = find_divergence(shop_, way, before, first, steps); step && honest) {
+        const Hash256 root = shop_.after(way, before, first, *step - first + 1);
+        return contracts::DeclareDivergence{id, *step, root, {}, trace::open_divergence(shop_.state(root)).value()};
+    }
+    if (!honest && shop_.knows(before) && fixed(name, actor.id, kDeclares, 12) == 0) {
+        State state = shop_.state(before);  // a divergence that never happened
+        state[0].data[2] = 0x80;
+        state[0].data[3] = 0x7f;
+        const Hash256 root = shop_.keep(state);
+        return contracts::DeclareDivergence{id, first, root, {}, trace::open_divergence(state).value()};
+    }
+    Hash256 root = shop_.after(way, before, first, steps);
+    if (root.is_zero() || (!honest && fixed(name, actor.id, kGarbage, 12) == index)) {
+        root = invented("garbage " + std::to_string(index), actor.id);
+    }
+    return contracts::PostCheckpoint{id, index, root, {}};
+}
+
+void Crowd::add_solving(const Actor& actor, const TaskId& id, const Task& task, const World& world, Actions& out) {
+    const Hash256 name{id.data};
+    if (task.solver != actor.id) {
+        return;
+    }
+    if (task.state == TaskState::kDrawn && fixed(name, actor.id, kAccepts, 100) >= 15) {
+        out.push_back(contracts::AcceptTask{id});
+    }
+    if (task.state != TaskState::kTraining || fixed(name, actor.id, kDropsOut, 60) == task.checkpoints.size()) {
+        return;
+    }
+    if (task.checkpoints.size() == last_of(task) + 1U) {
+        out.push_back(contracts::CompleteTask{id});
+    } else if (const auto next = next_checkpoint(actor, id, task, world)) {
+        out.push_back(*next);
+    }
+}
+
+void Crowd::add_chunks(const Actor& actor, const World& world, Actions& out) {
+    for (const auto& [id, challenge] : world.challenges) {
+        if (challenge.state != contracts::ChallengeState::kOpen) {
+            continue;
+        }
+        const Task& task = world.tasks.at(challenge.task);
+        const Hash256 root = task.checkpoints.at(challenge.checkpoint);
+        const bool serves = task.solver == actor.id ? fixed(Hash256{id.data}, actor.id, kServes, 100) >= 20 : chance(1);
+        if (!serves || !shop_.knows(root)) {
+            continue;
+        }
+        const State& state = shop_.state(root);
+        std::vector<Hash256> commitments;
+        for (const canonical::Tensor& tensor : state) {
+            commitments.push_back(trace::commit_tensor(tensor));
+        }
+        const canonical::Tensor& asked = state.at(challenge.tensor);
+        const std::uint64_t tile = challenge.tile % canonical::tile_count(asked.shape);
+        contracts::ServeChunk chunk;
+        chunk.challenge = id;
+        chunk.type = {asked.dtype, asked.shape};
+        chunk.opening.tile = canonical::tile_of(asked, tile);
+        chunk.opening.tile_path = trace::tile_tree(asked).path(tile);
+        chunk.opening.source_path = merkle::Tree(commitments).path(challenge.tensor);
+        if (chance(10)) {
+            chunk.opening.tile.data[0] ^= 1U;
+        }
+        out.push_back(std::move(chunk));
+    }
+}
+
+// --- verifiers -----------------------------------------------------------------------------------------------
+
+/// The root after so many true steps of a segment, from the solver's checkpoint before it; zero when that is unknown.
+Hash256 Crowd::true_end(const Task& task, std::uint32_t segment, std::uint64_t steps) {
+    const Way way = is_of_diverging(task, shop_) ? Way::kDiverges : Way::kTruth;
+    return segment == 0 ? shop_.start(way)
+                        : shop_.after(way, task.checkpoints.at(segment - 1), steps_before(task.spec, segment), steps);
+}
+
+contracts::VerdictOpening Crowd::opening(const Actor& actor, const TaskId& id, const Task& task, const Duty& duty) {
+    const auto key = std::tuple{id, duty.segment, actor.id};
+    if (const auto found = openings_.find(key); found != openings_.end()) {
+        return found->second;
+    }
+    const Hash256 name = duty_name(id, duty.segment);
+    contracts::VerdictOpening opening;
+    opening.decoy_root = invented("decoy", actor.id);
+    opening.salt = mix(name, actor.id, 0);
+    contracts::Verdict& verdict = opening.verdict;
+    const Hash256 claimed = task.checkpoints.at(duty.segment);
+    const bool exact = is_exact(task, duty.segment);
+    const std::uint32_t steps = steps_in(task, duty.segment);
+    const Hash256 end = true_end(task, duty.segment, steps);
+    const bool honest = is_honest(actor, name, kVerdict) && !end.is_zero();
+    const std::uint64_t lie = fixed(name, actor.id, kLie, 4);
+    verdict.end_root = end.is_zero() ? claimed : end;
+    const Way way = is_of_diverging(task, shop_) ? Way::kDiverges : Way::kTruth;
+    const bool declared = task.diverged_at && duty.segment == last_of(task);
+    if (honest && exact && !declared && duty.segment != 0 &&
+        find_divergence(shop_, way, task.checkpoints[duty.segment - 1], steps_before(task.spec, duty.segment), steps)) {
+        verdict.end_root = invented("diverged", actor.id);  // VER-8
+    }
+    if (!honest && lie != 2) {
+        verdict.end_root = lie == 0 ? invented("rejected", actor.id) : claimed;
+    }
+    if (duty.probe != 0 && (!exact || verdict.end_root == claimed)) {
+        const Hash256 root = true_end(task, duty.segment, duty.probe);
+        verdict.probe_root = root.is_zero() || (!honest && lie == 1) ? invented("probe", actor.id) : root;
+        if (!honest && lie == 2) {
+            opening.decoy_root = *verdict.probe_root;  // VER-14
+        }
+    }
+    if (!exact) {
+        const bool known = !end.is_zero() && shop_.knows(claimed);
+        verdict.measurement = measurement_of(honest || lie != 2 ? 1e-5F : 5.0F);
+        if (known && (honest || lie == 3)) {
+            verdict.end_root = end;
+            verdict.measurement = shop_.measure(
+                task.checkpoints[duty.segment - 1], end, claimed, task.profiling->sketch_seed);
+        }
+        if (params_.growth_max_thousandths < 1'000 && fixed(Hash256{id.data}, {}, kDrift, 2) == 0) {
+            verdict.measurement = measurement_of(1e-5F);
+            verdict.measurement->parameters.sketch.fill(std::bit_cast<std::uint32_t>(1e-5F));
+        }
+        if (!honest && fixed(name, actor.id, kDrift, 5) == 0) {
+            verdict.measurement.reset();
+            verdict.probe_root.reset();
+            verdict.diverged_after = static_cast<std::uint32_t>(1 + fixed(name, actor.id, kReport, steps));
+        }
+    }
+    return openings_[key] = opening;
+}
+
+void Crowd::add_verdicts(const Actor& actor, const TaskId& id, const Task& task, Actions& out) {
+    const bool commits = std::any_of(task.duties.begin(), task.duties.end(), [](const Duty& duty) {
+        return duty.status == VerdictStatus::kDue;
+    });
+    for (const Duty& duty : task.duties) {
+        if (duty.verifier != actor.id) {
+            continue;
+        }
+        const Hash256 name = duty_name(id, duty.segment);
+        const auto keeps_silent = [&](Purpose purpose) { return fixed(name, actor.id, purpose, 100) < 6; };
+        if (duty.status == VerdictStatus::kDue && !keeps_silent(kCommits)) {
+            const Hash256 commitment =
+                contracts::verdict_commitment(id, duty.segment, actor.id, opening(actor, id, task, duty));
+            out.push_back(contracts::CommitVerdict{id, duty.segment, commitment});
+        } else if (duty.status == VerdictStatus::kCommitted && !commits && !keeps_silent(kPublishes)) {
+            const auto mine = opening(actor, id, task, duty);
+            contracts::Task drawn;
+            drawn.id = id;
+            drawn.lottery = task.lottery;
+            contracts::Assignment ticket;
+            ticket.segment = duty.segment;
+            ticket.verifier = actor.id;
+            const bool forced = contracts::is_forced(drawn, ticket, mine, params_.forced_error_bps);
+            contracts::Verdict verdict = contracts::published_verdict(mine, forced);
+            if (verdict.probe_root && fixed(name, actor.id, kPublishes, 100) > 95) {
+                verdict.probe_root = invented("otherwise", actor.id);
+            }
+            out.push_back(contracts::PublishVerdict{id, duty.segment, verdict});
+        } else if (is_published(duty) && !duty.forced && !keeps_silent(kDiscloses)) {
+            const bool challenged = !task.disputes.empty();
+            if (task.state == TaskState::kDisclosure || (challenged && chance(25))) {
+                auto mine = opening(actor, id, task, duty);
+                if (fixed(name, actor.id, kDiscloses, 100) > 96) {
+                    mine.salt = invented("salt", actor.id);
+                }
+                out.push_back(contracts::DiscloseVerdict{id, duty.segment, mine});
+            }
+        }
+    }
+}
+
+// --- profilers -----------------------------------------------------------------------------------------------
+
+contracts::ProfileReport Crowd::report(const Actor& actor, const TaskId& id, const Task& task) {
+    const auto key = std::pair{id, actor.id};
+    if (const auto found = reports_.find(key); found != reports_.end()) {
+        return found->second;
+    }
+    const Hash256 name{id.data};
+    const bool honest = is_honest(actor, name, kReport);
+    const std::uint64_t lie = honest ? 99 : fixed(name, actor.id, kLieOfReport, 6);
+    const bool measures = fixed(name, actor.id, kReports, 10) < 3;
+    const float drift = lie == 2 ? 0.5F : fixed(name, actor.id, kDrift, 4) == 0 ? 1e-3F : 1e-4F;
+    contracts::ProfileReport report;
+    report.start_root = shop_.start(lie == 0 ? Way::kLieInInit : Way::kTruth);
+    Hash256 native = report.start_root;
+    for (std::uint32_t segment = 1; segment <= params_.profile_segments; ++segment) {
+        const std::uint64_t first = steps_before(task.spec, segment);
+        const std::uint32_t steps = steps_in(task, segment);
+        contracts::ProfileSegment next;
+        next.native_root = shop_.after(Way::kNative, native, first, steps);
+        next.replayed_root = shop_.after(lie == 1 ? Way::kLieInCommit : Way::kTruth, native, first, steps);
+        next.measurement = measurement_of(drift);
+        if (measures) {
+            next.measurement =
+                shop_.measure(native, next.replayed_root, next.native_root, task.profiling->profile_seed);
+        }
+        native = next.native_root;
+        report.segments.push_back(next);
+    }
+    report.reference_root = lie == 3 ? invented("reference", actor.id) : report.segments[0].replayed_root;
+    report.reference = measurement_of(lie == 4 ? 1e-3F : 1.0F);
+    if (lie == 5) {
+        report.segments.pop_back();
+    }
+    return reports_[key] = report;
+}
+
+void Crowd::add_profiling(const Actor& actor, const TaskId& id, const Task& task, Actions& out) {
+    if (task.state != TaskState::kProfiling) {
+        return;
+    }
+    const Hash256 name{id.data};
+    const Hash256 salt = invented("salt of report", actor.id);
+    for (const Profiler& profiler : task.profiling->profilers) {
+        if (profiler.account != actor.id) {
+            continue;
+        }
+        if (profiler.status == ProfileStatus::kDue && fixed(name, actor.id, kCommits, 100) >= 6) {
+            const auto mine = report(actor, id, task);
+            out.push_back(contracts::CommitProfile{id, contracts::profile_commitment(id, actor.id, mine, salt)});
+        } else if (profiler.status == ProfileStatus::kCommitted && fixed(name, actor.id, kPublishes, 100) >= 5) {
+            const bool alters = fixed(name, actor.id, kPublishes, 100) > 95;
+            out.push_back(contracts::PublishProfile{id, report(actor, id, task), alters ? Hash256{} : salt});
+        }
+    }
+    if (task.profiling->phase == ProfilingPhase::kChallenge && chance(8)) {
+        add_profile_accusations(actor, id, task, out);
+    }
+}
+
+std::optional<contracts::MeasuredRoots> Crowd::roots_of(const std::array<Hash256, 3>& states) const {
+    for (const Hash256& root : states) {
+        if (!shop_.knows(root)) {
+            return std::nullopt;
+        }
+    }
+    return contracts::test::roots_of(shop_.state(states[0]), shop_.state(states[1]), shop_.state(states[2]));
+}
+
+void Crowd::add_profile_accusations(const Actor& actor, const TaskId& id, const Task& task, Actions& out) {
+    const Profiler& profiler = task.profiling->profilers[below(task.profiling->profilers.size())];
+    if (profiler.status != ProfileStatus::kStanding) {
+        return;
+    }
+    const contracts::ProfileReport& report = *profiler.report;
+    const auto segment = static_cast<std::uint32_t>(1 + below(report.segments.size()));
+    const Hash256 before = segment == 1 ? report.start_root : report.segments[segment - 2].native_root;
+    const auto& of = report.segments[segment - 1];
+    contracts::ChallengeProfile action{id, profiler.account, Role::kWhistleblower, ProfilePart::kStart, 0, std::nullopt};
+    if (report.start_root == shop_.start(Way::kTruth)) {
+        const Hash256 replayed =
+            shop_.after(Way::kTruth, before, steps_before(task.spec, segment), steps_in(task, segment));
+        if (replayed != of.replayed_root || chance(10)) {
+            action.part = ProfilePart::kReplayed;
+            action.segment = segment;
+        } else if (chance(30)) {
+            action.part = ProfilePart::kMeasurement;
+            action.segment = segment;
+            action.roots = roots_of({before, of.replayed_root, of.native_root});
+        } else if (chance(20)) {
+            action.part = ProfilePart::kReference;
+        } else if (chance(20)) {
+            action.part = ProfilePart::kReferenceMeasurement;
+            action.roots = roots_of({report.start_root, report.segments[0].replayed_root, report.reference_root});
+        } else if (!chance(10)) {
+            return;
+        }
+    }
+    action.role = actor.role == Role::kWhistleblower ? actor.role : static_cast<Role>(1 + below(3));
+    out.push_back(action);
+}
+
+// --- accusers ------------------------------------------------------------------------------------------------
+
+void Crowd::add_accusations(const Actor& actor, const TaskId& id, const Task& task, Actions& out) {
+    if (task.checkpoints.empty()) {
+        return;
+    }
+    const Role role = actor.role == Role::kVerifier ? Role::kVerifier : Role::kWhistleblower;
+    if (below(400) < 2) {
+        const auto checkpoint = static_cast<std::uint32_t>(below(task.checkpoints.size()));
+        out.push_back(contracts::ChallengeAvailability{id, checkpoint, static_cast<std::uint32_t>(below(2)), random_(), role});
+    }
+    if (task.state < TaskState::kCompleted || task.state > TaskState::kChallenge || task.suspended) {
+        return;
+    }
+    if (chance(4)) {
+        const auto segment = static_cast<std::uint32_t>(first_of(task.spec) + below(last_of(task)));
+        const Hash256 end = true_end(task, segment, steps_in(task, segment));
+        const bool wrong = end != task.checkpoints[segment] ||
+                           (is_of_diverging(task, shop_) && shop_.knows(end) && trace::open_divergence(shop_.state(end)));
+        if (is_exact(task, segment) && (wrong ? !end.is_zero() : chance(3))) {
+            out.push_back(contracts::OpenDispute{id, segment, role});
+        }
+    }
+    for (const Duty& duty : task.duties) {
+        const auto& watchers = duty.watchers;
+        const bool watches = std::find(watchers.begin(), watchers.end(), actor.id) != watchers.end();
+        if (is_published(duty) && chance(watches ? 40 : 4)) {
+            add_verdict_challenge(actor, id, task, duty, out);
+        }
+    }
+}
+
+void Crowd::add_verdict_challenge(
+    const Actor& actor, const TaskId& id, const Task& task, const Duty& duty, Actions& out
+) {
+    const Role role = actor.role == Role::kVerifier ? Role::kVerifier : Role::kWhistleblower;
+    contracts::ChallengeVerdict action{id, duty.segment, duty.verifier, role, VerdictPart::kProbe, std::nullopt};
+    const Hash256 probe = true_end(task, duty.segment, duty.probe);
+    const bool wrong = duty.verdict.probe_root && duty.verdict.probe_root != probe && !probe.is_zero();
+    if (!wrong && !is_exact(task, duty.segment)) {
+        const Hash256 end = true_end(task, duty.segment, steps_in(task, duty.segment));
+        const Hash256 start = task.checkpoints[duty.segment - 1];
+        const Hash256 claimed = task.checkpoints[duty.segment];
+        if (!end.is_zero() && duty.verdict.end_root != end) {
+            action.part = VerdictPart::kEnd;
+        } else if (duty.verdict.measurement && shop_.knows(claimed) && !end.is_zero() && chance(60)) {
+            const bool right =
+                shop_.measure(start, end, claimed, task.profiling->sketch_seed) == *duty.verdict.measurement;
+            if (right && !chance(5)) {
+                return;
+            }
+            action.part = VerdictPart::kMeasurement;
+            action.roots = roots_of({start, end, claimed});
+        } else if (!chance(5)) {
+            return;
+        }
+    } else if (!wrong && !chance(4)) {
+        return;
+    }
+    out.push_back(action);
+}
+
+}  // namespace assay::model

@@ -1,0 +1,444 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tests/model/model.hpp>
+
+#include <algorithm>
+
+#include <contracts/arbitration/arbitration.hpp>
+#include <contracts/availability/availability.hpp>
+#include <contracts/params/rules.hpp>
+#include <contracts/verification/lottery.hpp>
+#include <core/codec/borsh.hpp>
+#include <verifier/trace/referee.hpp>
+
+namespace assay::model {
+
+using contracts::DisputeState;
+using contracts::ProfileStatus;
+using contracts::ProfilingPhase;
+using contracts::Reason;
+using contracts::TaskState;
+using contracts::VerdictStatus;
+
+void Model::act(const contracts::Transfer& a) {
+    world_.people[who_].balance -= a.amount.grains;
+    world_.people[a.to].balance += a.amount.grains;
+}
+
+void Model::act(const contracts::Bond& a) {
+    world_.people[who_].balance -= a.amount.grains;
+    world_.stakes[{a.role, who_}].free += a.amount.grains;
+}
+
+void Model::act(const contracts::Unbond& a) {
+    // STK-4
+    const std::uint64_t release = height_ + params_.unbonding_blocks - (flaw_ == Flaw::kUnbondsEarly ? 1 : 0);
+    Stake& stake = world_.stakes[{a.role, who_}];
+    stake.free -= a.amount.grains;
+    if (!stake.parts.empty() && stake.parts.back().first == release) {
+        stake.parts.back().second += a.amount.grains;
+    } else {
+        stake.parts.emplace_back(release, a.amount.grains);
+    }
+}
+
+void Model::act(const contracts::SubmitTask& a) {
+    const TaskId id = contracts::task_id(who_, nonce_);
+    Task task;
+    task.submitter = who_;
+    task.spec = a.spec;
+    task.escrow = a.spec.reward.grains + a.spec.verification_fee.grains;
+    world_.people[who_].balance -= task.escrow;
+    if (a.spec.parent) {
+        task.depth = find(*a.spec.parent)->depth + 1;
+        children_[*a.spec.parent].push_back(id);
+    }
+    const bool profiled = a.spec.mode == contracts::Mode::kTolerance;
+    if (profiled) {
+        task.profiling = Profiling{};
+        task.draw_after = height_;
+    }
+    world_.tasks[id] = task;
+    world_.waiting.push_back(id);
+    if (profiled) {
+        enter(id, TaskState::kProfiling, height_ + params_.commit_blocks);  // PRF-1
+    }
+}
+
+void Model::act(const contracts::AcceptTask& a) {
+    Task& task = at(a.task);
+    task.solver_bond = bond_of(Role::kSolver, task);
+    lock(Role::kSolver, who_, task.solver_bond);
+    enter(a.task, TaskState::kTraining, height_ + task.spec.training_blocks);
+}
+
+void Model::act(const contracts::PostCheckpoint& a) { at(a.task).checkpoints.push_back(a.state_root); }
+
+void Model::complete(const TaskId& id) {
+    enter(id, TaskState::kCompleted, height_ + params_.commit_blocks);  // VER-7
+    at(id).draw_after = height_;
+    world_.waiting.push_back(id);
+}
+
+void Model::act(const contracts::CompleteTask& a) { complete(a.task); }
+
+void Model::act(const contracts::DeclareDivergence& a) {
+    // TASK-13
+    at(a.task).checkpoints.push_back(a.state_root);
+    at(a.task).diverged_at = a.step;
+    complete(a.task);
+}
+
+void Model::act(const contracts::CancelTask& a) { end_without_fraud(a.task, TaskState::kCancelled); }
+
+// --- verdicts ------------------------------------------------------------------------------------------------
+
+/// VER-4, VER-10: whether the phase is over.
+void Model::advance_verdicts(const TaskId& id, bool was_commit_phase) {
+    Task& task = at(id);
+    const auto any = [&](VerdictStatus status) {
+        return std::any_of(task.duties.begin(), task.duties.end(), [&](const Duty& d) { return d.status == status; });
+    };
+    if (any(VerdictStatus::kDue)) {
+        return;
+    }
+    if (!any(VerdictStatus::kCommitted)) {
+        const std::uint64_t off = flaw_ == Flaw::kDeadlineOff ? 1 : 0;
+        enter(id, TaskState::kChallenge, height_ + params_.challenge_blocks + off);
+    } else if (was_commit_phase) {
+        task.lottery = block_hash_;
+        draw_watchers(id);
+        task.suspended = false;
+        set_task_deadline(id, height_ + params_.publish_blocks);
+    }
+}
+
+void Model::act(const contracts::CommitVerdict& a) {
+    Duty* duty = find_duty(at(a.task), a.segment, who_);
+    duty->status = VerdictStatus::kCommitted;
+    duty->commitment = a.commitment;
+    advance_verdicts(a.task, true);
+}
+
+void Model::act(const contracts::PublishVerdict& a) {
+    Task& task = at(a.task);
+    Duty* duty = find_duty(task, a.segment, who_);
+    const bool rejected = rejects(task, a.segment, a.verdict);
+    duty->status = rejected ? VerdictStatus::kRejected : VerdictStatus::kAccepted;
+    duty->verdict = a.verdict;
+    const DisputeId id = contracts::dispute_id(a.task, a.segment, who_);
+    if (rejected && is_exact(task, a.segment) && !world_.disputes.contains(id)) {
+        Dispute dispute;  // VER-6
+        dispute.task = a.task;
+        dispute.segment = a.segment;
+        dispute.responder = task.solver.value();
+        dispute.role = Role::kVerifier;
+        open(id, dispute, claim_of(a.task, a.segment), params_.dispute_clock_blocks);
+    }
+    advance_verdicts(a.task, false);
+}
+
+void Model::act(const contracts::DiscloseVerdict& a) {
+    Task& task = at(a.task);
+    Duty& duty = *find_duty(task, a.segment, who_);
+    const contracts::VerdictOpening& opening = a.opening;
+    std::vector<DisputeId> awaiting;
+    for (const DisputeId& id : task.disputes) {
+        const Dispute& dispute = world_.disputes.at(id);
+        if (dispute.state == DisputeState::kAwaiting && dispute.responder == who_ && dispute.segment == a.segment) {
+            awaiting.push_back(id);
+        }
+    }
+    contracts::Assignment ticket;
+    ticket.segment = a.segment;
+    ticket.verifier = who_;
+    contracts::Task drawn;
+    drawn.id = a.task;
+    drawn.lottery = task.lottery;
+    const bool forced = contracts::is_forced(drawn, ticket, opening, params_.forced_error_bps);  // VER-11
+    contracts::Verdict expected = opening.verdict;
+    if (forced) {
+        expected.probe_root = opening.decoy_root;
+    }
+    const bool kept = duty.commitment == contracts::verdict_commitment(a.task, a.segment, who_, opening) &&
+                      duty.verdict == expected && opening.verdict.probe_root != opening.decoy_root;  // VER-14
+    if (!kept) {
+        refute_verdict(a.task, duty, VerdictStatus::kBroken, Reason::kBrokenCommitment,
+                       awaiting.empty() ? std::nullopt : std::optional{awaiting.front()});
+    } else {
+        duty.forced = forced;
+        if (flaw_ != Flaw::kKeepsProbe) {
+            duty.verdict.probe_root = opening.verdict.probe_root;
+        }
+        std::vector<AccountId> winners;
+        for (const DisputeId& id : awaiting) {
+            // DSP-42
+            Dispute& dispute = world_.disputes.at(id);
+            if (!forced) {
+                dispute.state = DisputeState::kActive;
+                dispute.last_move_at = height_;
+                set_deadline({contracts::DueKind::kDispute, Hash256{id.data}, {}}, dispute.deadline,
+                             height_ + dispute.responder_clock);
+                continue;
+            }
+            close_dispute(id, DisputeState::kForced, Reason::kForcedError);
+            return_bond(dispute);
+            if (std::find(duty.watchers.begin(), duty.watchers.end(), dispute.challenger) != duty.watchers.end()) {
+                winners.push_back(dispute.challenger);
+            }
+        }
+        pay_jackpots(a.task, winners);
+        resume(a.task, false);
+    }
+    const bool secret = std::any_of(task.duties.begin(), task.duties.end(), [](const Duty& d) {
+        return is_published(d) && !d.forced;
+    });
+    if (task.state == TaskState::kDisclosure && !secret) {
+        conclude(a.task);
+    }
+}
+
+// --- disputes ------------------------------------------------------------------------------------------------
+
+/// What every dispute has. Without a claim of the model's own it takes the chain's: a distance program's (DSP-45).
+void Model::open(const DisputeId& id, Dispute dispute, std::optional<trace::Claim> claim, std::uint64_t span) {
+    dispute.challenger = who_;
+    dispute.bond = challenge_bond(at(dispute.task));
+    dispute.opened_at = height_;
+    dispute.last_move_at = height_;
+    dispute.responder_clock = params_.dispute_clock_blocks;
+    dispute.challenger_clock = params_.dispute_clock_blocks;
+    dispute.bytes = size_;
+    lock(dispute.role, who_, dispute.bond);
+    const auto chains = chain_->games.find(id);
+    if (chains == chain_->games.end()) {
+        fail("the chain has not opened a dispute");
+        return;
+    }
+    if (claim && codec::encode(*claim) != codec::encode(chains->second.claim)) {
+        fail("a dispute is over another claim than it should be");
+    }
+    const trace::Claim& played = chains->second.claim;
+    games_[id] = {played, trace::start_position(played)};
+    dispute.level = games_[id].position.level;
+    const TaskId task = dispute.task;
+    world_.disputes[id] = std::move(dispute);
+    set_deadline({contracts::DueKind::kDispute, Hash256{id.data}, {}}, world_.disputes.at(id).deadline, height_ + span);
+    at(task).disputes.push_back(id);
+}
+
+void Model::act(const contracts::OpenDispute& a) {
+    Dispute dispute;
+    dispute.task = a.task;
+    dispute.segment = a.segment;
+    dispute.responder = at(a.task).solver.value();
+    dispute.role = a.role;
+    open(contracts::dispute_id(a.task, a.segment, who_), dispute, claim_of(a.task, a.segment), params_.dispute_clock_blocks);
+}
+
+void Model::act(const contracts::ChallengeVerdict& a) {
+    const Duty& duty = *find_duty(at(a.task), a.segment, a.verifier);
+    const bool probe = a.part == contracts::VerdictPart::kProbe;
+    Dispute dispute;
+    dispute.task = a.task;
+    dispute.segment = a.segment;
+    dispute.responder = a.verifier;
+    dispute.role = a.role;
+    dispute.verdict = contracts::DisputedVerdict{a.verifier, probe && duty.forced == true, a.part};
+    const bool waits = probe && !duty.forced;  // DSP-42
+    dispute.state = waits ? DisputeState::kAwaiting : DisputeState::kActive;
+    open(contracts::dispute_id(a.task, a.segment, who_, dispute.verdict), dispute, verdict_claim(a.task, duty, a.part),
+         waits ? params_.disclose_blocks : params_.dispute_clock_blocks);
+}
+
+/// DSP-33
+void Model::note_move(Dispute& dispute, bool by_responder) {
+    std::uint64_t& clock = by_responder ? dispute.responder_clock : dispute.challenger_clock;
+    const std::uint64_t used = height_ - dispute.last_move_at;
+    clock = std::max<std::uint64_t>(clock > used ? clock - used : 0, params_.dispute_extension_blocks);
+    dispute.bytes += size_;
+    dispute.last_move_at = height_;
+}
+
+void Model::turn(const DisputeId& id, const trace::Position& next, bool by_responder) {
+    Dispute& dispute = world_.disputes.at(id);
+    note_move(dispute, by_responder);
+    games_.at(id).position = next;
+    dispute.rounds = next.rounds;
+    dispute.level = next.level;
+    dispute.responders_turn = next.level == trace::Level::kProof || next.pending.empty();  // DSP-32
+    set_deadline({contracts::DueKind::kDispute, Hash256{id.data}, {}}, dispute.deadline,
+                 height_ + (dispute.responders_turn ? dispute.responder_clock : dispute.challenger_clock));
+}
+
+void Model::act(const contracts::RevealMove& a) {
+    const Game& game = games_.at(a.dispute);
+    turn(a.dispute, trace::reveal(game.claim, game.position, a.children).value(), true);
+}
+
+void Model::act(const contracts::SelectMove& a) {
+    const Game& game = games_.at(a.dispute);
+    turn(a.dispute, trace::select(game.claim, game.position, a.selection).value(), false);
+}
+
+void Model::act(const contracts::ProveMove& a) {
+    const Game& game = games_.at(a.dispute);
+    const bool refuted = trace::judge(game.claim, game.position, a.proof).value() == trace::Ruling::kClaimRefuted;
+    Dispute& dispute = world_.disputes.at(a.dispute);
+    note_move(dispute, who_ == dispute.responder);
+    rule(a.dispute, refuted, refuted ? Reason::kLostDispute : Reason::kFalseAccusation);
+}
+
+// --- availability --------------------------------------------------------------------------------------------
+
+void Model::act(const contracts::ChallengeAvailability& a) {
+    const ChallengeId id = contracts::challenge_id(who_, nonce_);
+    Challenge challenge{a.task, a.checkpoint, a.tensor, a.tile, who_, a.role, challenge_bond(at(a.task)),
+                        contracts::ChallengeState::kOpen, 0};
+    lock(a.role, who_, challenge.bond);
+    world_.challenges[id] = challenge;
+    set_deadline({contracts::DueKind::kChallenge, Hash256{id.data}, {}}, world_.challenges.at(id).deadline,
+                 height_ + params_.availability_blocks);
+    at(a.task).challenges.push_back(id);
+}
+
+void Model::act(const contracts::ServeChunk& a) {
+    // AVL-2
+    Challenge& challenge = world_.challenges.at(a.challenge);
+    challenge.state = contracts::ChallengeState::kServed;
+    set_deadline({contracts::DueKind::kChallenge, Hash256{a.challenge.data}, {}}, challenge.deadline, 0);
+    std::erase(at(challenge.task).challenges, a.challenge);
+    const std::uint64_t lost = challenge.bond / 10;
+    slash(challenge.task, challenge.role, challenge.challenger, lost, Reason::kNeedlessChallenge,
+          at(challenge.task).solver, Reason::kNeedlessChallenge);
+    unlock(challenge.role, challenge.challenger, challenge.bond - lost);
+    challenge.bond = 0;
+    resume(challenge.task, true);
+}
+
+// --- validators, machines ------------------------------------------------------------------------------------
+
+void Model::act(const contracts::RegisterValidator& a) { world_.validators[who_].key = a.key; }
+void Model::act(const contracts::Unjail& /*a*/) { world_.validators.at(who_).jailed_until = 0; }
+void Model::act(const contracts::RegisterHardware& a) {
+    if (a.hardware_class == 0) {
+        world_.machines.erase({a.role, who_});
+    } else {
+        world_.machines[{a.role, who_}] = {a.hardware_class, a.score, height_};
+    }
+}
+
+// --- profiling -----------------------------------------------------------------------------------------------
+
+void Model::advance_profiles(const TaskId& id) {
+    // PRF-4
+    Profiling& profiling = at(id).profiling.value();
+    const auto any = [&](ProfileStatus status) {
+        return std::any_of(profiling.profilers.begin(), profiling.profilers.end(), [&](const Profiler& profiler) {
+            return profiler.status == status;
+        });
+    };
+    if (profiling.phase == ProfilingPhase::kCommit && !any(ProfileStatus::kDue)) {
+        profiling.phase = ProfilingPhase::kPublish;
+        set_task_deadline(id, height_ + params_.publish_blocks);
+    }
+    if (profiling.phase == ProfilingPhase::kPublish && !any(ProfileStatus::kCommitted)) {
+        profiling.phase = ProfilingPhase::kChallenge;
+        set_task_deadline(id, height_ + params_.challenge_blocks);
+    }
+}
+
+namespace {
+
+Profiler& profiler_of(Task& task, const AccountId& account) {
+    auto& all = task.profiling.value().profilers;
+    return *std::find_if(all.begin(), all.end(), [&](const Profiler& p) { return p.account == account; });
+}
+
+}  // namespace
+
+void Model::act(const contracts::CommitProfile& a) {
+    Profiler& profiler = profiler_of(at(a.task), who_);
+    profiler.status = ProfileStatus::kCommitted;
+    profiler.commitment = a.commitment;
+    advance_profiles(a.task);
+}
+
+void Model::act(const contracts::PublishProfile& a) {
+    Profiler& profiler = profiler_of(at(a.task), who_);
+    profiler.status = ProfileStatus::kStanding;
+    profiler.report = a.report;
+    advance_profiles(a.task);
+}
+
+void Model::act(const contracts::ChallengeProfile& a) {
+    // PRF-5
+    const Task& task = at(a.task);
+    const contracts::ProfileReport& report = profiler_of(at(a.task), a.profiler).report.value();
+    std::optional<trace::Claim> claim;
+    if (!contracts::is_measured(a.part)) {
+        const bool start = a.part == contracts::ProfilePart::kStart;
+        const std::uint32_t segment = start ? 0 : std::max(1U, a.segment);
+        claim = trace::Claim{};
+        claim->program = task.spec.program;
+        claim->dataset_root = task.spec.dataset_root;
+        claim->seed = task.spec.seed;
+        claim->initialisation = start;
+        claim->first_step = steps_before(task.spec, segment);
+        claim->step_count = steps_in(task, segment);
+        claim->before = start           ? task.spec.program.initial_root
+                        : segment == 1 ? report.start_root
+                                       : report.segments[segment - 2].native_root;
+        claim->after = start ? report.start_root : report.segments[segment - 1].replayed_root;
+        if (a.part == contracts::ProfilePart::kReference) {
+            claim->seed = task.profiling->reference_seed;
+            claim->after = report.reference_root;
+        }
+    }
+    Dispute dispute;
+    dispute.task = a.task;
+    dispute.segment = a.segment;
+    dispute.responder = a.profiler;
+    dispute.role = a.role;
+    dispute.profile = contracts::DisputedProfile{a.profiler, a.part};
+    open(contracts::dispute_id(a.task, a.segment, who_, *dispute.profile), dispute, claim, params_.dispute_clock_blocks);
+}
+
+// --- claims --------------------------------------------------------------------------------------------------
+
+std::optional<trace::Claim> Model::claim_of(const TaskId& id, std::uint32_t segment) const {
+    // DSP-37
+    const Task& task = world_.tasks.at(id);
+    trace::Claim claim;
+    claim.program = task.spec.program;
+    claim.dataset_root = task.spec.dataset_root;
+    claim.seed = task.spec.seed;
+    claim.initialisation = segment == 0;
+    claim.first_step = steps_before(task.spec, segment);
+    claim.step_count = steps_in(task, segment);
+    claim.before = segment == 0 ? task.spec.program.initial_root : task.checkpoints.at(segment - 1);
+    claim.after = task.checkpoints.at(segment);
+    claim.diverges = task.diverged_at && segment == last_of(task);
+    return claim;
+}
+
+std::optional<trace::Claim> Model::verdict_claim(
+    const TaskId& id, const Duty& duty, contracts::VerdictPart part
+) const {
+    // DSP-41, DSP-45
+    if (part == contracts::VerdictPart::kMeasurement) {
+        return std::nullopt;
+    }
+    auto claim = claim_of(id, duty.segment);
+    claim->diverges = false;
+    if (part == contracts::VerdictPart::kProbe) {
+        claim->step_count = duty.probe;
+        claim->after = duty.verdict.probe_root.value();
+    } else {
+        claim->step_count = duty.verdict.diverged_after.value_or(claim->step_count);
+        claim->diverges = duty.verdict.diverged_after.has_value();
+        claim->after = duty.verdict.end_root;
+    }
+    return claim;
+}
+
+}  // namespace assay::model

@@ -1,0 +1,437 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tests/model/model.hpp>
+
+#include <algorithm>
+
+#include <contracts/arbitration/arbitration.hpp>
+
+namespace assay::model {
+
+using contracts::DisputeState;
+using contracts::ProfileStatus;
+using contracts::Reason;
+using contracts::TaskState;
+using contracts::VerdictStatus;
+
+void Model::pay(const TaskId& id, const AccountId& to, std::uint64_t amount, Reason reason) {
+    if (amount != 0) {
+        at(id).escrow -= amount;
+        world_.people[to].balance += amount;
+        money_.push_back({id, false, to, amount, 0, reason});
+    }
+}
+
+Model::Loss Model::slash(
+    const TaskId& id, Role role, const AccountId& from, std::uint64_t amount, Reason reason,
+    const std::optional<AccountId>& winner, Reason winners
+) {
+    // SET-5
+    if (amount == 0) {
+        return {};
+    }
+    std::uint64_t share = winner ? part_of(amount, params_.slash_to_winner_bps, 10'000) : 0;
+    if (winner && flaw_ == Flaw::kWinnersShare) {
+        share = std::min(amount, share + 1);
+    }
+    world_.stakes[{role, from}].locked -= amount;
+    world_.burned += amount - share;
+    money_.push_back({id, true, from, amount, amount - share, reason});
+    if (share != 0) {
+        world_.people[*winner].balance += share;
+        money_.push_back({id, false, *winner, share, 0, winners});
+    }
+    return {amount, share, amount - share};
+}
+
+void Model::lock(Role role, const AccountId& account, std::uint64_t amount) {
+    Stake& stake = world_.stakes[{role, account}];
+    if (stake.free < amount) {
+        fail("more stake is locked than there is");
+        return;
+    }
+    stake.free -= amount;
+    stake.locked += amount;
+}
+
+void Model::unlock(Role role, const AccountId& account, std::uint64_t amount) {
+    Stake& stake = world_.stakes[{role, account}];
+    stake.locked -= amount;
+    stake.free += amount;
+}
+
+void Model::miss(const TaskId& id, const AccountId& account, std::uint64_t& bond) {
+    // VER-5, PRF-4
+    const std::uint64_t lost = bond / 10;
+    slash(id, Role::kVerifier, account, lost, Reason::kMissedVerdict, std::nullopt);
+    unlock(Role::kVerifier, account, bond - lost);
+    bond = 0;
+}
+
+// --- disputes ------------------------------------------------------------------------------------------------
+
+void Model::close_dispute(const DisputeId& id, DisputeState state, std::optional<Reason> reason) {
+    Dispute& dispute = world_.disputes.at(id);
+    dispute.state = state;
+    dispute.reason = reason;
+    dispute.ended_at = height_;
+    set_deadline({contracts::DueKind::kDispute, Hash256{id.data}, {}}, dispute.deadline, 0);
+    std::erase(at(dispute.task).disputes, id);
+}
+
+void Model::return_bond(Dispute& dispute) {
+    if (dispute.state == DisputeState::kMoot && flaw_ == Flaw::kMootKeepsBond) {
+        return;
+    }
+    unlock(dispute.role, dispute.challenger, dispute.bond);
+    dispute.bond = 0;
+}
+
+void Model::drop_disputes_over(const TaskId& id, const std::function<bool(const Dispute&)>& is_over_it) {
+    const std::vector<DisputeId> open = at(id).disputes;
+    for (const DisputeId& other : open) {
+        if (is_over_it(world_.disputes.at(other))) {
+            close_dispute(other, DisputeState::kMoot, std::nullopt);
+            return_bond(world_.disputes.at(other));
+        }
+    }
+}
+
+void Model::refute_verdict(
+    const TaskId& id, Duty& duty, VerdictStatus status, Reason reason, const std::optional<DisputeId>& won
+) {
+    // DSP-43, VER-14
+    std::optional<AccountId> winner;
+    if (won) {
+        close_dispute(*won, DisputeState::kRefuted, reason);
+        return_bond(world_.disputes.at(*won));
+        winner = world_.disputes.at(*won).challenger;
+    }
+    const Loss loss = slash(id, Role::kVerifier, duty.verifier, duty.bond, reason, winner);
+    duty.bond = 0;
+    duty.status = status;
+    if (won) {
+        Dispute& dispute = world_.disputes.at(*won);
+        dispute.slashed = loss.slashed;
+        dispute.paid = loss.paid;
+        dispute.burned = loss.burned;
+    }
+    drop_disputes_over(id, [&](const Dispute& other) {
+        return other.verdict && other.verdict->verifier == duty.verifier && other.segment == duty.segment;
+    });
+    resume(id, false);
+}
+
+void Model::refute_profile(const DisputeId& won, Reason reason) {
+    // PRF-5
+    const TaskId id = world_.disputes.at(won).task;
+    close_dispute(won, DisputeState::kRefuted, reason);
+    Dispute& dispute = world_.disputes.at(won);
+    return_bond(dispute);
+    for (Profiler& profiler : at(id).profiling->profilers) {
+        if (profiler.account == dispute.responder) {
+            const Loss loss =
+                slash(id, Role::kVerifier, profiler.account, profiler.bond, reason, dispute.challenger);
+            profiler.bond = 0;
+            profiler.status = ProfileStatus::kRefuted;
+            dispute.slashed = loss.slashed;
+            dispute.paid = loss.paid;
+            dispute.burned = loss.burned;
+        }
+    }
+    drop_disputes_over(id, [&](const Dispute& other) { return other.responder == dispute.responder; });
+    resume(id, false);
+}
+
+/// The referee has spoken, or a clock has run out.
+void Model::rule(const DisputeId& id, bool refuted, Reason reason) {
+    const Dispute dispute = world_.disputes.at(id);
+    if (!refuted) {
+        close_dispute(id, DisputeState::kUpheld, reason);
+        const Loss loss =
+            slash(dispute.task, dispute.role, dispute.challenger, dispute.bond, reason, dispute.responder);
+        Dispute& ended = world_.disputes.at(id);
+        ended.bond = 0;
+        ended.slashed = loss.slashed;
+        ended.paid = loss.paid;
+        ended.burned = loss.burned;
+        resume(dispute.task, false);
+    } else if (dispute.verdict) {
+        Duty* duty = find_duty(at(dispute.task), dispute.segment, dispute.responder);
+        refute_verdict(dispute.task, *duty, VerdictStatus::kRefuted, reason, id);
+    } else if (dispute.profile) {
+        refute_profile(id, reason);
+    } else {
+        close_dispute(id, DisputeState::kRefuted, reason);
+        return_bond(world_.disputes.at(id));
+        const Loss loss = convict(dispute.task, {reason, dispute.challenger, dispute.segment});
+        Dispute& ended = world_.disputes.at(id);
+        ended.slashed = loss.slashed;
+        ended.paid = loss.paid;
+        ended.burned = loss.burned;
+    }
+}
+
+// --- tasks ---------------------------------------------------------------------------------------------------
+
+void Model::enter(const TaskId& id, TaskState state, std::uint64_t deadline) {
+    Task& task = at(id);
+    task.state = state;
+    task.suspended = false;
+    set_task_deadline(id, deadline);
+}
+
+/// TASK-11, AVL-6: what was open has ended.
+void Model::resume(const TaskId& id, bool was_served) {
+    Task& task = at(id);
+    const std::uint64_t more = was_served && task.state == TaskState::kVerifying ? params_.availability_blocks : 0;
+    if (!task.suspended) {
+        if (more != 0 && task.deadline != 0) {
+            set_task_deadline(id, task.deadline + more);
+        }
+    } else if (task.disputes.empty() && task.challenges.empty()) {
+        task.suspended = false;
+        set_task_deadline(id, height_ + std::max<std::uint64_t>(more, 1));
+    }
+}
+
+void Model::finish(const TaskId& id, TaskState state) {
+    // DSP-40, AVL-5: what is still open is moot, and all other bonds return.
+    drop_disputes_over(id, [](const Dispute& /*dispute*/) { return true; });
+    Task& task = at(id);
+    for (const ChallengeId& open : task.challenges) {
+        Challenge& challenge = world_.challenges.at(open);
+        challenge.state = contracts::ChallengeState::kMoot;
+        set_deadline({contracts::DueKind::kChallenge, Hash256{open.data}, {}}, challenge.deadline, 0);
+        unlock(challenge.role, challenge.challenger, challenge.bond);
+        challenge.bond = 0;
+    }
+    if (task.solver) {
+        unlock(Role::kSolver, *task.solver, task.solver_bond);
+        task.solver_bond = 0;
+    }
+    for (Duty& duty : task.duties) {
+        unlock(Role::kVerifier, duty.verifier, duty.bond);
+        duty.bond = 0;
+    }
+    if (task.profiling) {
+        for (Profiler& profiler : task.profiling->profilers) {
+            unlock(Role::kVerifier, profiler.account, profiler.bond);
+            profiler.bond = 0;
+        }
+    }
+    enter(id, state, 0);
+    std::erase(world_.waiting, id);
+    task.lapsed.clear();
+    task.draw_after = 0;
+    task.disputes.clear();
+    task.challenges.clear();
+}
+
+void Model::end_without_fraud(const TaskId& id, TaskState state) {
+    // SET-4
+    pay_profilers(id, false);
+    pay(id, at(id).submitter, at(id).escrow, Reason::kRefund);
+    finish(id, state);
+}
+
+Model::Loss Model::convict(const TaskId& id, const Conviction& conviction) {
+    // SET-2
+    Task& task = at(id);
+    const std::uint64_t bond = task.solver_bond;
+    task.solver_bond = 0;
+    const Loss loss = slash(id, Role::kSolver, task.solver.value(), bond, conviction.reason, conviction.winner);
+    for (Duty& duty : task.duties) {
+        if (conviction.segment == duty.segment && duty.status == VerdictStatus::kAccepted) {
+            slash(id, Role::kVerifier, duty.verifier, duty.bond, Reason::kWrongVerdict, conviction.winner);
+            duty.bond = 0;
+        }
+    }
+    pay_profilers(id, false);
+    pay_verifiers(id, conviction.segment, false);
+    pay(id, task.submitter, task.escrow, Reason::kRefund);
+    finish(id, TaskState::kConvicted);
+    if (children_.contains(id)) {
+        taints_.emplace_back(children_.at(id), id);  // LIN-4
+    }
+    return loss;
+}
+
+std::uint64_t Model::pay_tax(const TaskId& id, std::uint64_t amount) {
+    // SET-8
+    const std::uint64_t tax = flaw_ == Flaw::kNoTax ? 0 : part_of(amount, params_.tax_bps, 10'000);
+    if (tax != 0) {
+        at(id).escrow -= tax;
+        world_.treasury += tax;
+        money_.push_back({id, false, AccountId{}, tax, 0, Reason::kTax});
+    }
+    return amount - tax;
+}
+
+namespace {
+
+std::vector<AccountId> standing(const Task& task) {
+    std::vector<AccountId> out;
+    if (task.profiling) {
+        for (const Profiler& profiler : task.profiling->profilers) {
+            if (profiler.status == ProfileStatus::kStanding) {
+                out.push_back(profiler.account);
+            }
+        }
+    }
+    return out;
+}
+
+}  // namespace
+
+void Model::pay_profilers(const TaskId& id, bool taxed) {
+    // SET-9
+    const std::vector<AccountId> earners = standing(at(id));
+    const std::uint64_t fee = part_of(at(id).spec.verification_fee.grains, params_.profiling_fee_bps, 10'000);
+    if (earners.empty() || fee == 0) {
+        return;
+    }
+    const std::uint64_t left = taxed ? pay_tax(id, fee) : fee;
+    for (const AccountId& earner : earners) {
+        pay(id, earner, left / earners.size(), Reason::kProfilingFee);
+    }
+}
+
+std::size_t Model::pay_verifiers(const TaskId& id, const std::optional<std::uint32_t>& refuted, bool taxed) {
+    // SET-6
+    const Task& task = at(id);
+    std::vector<AccountId> earners;
+    for (const Duty& duty : task.duties) {
+        bool earns = duty.status == VerdictStatus::kAccepted && refuted != duty.segment;
+        if (duty.status == VerdictStatus::kRejected) {
+            const auto own = world_.disputes.find(contracts::dispute_id(id, duty.segment, duty.verifier));
+            earns = !is_exact(task, duty.segment) ||
+                    (own != world_.disputes.end() && own->second.state != DisputeState::kUpheld);
+        }
+        earns = earns || (flaw_ == Flaw::kFeeToAll && duty.status == VerdictStatus::kRefuted);
+        if (earns) {
+            earners.push_back(duty.verifier);
+        }
+    }
+    if (!earners.empty()) {
+        const std::uint64_t whole = task.spec.verification_fee.grains;
+        const std::uint64_t fee =
+            whole - (standing(task).empty() ? 0 : part_of(whole, params_.profiling_fee_bps, 10'000));
+        const std::uint64_t left = taxed ? pay_tax(id, fee) : fee;
+        for (const AccountId& earner : earners) {
+            pay(id, earner, left / earners.size(), Reason::kVerificationFee);
+        }
+    }
+    return earners.size();
+}
+
+void Model::settle(const TaskId& id) {
+    // SET-1, SET-7
+    Task& task = at(id);
+    const std::uint64_t reward = task.spec.reward.grains;
+    std::uint64_t earned = reward;
+    if (task.diverged_at) {
+        earned = last_of(task) == 0 ? 0 : part_of(reward, *task.diverged_at + 1, task.spec.steps);
+    }
+    pay(id, task.solver.value(), pay_tax(id, earned), Reason::kReward);
+    pay(id, task.submitter, reward - earned, Reason::kRefund);
+    pay_profilers(id, true);
+    if (pay_verifiers(id, std::nullopt, true) == 0) {
+        pay(id, task.submitter, task.escrow, Reason::kRefund);
+    }
+    world_.treasury += task.escrow;
+    task.escrow = 0;
+    finish(id, TaskState::kSettled);
+}
+
+/// Every verdict is disclosed.
+void Model::conclude(const TaskId& id) {
+    // VER-15
+    Task& task = at(id);
+    const bool forced = std::any_of(task.duties.begin(), task.duties.end(), [](const Duty& duty) {
+        return is_published(duty) && duty.forced == true;
+    });
+    if (forced && !task.second_window) {
+        task.second_window = true;
+        enter(id, TaskState::kChallenge, height_ + params_.challenge_blocks);
+    } else {
+        decide(id);
+    }
+}
+
+void Model::decide(const TaskId& id) {
+    // VER-18 to VER-21
+    Task& task = at(id);
+    if (!task.profiling) {
+        settle(id);
+        return;
+    }
+    const auto counts = [&](const Duty& duty) { return is_published(duty) && !is_exact(task, duty.segment); };
+    const auto says = [](const Duty& duty) {
+        return std::tuple{duty.verdict.end_root, duty.verdict.diverged_after, duty.verdict.measurement.has_value()};
+    };
+    std::vector<Duty*> contradicted;
+    for (Duty& one : task.duties) {
+        for (const Duty& other : task.duties) {
+            if (counts(one) && counts(other) && one.segment == other.segment &&
+                (says(one) != says(other) || one.verdict.measurement != other.verdict.measurement)) {
+                contradicted.push_back(&one);
+                break;
+            }
+        }
+    }
+    for (Duty* duty : contradicted) {
+        slash(id, Role::kVerifier, duty->verifier, duty->bond, Reason::kContradiction, std::nullopt);
+        duty->bond = 0;
+        duty->status = VerdictStatus::kContradicted;
+    }
+    for (const Duty& duty : task.duties) {
+        if (counts(duty) && duty.status == VerdictStatus::kRejected) {
+            convict(id, {Reason::kBeyondTolerance, duty.verifier, duty.segment});
+            return;
+        }
+    }
+    if (!contradicted.empty()) {
+        end_without_fraud(id, TaskState::kExpired);
+        return;
+    }
+    std::map<std::uint32_t, trace::Measurement> measured;
+    for (const Duty& duty : task.duties) {
+        if (counts(duty) && duty.verdict.measurement) {
+            measured.emplace(duty.segment, *duty.verdict.measurement);
+        }
+    }
+    std::vector<trace::GroupMeasurement> parameters;
+    std::vector<trace::GroupMeasurement> other;
+    for (const auto& [segment, measurement] : measured) {
+        parameters.push_back(measurement.parameters);
+        other.push_back(measurement.other);
+    }
+    if (trace::growth(parameters) > params_.growth_max_thousandths || trace::growth(other) > params_.growth_max_thousandths) {
+        convict(id, {Reason::kBeyondBudget, std::nullopt, std::nullopt});
+        return;
+    }
+    settle(id);
+}
+
+void Model::pay_jackpots(const TaskId& id, const std::vector<AccountId>& winners) {
+    // VER-16
+    const Task& task = at(id);
+    if (winners.empty()) {
+        return;
+    }
+    const std::uint64_t share = task.spec.verification_fee.grains / task.duties.size();
+    const std::uint64_t fair = part_of(share, 10'000, params_.forced_error_bps);
+    std::uint64_t each = std::min(world_.treasury / 3, fair);
+    for (std::size_t i = 1; i < winners.size(); ++i) {
+        each /= 2;
+    }
+    for (const AccountId& winner : winners) {
+        if (each != 0) {
+            world_.treasury -= each;
+            world_.people[winner].balance += each;
+            money_.push_back({id, false, winner, each, 0, Reason::kJackpot});
+        }
+    }
+}
+
+}  // namespace assay::model

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tests/model/records.hpp>
+
+#include <algorithm>
+
+#include <contracts/arbitration/arbitration.hpp>
+#include <core/codec/borsh.hpp>
+
+namespace assay::model {
+namespace {
+
+using contracts::SlotKind;
+
+template <class T>
+T decode(const Bytes& value) {
+    return codec::decode<T>(value).value();
+}
+
+template <class Id>
+Id id_at(const Bytes& key, std::size_t from) {
+    Id id;
+    std::copy_n(key.begin() + static_cast<std::ptrdiff_t>(from), id.data.size(), id.data.begin());
+    return id;
+}
+
+Stake stake_of(const contracts::Stake& record) {
+    Stake stake{record.free.grains, record.locked.grains, {}};
+    for (const contracts::Unbonding& part : record.unbonding) {
+        stake.parts.emplace_back(part.release_at.value, part.amount.grains);
+    }
+    return stake;
+}
+
+Duty duty_of(const contracts::Assignment& record) {
+    return {.segment = record.segment,
+            .verifier = record.verifier,
+            .status = record.status,
+            .bond = record.bond.grains,
+            .commitment = record.commitment,
+            .verdict = {record.end_root, record.probe_root, record.measurement, record.diverged_after},
+            .probe = record.probe,
+            .forced = record.forced,
+            .watchers = record.watchers};
+}
+
+void read_profiling(Task& task, const contracts::Tolerance& record) {
+    Profiling next = task.profiling.value_or(Profiling{});
+    next.phase = record.phase;
+    next.reference_seed = record.reference_seed;
+    next.profile_seed = record.profile_seed;
+    next.sketch_seed = record.sketch_seed;
+    next.threshold = record.threshold;
+    next.reference = record.reference;
+    next.profilers.resize(record.profiles.size());
+    for (std::size_t i = 0; i < record.profiles.size(); ++i) {
+        const contracts::Profile& profile = record.profiles[i];
+        next.profilers[i].account = profile.profiler;
+        next.profilers[i].status = profile.status;
+        next.profilers[i].commitment = profile.commitment;
+        next.profilers[i].bond = profile.bond.grains;
+    }
+    task.profiling = std::move(next);
+}
+
+void read_task(Task& task, const contracts::Task& record) {
+    task.submitter = record.submitter;
+    task.spec = record.spec;
+    task.state = record.state;
+    task.deadline = record.deadline.value;
+    task.solver = record.solver;
+    task.escrow = record.escrow.grains;
+    task.solver_bond = record.solver_bond.grains;
+    task.checkpoints.resize(record.checkpoints);
+    task.diverged_at = record.diverged_at;
+    task.lottery = record.lottery;
+    task.second_window = record.second_window;
+    task.depth = record.depth;
+    task.tainted_by = record.tainted_by;
+    task.duties.clear();
+    for (const contracts::Assignment& assignment : record.assignments) {
+        task.duties.push_back(duty_of(assignment));
+    }
+    if (record.tolerance) {
+        read_profiling(task, *record.tolerance);
+    }
+}
+
+void read_docket(Task& task, const contracts::Docket& record) {
+    task.lapsed = record.lapsed;
+    task.draw_after = record.draw_after.value;
+    task.suspended = record.suspended;
+    task.disputes = record.disputes;
+    task.challenges = record.challenges;
+}
+
+Dispute dispute_of(const contracts::Dispute& record) {
+    return {.task = record.task,
+            .segment = record.segment,
+            .responder = record.responder,
+            .challenger = record.challenger,
+            .role = record.challenger_role,
+            .bond = record.challenger_bond.grains,
+            .state = record.state,
+            .reason = record.reason,
+            .verdict = record.verdict,
+            .profile = record.profile,
+            .rounds = record.position.rounds,
+            .level = record.position.level,
+            .responders_turn = contracts::is_responders_turn(record),
+            .opened_at = record.opened_at.value,
+            .ended_at = record.ended_at.value,
+            .responder_clock = record.responder_clock,
+            .challenger_clock = record.challenger_clock,
+            .last_move_at = record.last_move_at.value,
+            .deadline = record.deadline.value,
+            .bytes = record.onchain_bytes,
+            .slashed = record.slashed.grains,
+            .paid = record.paid.grains,
+            .burned = record.burned.grains};
+}
+
+void read_slot(Mirror& mirror, const Bytes& key, const Bytes& value) {
+    World& world = mirror.world;
+    switch (static_cast<SlotKind>(key[0])) {
+        case SlotKind::kSupply: {
+            const auto supply = decode<contracts::Supply>(value);
+            world.supply = supply.genesis.grains;
+            world.burned = supply.burned.grains;
+            world.treasury = supply.treasury.grains;
+            break;
+        }
+        case SlotKind::kAccount: {
+            const auto account = decode<contracts::Account>(value);
+            world.people[id_at<AccountId>(key, 1)] = {account.balance.grains, account.nonce};
+            break;
+        }
+        case SlotKind::kStake:
+            world.stakes[{static_cast<Role>(key[1]), id_at<AccountId>(key, 2)}] = stake_of(decode<contracts::Stake>(value));
+            break;
+        case SlotKind::kHardware: {
+            const auto hardware = decode<contracts::Hardware>(value);
+            world.machines[{static_cast<Role>(key[1]), id_at<AccountId>(key, 2)}] = {
+                hardware.hardware_class, hardware.score, hardware.registered_at.value};
+            break;
+        }
+        case SlotKind::kTask: read_task(world.tasks[id_at<TaskId>(key, 1)], decode<contracts::Task>(value)); break;
+        case SlotKind::kCheckpoint: {
+            auto& roots = world.tasks[id_at<TaskId>(key, 1)].checkpoints;
+            std::uint32_t index = 0;
+            for (std::size_t i = 33; i < 37; ++i) {
+                index = (index << 8U) | key[i];
+            }
+            roots.resize(std::max<std::size_t>(roots.size(), index + 1));
+            roots[index] = decode<contracts::Checkpoint>(value).state_root;
+            break;
+        }
+        case SlotKind::kDocket: read_docket(world.tasks[id_at<TaskId>(key, 1)], decode<contracts::Docket>(value)); break;
+        case SlotKind::kDispute: {
+            const auto dispute = decode<contracts::Dispute>(value);
+            world.disputes[dispute.id] = dispute_of(dispute);
+            mirror.games[dispute.id] = {dispute.claim, dispute.position};
+            break;
+        }
+        case SlotKind::kChallenge: {
+            const auto record = decode<contracts::Challenge>(value);
+            world.challenges[record.id] = {
+                record.task, record.checkpoint, record.tensor, record.tile, record.challenger, record.challenger_role,
+                record.bond.grains, record.state, record.deadline.value};
+            break;
+        }
+        case SlotKind::kValidator: {
+            if (key.size() == 33) {
+                const auto record = decode<contracts::Validator>(value);
+                world.validators[id_at<AccountId>(key, 1)] = {record.key, record.power, record.missed,
+                                                              record.jailed_until.value, record.is_banned,
+                                                              record.slashed.grains};
+            }
+            break;
+        }
+        case SlotKind::kWaiting: world.waiting = decode<std::vector<TaskId>>(value); break;
+        default: break;
+    }
+}
+
+/// Reports have slots of their own, which are read when the task's record has the place.
+void read_report(Mirror& mirror, const Bytes& key, const Bytes& value) {
+    std::uint32_t place = 0;
+    for (std::size_t i = 33; i < 37; ++i) {
+        place = (place << 8U) | key[i];
+    }
+    auto& task = mirror.world.tasks.at(id_at<TaskId>(key, 1));
+    task.profiling.value().profilers.at(place).report = decode<contracts::ProfileReport>(value);
+}
+
+void erase_slot(World& world, const Bytes& key) {
+    switch (static_cast<SlotKind>(key[0])) {
+        case SlotKind::kStake: world.stakes.erase({static_cast<Role>(key[1]), id_at<AccountId>(key, 2)}); break;
+        case SlotKind::kHardware: world.machines.erase({static_cast<Role>(key[1]), id_at<AccountId>(key, 2)}); break;
+        case SlotKind::kDocket: read_docket(world.tasks[id_at<TaskId>(key, 1)], {}); break;
+        case SlotKind::kWaiting: world.waiting.clear(); break;
+        default: break;
+    }
+}
+
+template <class K>
+std::string show(const K& key) {
+    if constexpr (requires { key.first; }) {
+        return std::string(to_string(key.first)) + " " + show(key.second);
+    } else {
+        return name_of(AccountId{key.data});
+    }
+}
+
+std::string explain(const Person& a, const Person& b) {
+    return "balance " + std::to_string(a.balance) + " / " + std::to_string(b.balance) + ", nonce " +
+           std::to_string(a.nonce) + " / " + std::to_string(b.nonce);
+}
+std::string explain(const Stake& a, const Stake& b) {
+    return "free " + std::to_string(a.free) + " / " + std::to_string(b.free) + ", locked " + std::to_string(a.locked) +
+           " / " + std::to_string(b.locked) + ", parts " + std::to_string(a.parts.size()) + " / " +
+           std::to_string(b.parts.size());
+}
+std::string explain(const Machine& /*a*/, const Machine& /*b*/) { return "machines"; }
+std::string explain(const Task& a, const Task& b) {
+    std::string out = std::string("state ") + to_string(a.state) + " / " + to_string(b.state) + ", deadline " +
+                      std::to_string(a.deadline) + " / " + std::to_string(b.deadline) + ", escrow " +
+                      std::to_string(a.escrow) + " / " + std::to_string(b.escrow) + ", bond " +
+                      std::to_string(a.solver_bond) + " / " + std::to_string(b.solver_bond);
+    const auto differs = [&out](const char* name, bool is) { out += is ? std::string(", ") + name + " differs" : ""; };
+    differs("solver", a.solver != b.solver);
+    differs("checkpoints", a.checkpoints != b.checkpoints);
+    differs("duties", a.duties != b.duties);
+    for (std::size_t i = 0; i < std::min(a.duties.size(), b.duties.size()); ++i) {
+        if (a.duties[i] != b.duties[i]) {
+            out += ", duty " + std::to_string(i) + " " + to_string(a.duties[i].status) + " / " +
+                   to_string(b.duties[i].status) + " bond " + std::to_string(a.duties[i].bond) + " / " +
+                   std::to_string(b.duties[i].bond);
+        }
+    }
+    differs("profiling", a.profiling != b.profiling);
+    differs("lottery", a.lottery != b.lottery);
+    differs("lapsed", a.lapsed != b.lapsed);
+    differs("suspended", a.suspended != b.suspended);
+    differs("draw_after", a.draw_after != b.draw_after);
+    differs("disputes", a.disputes != b.disputes);
+    differs("challenges", a.challenges != b.challenges);
+    differs("taint", a.tainted_by != b.tainted_by);
+    differs("spec", a.spec != b.spec);
+    return out;
+}
+std::string explain(const Dispute& a, const Dispute& b) {
+    return std::string("state ") + to_string(a.state) + " / " + to_string(b.state) + ", deadline " +
+           std::to_string(a.deadline) + " / " + std::to_string(b.deadline) + ", bond " + std::to_string(a.bond) + " / " +
+           std::to_string(b.bond) + ", rounds " + std::to_string(a.rounds) + " / " + std::to_string(b.rounds) +
+           ", bytes " + std::to_string(a.bytes) + " / " + std::to_string(b.bytes);
+}
+std::string explain(const Challenge& a, const Challenge& b) {
+    return std::string("state ") + to_string(a.state) + " / " + to_string(b.state);
+}
+std::string explain(const Validator& a, const Validator& b) {
+    return "power " + std::to_string(a.power) + " / " + std::to_string(b.power) + ", jailed until " +
+           std::to_string(a.jailed_until) + " / " + std::to_string(b.jailed_until) + ", missed " +
+           std::to_string(a.missed) + " / " + std::to_string(b.missed);
+}
+
+template <class K, class V>
+std::string compare(const char* what, const std::map<K, V>& model, const std::map<K, V>& chain) {
+    for (const auto& [key, value] : model) {
+        const auto found = chain.find(key);
+        if (found == chain.end()) {
+            return std::string(what) + " " + show(key) + ": the chain has none";
+        }
+        if (!(found->second == value)) {
+            return std::string(what) + " " + show(key) + ": model / chain: " + explain(value, found->second);
+        }
+    }
+    for (const auto& [key, value] : chain) {
+        if (!model.contains(key)) {
+            return std::string(what) + " " + show(key) + ": the model has none";
+        }
+    }
+    return {};
+}
+
+}  // namespace
+
+void Mirror::apply(const contracts::Changes& changes) {
+    for (const auto& [key, value] : changes) {
+        if (!value) {
+            erase_slot(world, key);
+        } else if (static_cast<SlotKind>(key[0]) != SlotKind::kProfile) {
+            read_slot(*this, key, *value);
+        }
+    }
+    for (const auto& [key, value] : changes) {
+        if (value && static_cast<SlotKind>(key[0]) == SlotKind::kProfile) {
+            read_report(*this, key, *value);
+        }
+    }
+}
+
+std::string find_difference(const World& model, const World& chain) {
+    if (model.supply != chain.supply || model.burned != chain.burned || model.treasury != chain.treasury) {
+        return "model / chain: burned " + std::to_string(model.burned) + " / " + std::to_string(chain.burned) +
+               ", treasury " + std::to_string(model.treasury) + " / " + std::to_string(chain.treasury);
+    }
+    if (model.waiting != chain.waiting) {
+        return "the tasks that wait";
+    }
+    for (const std::string& fault :
+         {compare("task", model.tasks, chain.tasks), compare("dispute", model.disputes, chain.disputes),
+          compare("challenge", model.challenges, chain.challenges), compare("account", model.people, chain.people),
+          compare("stake", model.stakes, chain.stakes), compare("machine", model.machines, chain.machines),
+          compare("validator", model.validators, chain.validators)}) {
+        if (!fault.empty()) {
+            return fault;
+        }
+    }
+    return {};
+}
+
+std::uint64_t count_money(const World& world) {
+    std::uint64_t sum = world.burned + world.treasury;
+    for (const auto& [id, person] : world.people) {
+        sum += person.balance;
+    }
+    for (const auto& [key, stake] : world.stakes) {
+        sum += stake.free + stake.locked;
+        for (const auto& [height, amount] : stake.parts) {
+            sum += amount;
+        }
+    }
+    for (const auto& [id, task] : world.tasks) {
+        sum += task.escrow;
+    }
+    return sum;
+}
+
+std::string name_of(const AccountId& account) { return to_hex(account.view()).substr(0, 8); }
+
+}  // namespace assay::model

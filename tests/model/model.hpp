@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <contracts/chain/chain.hpp>
+#include <contracts/tasks/draw.hpp>
+#include <tests/model/records.hpp>
+
+/// The state machine once more, as docs/protocol has it and as plainly as possible: records in maps, no overlay, no
+/// slots, every list looked through from its beginning. docs/testing.md says what it leaves to the chain.
+namespace assay::model {
+
+/// A transaction as an actor sent it. `body` is what was signed; `broken` has the codes that damage on the way, or
+/// another chain's name, leads to, and such a transaction leaves no trace.
+struct Sent {
+    Bytes bytes;
+    contracts::TxBody body;
+    std::set<contracts::TxError> broken;
+};
+
+/// A mistake in the model, to see that it is noticed.
+enum class Flaw : std::uint8_t {
+    kNone,
+    kWinnersShare,      ///< the loser's bond goes to the winner rounded up
+    kKeepsProbe,        ///< a disclosed verdict keeps its forced probe root
+    kDeadlineOff,       ///< a challenge window is a block too long
+    kFeeToAll,          ///< a refuted verdict earns its share of the fee
+    kForgetsLapsed,     ///< who let a task lapse is drawn for it as before
+    kNoTax,
+    kMootKeepsBond,     ///< a moot dispute's bond stays locked
+    kUnbondsEarly,
+    kDrawsAnybody,      ///< the submitter may be drawn as verifier
+};
+inline constexpr int kFlaws = 10;
+
+class Model {
+  public:
+    Model(const contracts::Params& params, const contracts::Genesis& genesis, Flaw flaw = Flaw::kNone);
+
+    /// Runs one block and compares with what the chain made of it: the code of every receipt, the whole state, every
+    /// payment and slash. Returns the first difference, in words; empty when there is none.
+    std::string run_block(
+        const contracts::BlockContext& block, const std::vector<Sent>& txs, const contracts::BlockOutcome& chain,
+        const Mirror& after
+    );
+
+    const World& world() const { return world_; }
+
+  private:
+    using Why = std::set<contracts::TxError>;
+    struct Due {
+        contracts::DueKind kind = contracts::DueKind::kTask;
+        Hash256 id;
+        Role role = Role::kSolver;
+        bool operator==(const Due&) const = default;
+    };
+    using Pool = std::vector<std::pair<AccountId, std::uint64_t>>;
+    struct Conviction {
+        contracts::Reason reason = contracts::Reason::kLostDispute;
+        std::optional<AccountId> winner;
+        std::optional<std::uint32_t> segment;
+    };
+    struct Loss {
+        std::uint64_t slashed = 0;
+        std::uint64_t paid = 0;
+        std::uint64_t burned = 0;
+    };
+
+    // refusals.cpp: every reason to refuse an action that the state gives.
+    std::string check_receipt(const Sent& sent, const contracts::Receipt& receipt);
+    Why why_not_paid(const Sent& sent) const;
+    Why why(const contracts::Action& action) const;
+    Why why(const contracts::Transfer& a) const;
+    Why why(const contracts::Bond& a) const;
+    Why why(const contracts::Unbond& a) const;
+    Why why(const contracts::SubmitTask& a) const;
+    Why why(const contracts::AcceptTask& a) const;
+    Why why(const contracts::PostCheckpoint& a) const;
+    Why why(const contracts::CompleteTask& a) const;
+    Why why(const contracts::CancelTask& a) const;
+    Why why(const contracts::CommitVerdict& a) const;
+    Why why(const contracts::PublishVerdict& a) const;
+    Why why(const contracts::OpenDispute& a) const;
+    Why why(const contracts::RevealMove& a) const;
+    Why why(const contracts::SelectMove& a) const;
+    Why why(const contracts::ProveMove& a) const;
+    Why why(const contracts::ChallengeAvailability& a) const;
+    Why why(const contracts::ServeChunk& a) const;
+    Why why(const contracts::DeclareDivergence& a) const;
+    Why why(const contracts::DiscloseVerdict& a) const;
+    Why why(const contracts::ChallengeVerdict& a) const;
+    Why why(const contracts::RegisterValidator& a) const;
+    Why why(const contracts::Unjail& a) const;
+    Why why(const contracts::RegisterHardware& a) const;
+    Why why(const contracts::CommitProfile& a) const;
+    Why why(const contracts::PublishProfile& a) const;
+    Why why(const contracts::ChallengeProfile& a) const;
+    Why why_not_party(const DisputeId& id, bool responder, bool challenger) const;
+    bool needs_stake(Why& why, Role role, std::uint64_t amount) const;
+
+    // effects.cpp: what an action that is not refused does.
+    void act(const contracts::Transfer& a);
+    void act(const contracts::Bond& a);
+    void act(const contracts::Unbond& a);
+    void act(const contracts::SubmitTask& a);
+    void act(const contracts::AcceptTask& a);
+    void act(const contracts::PostCheckpoint& a);
+    void act(const contracts::CompleteTask& a);
+    void act(const contracts::CancelTask& a);
+    void act(const contracts::CommitVerdict& a);
+    void act(const contracts::PublishVerdict& a);
+    void act(const contracts::OpenDispute& a);
+    void act(const contracts::RevealMove& a);
+    void act(const contracts::SelectMove& a);
+    void act(const contracts::ProveMove& a);
+    void act(const contracts::ChallengeAvailability& a);
+    void act(const contracts::ServeChunk& a);
+    void act(const contracts::DeclareDivergence& a);
+    void act(const contracts::DiscloseVerdict& a);
+    void act(const contracts::ChallengeVerdict& a);
+    void act(const contracts::RegisterValidator& a);
+    void act(const contracts::Unjail& a);
+    void act(const contracts::RegisterHardware& a);
+    void act(const contracts::CommitProfile& a);
+    void act(const contracts::PublishProfile& a);
+    void act(const contracts::ChallengeProfile& a);
+    void complete(const TaskId& id);
+    void advance_verdicts(const TaskId& id, bool was_commit_phase);
+    void advance_profiles(const TaskId& id);
+    void open(const DisputeId& id, Dispute dispute, std::optional<trace::Claim> claim, std::uint64_t span);
+    void note_move(Dispute& dispute, bool by_responder);
+    void turn(const DisputeId& id, const trace::Position& next, bool by_responder);
+    void rule(const DisputeId& id, bool refuted, contracts::Reason reason);
+
+    // endings.cpp: disputes and tasks end, and money moves.
+    void pay(const TaskId& id, const AccountId& to, std::uint64_t amount, contracts::Reason reason);
+    Loss slash(
+        const TaskId& id, Role role, const AccountId& from, std::uint64_t amount, contracts::Reason reason,
+        const std::optional<AccountId>& winner, contracts::Reason winners = contracts::Reason::kWonDispute
+    );
+    void lock(Role role, const AccountId& account, std::uint64_t amount);
+    void unlock(Role role, const AccountId& account, std::uint64_t amount);
+    void miss(const TaskId& id, const AccountId& account, std::uint64_t& bond);
+    void close_dispute(const DisputeId& id, contracts::DisputeState state, std::optional<contracts::Reason> reason);
+    void return_bond(Dispute& dispute);
+    void refute_verdict(
+        const TaskId& id, Duty& duty, contracts::VerdictStatus status, contracts::Reason reason,
+        const std::optional<DisputeId>& won
+    );
+    void refute_profile(const DisputeId& won, contracts::Reason reason);
+    void drop_disputes_over(const TaskId& id, const std::function<bool(const Dispute&)>& is_over_it);
+    void resume(const TaskId& id, bool was_served);
+    void enter(const TaskId& id, contracts::TaskState state, std::uint64_t deadline);
+    void finish(const TaskId& id, contracts::TaskState state);
+    void end_without_fraud(const TaskId& id, contracts::TaskState state);
+    Loss convict(const TaskId& id, const Conviction& conviction);
+    void settle(const TaskId& id);
+    void conclude(const TaskId& id);
+    void decide(const TaskId& id);
+    void pay_jackpots(const TaskId& id, const std::vector<AccountId>& winners);
+    std::uint64_t pay_tax(const TaskId& id, std::uint64_t amount);
+    void pay_profilers(const TaskId& id, bool taxed);
+    std::size_t pay_verifiers(const TaskId& id, const std::optional<std::uint32_t>& refuted, bool taxed);
+
+    // block.cpp: the end of a block.
+    void end_block(const contracts::BlockContext& block);
+    void end_deadline(const Due& due);
+    void end_task_deadline(const TaskId& id);
+    void lapse_dispute(const DisputeId& id);
+    void end_profiling(const TaskId& id);
+    void spread_taints();
+    void draw_profilers();
+    void draw_solvers();
+    void draw_verifiers();
+    void draw_watchers(const TaskId& id);
+    bool try_duties(const TaskId& id);
+    void run_validators(const contracts::BlockContext& block);
+    void burn_stake(const AccountId& account, Validator& validator);
+    Pool pool(Role role) const;
+    std::optional<AccountId> pick(const Pool& pool, const contracts::DrawName& name) const;
+    Pool prefer(const Pool& pool, std::uint32_t hardware_class) const;
+    Hash256 random(const contracts::DrawName& name) const;
+
+    // What follows from a task's value and shape.
+    std::uint64_t bond_of(Role role, const Task& task) const;
+    std::uint64_t challenge_bond(const Task& task) const { return bond_of(Role::kWhistleblower, task); }
+    std::optional<trace::Claim> claim_of(const TaskId& id, std::uint32_t segment) const;
+    std::optional<trace::Claim> verdict_claim(const TaskId& id, const Duty& duty, contracts::VerdictPart part) const;
+    bool rejects(const Task& task, std::uint32_t segment, const contracts::Verdict& verdict) const;
+    Duty* find_duty(Task& task, std::uint32_t segment, const AccountId& verifier) const;
+    const Duty* find_duty(const Task& task, std::uint32_t segment, const AccountId& verifier) const;
+
+    const Task* find(const TaskId& id) const;
+    Task& at(const TaskId& id) { return world_.tasks.at(id); }
+    void set_deadline(const Due& due, std::uint64_t& field, std::uint64_t height);
+    void set_task_deadline(const TaskId& id, std::uint64_t height);
+    void fail(const std::string& what);
+
+    contracts::Params params_;
+    Flaw flaw_;
+    World world_;
+    std::map<DisputeId, Game> games_;
+    std::map<std::uint64_t, std::vector<Due>> calendar_;          ///< in the order in which they were set
+    std::map<TaskId, std::vector<TaskId>> children_;              ///< the latest last
+    std::vector<std::pair<std::vector<TaskId>, TaskId>> taints_;  ///< siblings still to be marked, and with what
+    std::vector<Money> money_;                                    ///< of this block
+
+    // Of the block and the transaction that runs.
+    std::uint64_t height_ = 0;
+    Hash256 block_hash_;
+    AccountId who_;
+    std::uint64_t nonce_ = 0;
+    std::uint64_t size_ = 0;
+    const Mirror* chain_ = nullptr;
+    std::string fault_;
+};
+
+bool is_over(contracts::TaskState state);
+std::uint32_t first_of(const contracts::TaskSpec& spec);
+/// The number of the last segment that was executed, or is to be.
+std::uint32_t last_of(const Task& task);
+std::uint64_t steps_before(const contracts::TaskSpec& spec, std::uint32_t segment);
+std::uint32_t steps_in(const Task& task, std::uint32_t segment);
+bool is_exact(const Task& task, std::uint32_t segment);
+bool is_published(const Duty& duty);
+std::uint64_t part_of(std::uint64_t amount, std::uint64_t numerator, std::uint64_t denominator);
+
+}  // namespace assay::model

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <iostream>
+#include <string>
+
+#include <tests/model/run.hpp>
+
+/// ASSAY_SEED=n runs one seed; ASSAY_MODEL_TXS=n goes on until so many transactions have run.
+
+using namespace assay;
+using namespace assay::model;
+
+namespace {
+
+constexpr int kBlocks = 320;
+constexpr std::uint64_t kQuickTxs = 8'000;
+constexpr std::uint64_t kLongTxs = 1'000'000;
+
+std::uint64_t number_of(const char* name, std::uint64_t otherwise) {
+    const char* text = std::getenv(name);
+    return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
+void add(Coverage& to, const Coverage& more) {
+    for (const auto& [name, count] : more) {
+        to[name] += count;
+    }
+}
+
+/// What a long run has to reach at least once: every action, task state, reason, status and level; every refusal but
+/// those that would be a bug of ours or take more accounts than there are.
+std::vector<std::string> what_to_reach() {
+    std::vector<std::string> names;
+    const auto name_all = [&](const char* kind, auto first, auto last, auto... left_out) {
+        using E = decltype(first);
+        for (int i = static_cast<int>(first); i <= static_cast<int>(last); ++i) {
+            const auto e = static_cast<E>(i);
+            if (is_valid(e) && ((e != left_out) && ...)) {
+                names.push_back(std::string(kind) + " " + to_string(e));
+            }
+        }
+    };
+    using contracts::Reason;
+    using contracts::TaskState;
+    name_all("task", TaskState::kOpen, TaskState::kRefused, TaskState{});
+    for (const Reason reason :
+         {Reason::kLostDispute, Reason::kFalseAccusation, Reason::kDisputeTimeout, Reason::kUnavailable,
+          Reason::kMissedDeadline, Reason::kMissedVerdict, Reason::kWrongVerdict, Reason::kNeedlessChallenge,
+          Reason::kBrokenCommitment, Reason::kUndisclosed, Reason::kContradiction, Reason::kBeyondTolerance,
+          Reason::kBeyondBudget}) {
+        names.push_back(std::string("slash ") + to_string(reason));
+    }
+    for (const Reason reason :
+         {Reason::kReward, Reason::kVerificationFee, Reason::kRefund, Reason::kWonDispute, Reason::kTax,
+          Reason::kJackpot, Reason::kProfilingFee, Reason::kNeedlessChallenge, Reason::kMissedDeadline}) {
+        names.push_back(std::string("payment ") + to_string(reason));
+    }
+    // The toy program has no sum long enough for partials.
+    name_all("move at", trace::Level::kSteps, trace::Level::kProof, trace::Level::kPartials);
+    name_all("profiling", contracts::ProfilingOutcome::kBounded, contracts::ProfilingOutcome::kNotSeparated,
+             contracts::ProfilingOutcome{});
+    for (const char* name :
+         {"dispute refuted lost_dispute", "dispute refuted dispute_timeout", "dispute upheld false_accusation",
+          "dispute upheld dispute_timeout", "dispute refuted undisclosed", "dispute refuted forced_error",
+          "dispute upheld moot", "event tainted", "event diverged", "event watcher_drawn", "validator jailed",
+          "validator banned"}) {
+        names.emplace_back(name);
+    }
+    for (const char* action :
+         {"transfer", "bond", "unbond", "submit_task", "accept_task", "post_checkpoint", "complete_task",
+          "cancel_task", "commit_verdict", "publish_verdict", "open_dispute", "reveal_move", "select_move",
+          "prove_move", "challenge_availability", "serve_chunk", "declare_divergence", "disclose_verdict",
+          "challenge_verdict", "register_validator", "unjail", "register_hardware", "commit_profile",
+          "publish_profile", "challenge_profile"}) {
+        names.push_back(std::string("action ") + action);
+    }
+    return names;
+}
+
+void report(std::uint64_t seed, Workshop& shop, const Run& run) {
+    std::cout << "ASSAY_SEED=" << seed << ": " << run.failure->what << std::endl;
+    FAIL_CHECK("ASSAY_SEED=" << seed << ", block " << run.failure->block + 1 << ": " << run.failure->what
+                             << "\nshrunk to:\n" << shrink(shop, seed, run));
+}
+
+}  // namespace
+
+TEST_CASE("BLK-2: the chain does what a plain model of the rules does, whatever a crowd sends") {
+    Workshop shop;
+    const std::uint64_t only = number_of("ASSAY_SEED", 0);
+    const std::uint64_t wanted = number_of("ASSAY_MODEL_TXS", kQuickTxs);
+    Coverage coverage;
+    std::uint64_t txs = 0;
+    std::uint64_t seeds = 0;
+    for (std::uint64_t seed = only == 0 ? 1 : only; txs < wanted; ++seed) {
+        const Run run = play(shop, seed, kBlocks);
+        txs += run.txs;
+        ++seeds;
+        add(coverage, run.coverage);
+        if (run.failure) {
+            report(seed, shop, run);
+            break;
+        }
+        if (seeds % 8 == 1) {
+            const Run again = replay(Crowd(shop, seed), run.blocks);
+            CHECK(again.app_hash == run.app_hash);
+        }
+        if (only != 0) {
+            break;
+        }
+    }
+    std::cout << txs << " transactions under " << seeds << " seeds\n";
+    if (wanted != kQuickTxs || only != 0) {
+        for (const auto& [name, count] : coverage) {
+            std::cout << "  " << name << ": " << count << "\n";
+        }
+    }
+    if (only != 0) {
+        return;
+    }
+    for (const char* name : {"task settled", "task convicted", "move at proof", "profiling bounded", "payment jackpot"}) {
+        CAPTURE(name);
+        CHECK(coverage[name] > 0);
+    }
+    if (txs >= kLongTxs) {
+        for (const std::string& name : what_to_reach()) {
+            CAPTURE(name);
+            CHECK(coverage[name] > 0);
+        }
+    }
+}
+
+TEST_CASE("BLK-2: a model with a mistake is found out, and by which transactions") {
+    Workshop shop;
+    for (int flaw = 1; flaw < kFlaws; ++flaw) {
+        CAPTURE(flaw);
+        bool noticed = false;
+        for (std::uint64_t seed = 1; seed <= 30 && !noticed; ++seed) {
+            noticed = play(shop, seed, kBlocks, static_cast<Flaw>(flaw)).failure.has_value();
+        }
+        CHECK(noticed);
+    }
+    const Run run = play(shop, 1, kBlocks, Flaw::kWinnersShare);
+    REQUIRE(run.failure.has_value());
+    const std::string shrunk = shrink(shop, 1, run, Flaw::kWinnersShare);
+    CHECK(static_cast<std::uint64_t>(std::count(shrunk.begin(), shrunk.end(), '\n')) < run.txs / 4);
+}

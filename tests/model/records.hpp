@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <contracts/chain/slots.hpp>
+#include <contracts/validators/validator.hpp>
+
+/// The state of the chain as plain records, which the reference model computes and the chain's slots are read into.
+/// Money is in grains, spans and heights in blocks; height 0 is none.
+namespace assay::model {
+
+using contracts::ChallengeId;
+using contracts::DisputeId;
+using contracts::Role;
+using contracts::TaskId;
+
+struct Person {
+    std::uint64_t balance = 0;
+    std::uint64_t nonce = 0;
+    bool operator==(const Person&) const = default;
+};
+
+struct Stake {
+    std::uint64_t free = 0;
+    std::uint64_t locked = 0;
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> parts;  ///< unbonding: height of release, amount
+    bool operator==(const Stake&) const = default;
+};
+using StakeKey = std::pair<Role, AccountId>;
+
+struct Machine {
+    std::uint32_t hardware_class = 0;
+    std::uint64_t score = 0;
+    std::uint64_t since = 0;
+    bool operator==(const Machine&) const = default;
+};
+
+struct Duty {
+    std::uint32_t segment = 0;
+    AccountId verifier;
+    contracts::VerdictStatus status = contracts::VerdictStatus::kDue;
+    std::uint64_t bond = 0;
+    Hash256 commitment;
+    contracts::Verdict verdict;  ///< as published; the true probe root once disclosed
+    std::uint32_t probe = 0;
+    std::optional<bool> forced;
+    std::vector<AccountId> watchers;
+    bool operator==(const Duty&) const = default;
+};
+
+struct Profiler {
+    AccountId account;
+    contracts::ProfileStatus status = contracts::ProfileStatus::kDue;
+    Hash256 commitment;
+    std::uint64_t bond = 0;
+    std::optional<contracts::ProfileReport> report;
+    bool operator==(const Profiler&) const = default;
+};
+
+struct Profiling {
+    contracts::ProfilingPhase phase = contracts::ProfilingPhase::kDraw;
+    std::vector<Profiler> profilers;
+    std::uint64_t reference_seed = 0;
+    std::uint64_t profile_seed = 0;
+    std::uint64_t sketch_seed = 0;
+    std::optional<contracts::Distances> threshold;
+    std::optional<contracts::Distances> reference;
+    bool operator==(const Profiling&) const = default;
+};
+
+struct Task {
+    AccountId submitter;
+    contracts::TaskSpec spec;
+    contracts::TaskState state = contracts::TaskState::kOpen;
+    std::uint64_t deadline = 0;
+    std::optional<AccountId> solver;
+    std::uint64_t escrow = 0;
+    std::uint64_t solver_bond = 0;
+    std::vector<Hash256> checkpoints;  ///< state roots
+    std::optional<std::uint64_t> diverged_at;
+    std::vector<Duty> duties;
+    std::optional<Profiling> profiling;
+    Hash256 lottery;
+    bool second_window = false;
+    std::uint32_t depth = 0;
+    std::optional<TaskId> tainted_by;
+    // Of a task that is not over.
+    std::vector<AccountId> lapsed;
+    std::uint64_t draw_after = 0;
+    bool suspended = false;
+    std::vector<DisputeId> disputes;      ///< open, in order of opening
+    std::vector<ChallengeId> challenges;  ///< likewise
+    bool operator==(const Task&) const = default;
+};
+
+struct Dispute {
+    TaskId task;
+    std::uint32_t segment = 0;
+    AccountId responder;
+    AccountId challenger;
+    Role role = Role::kVerifier;
+    std::uint64_t bond = 0;
+    contracts::DisputeState state = contracts::DisputeState::kActive;
+    std::optional<contracts::Reason> reason;
+    std::optional<contracts::DisputedVerdict> verdict;
+    std::optional<contracts::DisputedProfile> profile;
+    std::uint32_t rounds = 0;
+    trace::Level level = trace::Level::kSteps;
+    bool responders_turn = true;
+    std::uint64_t opened_at = 0;
+    std::uint64_t ended_at = 0;
+    std::uint64_t responder_clock = 0;
+    std::uint64_t challenger_clock = 0;
+    std::uint64_t last_move_at = 0;
+    std::uint64_t deadline = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t slashed = 0;
+    std::uint64_t paid = 0;
+    std::uint64_t burned = 0;
+    bool operator==(const Dispute&) const = default;
+};
+
+struct Challenge {
+    TaskId task;
+    std::uint32_t checkpoint = 0;
+    std::uint32_t tensor = 0;
+    std::uint64_t tile = 0;
+    AccountId challenger;
+    Role role = Role::kVerifier;
+    std::uint64_t bond = 0;
+    contracts::ChallengeState state = contracts::ChallengeState::kOpen;
+    std::uint64_t deadline = 0;
+    bool operator==(const Challenge&) const = default;
+};
+
+struct Validator {
+    contracts::ConsensusKey key;
+    std::uint64_t power = 0;
+    std::uint32_t missed = 0;
+    std::uint64_t jailed_until = 0;
+    bool banned = false;
+    std::uint64_t slashed = 0;
+    bool operator==(const Validator&) const = default;
+};
+
+struct World {
+    std::uint64_t supply = 0;
+    std::uint64_t burned = 0;
+    std::uint64_t treasury = 0;
+    std::map<AccountId, Person> people;
+    std::map<StakeKey, Stake> stakes;
+    std::map<StakeKey, Machine> machines;
+    std::map<TaskId, Task> tasks;
+    std::map<DisputeId, Dispute> disputes;
+    std::map<ChallengeId, Challenge> challenges;
+    std::map<AccountId, Validator> validators;
+    std::vector<TaskId> waiting;  ///< for a draw, in the order in which they began to
+};
+
+/// A payment or a slash as the history has it; `burned` is what of a slash ceased to exist.
+struct Money {
+    TaskId task;
+    bool is_slash = false;
+    AccountId account;
+    std::uint64_t amount = 0;
+    std::uint64_t burned = 0;
+    contracts::Reason reason = contracts::Reason::kReward;
+    auto operator<=>(const Money&) const = default;
+};
+
+/// Where a dispute stands: the part of it that is the game's (verifier/trace), not the state machine's.
+struct Game {
+    trace::Claim claim;
+    trace::Position position;
+};
+
+/// The chain's state, kept up with its changes.
+struct Mirror {
+    World world;
+    std::map<DisputeId, Game> games;
+    void apply(const contracts::Changes& changes);
+};
+
+/// The first difference, in words; empty when there is none.
+std::string find_difference(const World& model, const World& chain);
+
+/// Everything that the world holds; what LED-1 says is the supply.
+std::uint64_t count_money(const World& world);
+
+std::string name_of(const AccountId& account);
+
+}  // namespace assay::model

@@ -1,0 +1,756 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tests/model/model.hpp>
+
+#include <algorithm>
+
+#include <contracts/arbitration/arbitration.hpp>
+#include <contracts/availability/availability.hpp>
+#include <contracts/params/rules.hpp>
+#include <core/codec/borsh.hpp>
+#include <verifier/trace/referee.hpp>
+
+/// Every reason that the rules give to refuse an action. Which of several a receipt names is the chain's choice.
+namespace assay::model {
+namespace {
+
+using contracts::ProfileStatus;
+using contracts::ProfilingPhase;
+using contracts::TaskState;
+using contracts::TxError;
+using contracts::VerdictStatus;
+
+bool is_text(const std::string& text, std::size_t most) {
+    return text.size() <= most && std::all_of(text.begin(), text.end(), [](char c) { return c >= 32 && c <= 126; });
+}
+
+std::uint64_t rounds_for(std::uint64_t items) {
+    std::uint64_t rounds = 0;
+    for (std::uint64_t covered = 1; covered < items; covered *= 256) {
+        ++rounds;
+    }
+    return rounds;
+}
+
+/// TASK-2, as far as it looks at the specification alone.
+bool is_sound(const contracts::TaskSpec& spec) {
+    const trace::ProgramCommitment& program = spec.program;
+    const bool texts = is_text(spec.title, 64) && is_text(spec.program_artifact.location, 256) &&
+                       is_text(spec.dataset_artifact.location, 256);
+    const bool sizes = program.state_tensors >= 1 && program.state_tensors <= 1'024 && program.init_nodes >= 1 &&
+                       program.init_nodes <= 10'000 && program.step_nodes >= 2 && program.step_nodes <= 10'000 &&
+                       program.batch_size >= 1 && program.dataset.rows >= 1 && program.dataset.width >= 1 &&
+                       program.dataset.width <= 4'096;
+    const bool initial = program.initial_tensors <= 1'024 && (program.initial_tensors > 0) == !program.initial_root.is_zero();
+    const bool names_initial = spec.initial_artifact.has_value() == (program.initial_tensors > 0 && !spec.parent);
+    const bool spans = spec.steps >= 1 && spec.checkpoint_interval >= 1 && spec.training_blocks >= 1;
+    if (!texts || !sizes || !initial || !names_initial || !spans) {
+        return false;
+    }
+    const bool tolerant = spec.mode == contracts::Mode::kTolerance;
+    const bool distance = tolerant ? spec.distance && !spec.parent && program.state_tensors <= 256 &&
+                                         spec.distance->nodes >= 1 && spec.distance->nodes <= 10'000
+                                   : !spec.distance;
+    const std::uint64_t segments = (spec.steps - 1) / spec.checkpoint_interval + 1;
+    const std::uint64_t step = rounds_for(std::min<std::uint64_t>(spec.steps, spec.checkpoint_interval)) +
+                               rounds_for(program.step_nodes);
+    const std::uint64_t distances = spec.distance ? rounds_for(spec.distance->nodes) : 0;
+    return distance && segments <= 1'024 && spec.steps <= ~std::uint64_t{0} / program.batch_size &&
+           std::max({step, rounds_for(program.init_nodes), distances}) + 4 <= 8;
+}
+
+/// What the model does not compute but takes from the receipt.
+bool is_chains_to_say(const contracts::Action& action, TxError code) {
+    if (std::holds_alternative<contracts::ServeChunk>(action)) {
+        return code == TxError::kChunkInvalid || code == TxError::kFieldOutOfRange;
+    }
+    if (std::holds_alternative<contracts::DeclareDivergence>(action)) {
+        return code == TxError::kNoDivergence || code == TxError::kFieldOutOfRange;
+    }
+    const auto* verdict = std::get_if<contracts::ChallengeVerdict>(&action);
+    const auto* profile = std::get_if<contracts::ChallengeProfile>(&action);
+    return code == TxError::kNotMeasured &&
+           ((verdict != nullptr && verdict->part == contracts::VerdictPart::kMeasurement) ||
+            (profile != nullptr && contracts::is_measured(profile->part)));
+}
+
+std::string show(const std::set<TxError>& why) {
+    std::string out;
+    for (const TxError error : why) {
+        out += std::string(out.empty() ? "" : ", ") + to_string(error);
+    }
+    return out.empty() ? "nothing" : out;
+}
+
+}  // namespace
+
+std::string Model::check_receipt(const Sent& sent, const contracts::Receipt& receipt) {
+    const auto code = static_cast<TxError>(receipt.code);
+    const auto told = [&](const std::set<TxError>& expected) {
+        return std::string(action_name(sent.body.action)) + " by " + name_of(sent.body.sender) + ": the chain says " +
+               (receipt.code == 0 ? "ok" : to_string(code)) + ", the model knows of " + show(expected);
+    };
+    const Why unpaid = why_not_paid(sent);
+    if (!unpaid.empty()) {
+        return unpaid.contains(code) ? std::string{} : told(unpaid);
+    }
+    who_ = sent.body.sender;
+    nonce_ = sent.body.nonce;
+    size_ = sent.bytes.size();
+    Person& sender = world_.people[who_];
+    sender.balance -= sent.body.fee.grains;
+    sender.nonce += 1;
+    world_.treasury += sent.body.fee.grains;
+    const Why reasons = why(sent.body.action);
+    if (reasons.empty() && receipt.code == 0) {
+        std::visit([this](const auto& action) { act(action); }, sent.body.action);
+        return {};
+    }
+    const bool agree = receipt.code != 0 && (reasons.contains(code) || is_chains_to_say(sent.body.action, code));
+    return agree ? std::string{} : told(reasons);
+}
+
+Model::Why Model::why_not_paid(const Sent& sent) const {
+    // TX-1 to TX-5, TX-7
+    if (!sent.broken.empty()) {
+        return sent.broken;
+    }
+    Why out;
+    const auto found = world_.people.find(sent.body.sender);
+    const Person person = found == world_.people.end() ? Person{} : found->second;
+    if (sent.body.nonce != person.nonce) {
+        out.insert(sent.body.nonce < person.nonce ? TxError::kNonceTooLow : TxError::kNonceTooHigh);
+    }
+    if (sent.body.fee.grains < params_.fee_base.grains + params_.fee_per_byte.grains * sent.bytes.size()) {
+        out.insert(TxError::kFeeTooLow);
+    }
+    if (sent.body.fee.grains > person.balance) {
+        out.insert(TxError::kCannotPayFee);
+    }
+    return out;
+}
+
+Model::Why Model::why(const contracts::Action& action) const {
+    return std::visit([this](const auto& concrete) { return why(concrete); }, action);
+}
+
+bool Model::needs_stake(Why& why, Role role, std::uint64_t amount) const {
+    const auto found = world_.stakes.find({role, who_});
+    const bool short_of = (found == world_.stakes.end() ? 0 : found->second.free) < amount;
+    if (short_of) {
+        why.insert(TxError::kInsufficientStake);  // STK-2
+    }
+    return short_of;
+}
+
+Model::Why Model::why(const contracts::Transfer& a) const {
+    Why out;
+    const std::uint64_t amount = a.amount.grains;
+    if (amount == 0) {
+        out.insert(TxError::kFieldOutOfRange);
+    }
+    if (world_.people.at(who_).balance < amount) {
+        out.insert(TxError::kInsufficientBalance);
+    }
+    const auto to = world_.people.find(a.to);
+    if (a.to != who_ && to != world_.people.end() && to->second.balance > ~std::uint64_t{0} - amount) {
+        out.insert(TxError::kOverflow);
+    }
+    return out;
+}
+
+Model::Why Model::why(const contracts::Bond& a) const {
+    Why out;
+    if (a.amount.grains == 0) {
+        out.insert(TxError::kFieldOutOfRange);
+    }
+    if (world_.people.at(who_).balance < a.amount.grains) {
+        out.insert(TxError::kInsufficientBalance);
+    }
+    return out;
+}
+
+Model::Why Model::why(const contracts::Unbond& a) const {
+    Why out;
+    if (a.amount.grains == 0) {
+        out.insert(TxError::kFieldOutOfRange);
+    }
+    needs_stake(out, a.role, a.amount.grains);
+    const auto stake = world_.stakes.find({a.role, who_});
+    if (stake != world_.stakes.end() && stake->second.parts.size() >= 16) {
+        out.insert(TxError::kTooManyUnbondings);  // STK-4
+    }
+    return out;
+}
+
+Model::Why Model::why(const contracts::SubmitTask& a) const {
+    Why out;
+    const contracts::TaskSpec& spec = a.spec;
+    const bool sound = is_sound(spec);
+    if (!sound || (spec.mode == contracts::Mode::kTolerance &&
+                   (spec.steps - 1) / spec.checkpoint_interval + 1 < params_.profile_segments)) {
+        out.insert(TxError::kSpecInvalid);
+    }
+    if (spec.reward.grains > ~std::uint64_t{0} - spec.verification_fee.grains) {
+        out.insert(TxError::kOverflow);
+    } else if (world_.people.at(who_).balance < spec.reward.grains + spec.verification_fee.grains) {
+        out.insert(TxError::kInsufficientBalance);
+    }
+    if (spec.hardware_class > params_.hardware_classes.size()) {
+        out.insert(TxError::kHardwareUnknown);  // HW-1
+    }
+    if (spec.parent) {
+        // LIN-1
+        const Task* parent = find(*spec.parent);
+        const bool fit = parent != nullptr &&
+                         (parent->state == TaskState::kCompleted || parent->state == TaskState::kVerifying ||
+                          parent->state == TaskState::kChallenge || parent->state == TaskState::kDisclosure ||
+                          parent->state == TaskState::kSettled) &&
+                         !parent->diverged_at && !parent->tainted_by && parent->depth < 32 &&
+                         parent->spec.program.state_tensors == spec.program.state_tensors;
+        if (!fit) {
+            out.insert(TxError::kParentUnfit);
+        }
+    }
+    return out;
+}
+
+Model::Why Model::why(const contracts::AcceptTask& a) const {
+    const Task* task = find(a.task);
+    if (task == nullptr) {
+        return {TxError::kTaskUnknown};
+    }
+    Why out;
+    if (task->state != TaskState::kDrawn) {
+        out.insert(TxError::kTaskState);
+    }
+    if (task->solver != who_) {
+        out.insert(TxError::kNotSolver);
+    }
+    needs_stake(out, Role::kSolver, bond_of(Role::kSolver, *task));
+    return out;
+}
+
+Model::Why Model::why(const contracts::PostCheckpoint& a) const {
+    Why out;
+    if (a.index > 1'024 || !is_text(a.artifact.location, 256)) {
+        out.insert(TxError::kFieldOutOfRange);
+    }
+    const Task* task = find(a.task);
+    if (task == nullptr) {
+        out.insert(TxError::kTaskUnknown);
+        return out;
+    }
+    if (task->state != TaskState::kTraining) {
+        out.insert(TxError::kTaskState);
+    }
+    if (task->solver != who_) {
+        out.insert(TxError::kNotSolver);
+    }
+    if (a.index != task->checkpoints.size() || a.index > last_of(*task)) {
+        out.insert(TxError::kCheckpointOrder);
+    }
+    if (a.index == 0 && task->spec.parent && a.state_root != find(*task->spec.parent)->checkpoints.back()) {
+        out.insert(TxError::kNotParentsState);  // LIN-2
+    }
+    return out;
+}
+
+Model::Why Model::why(const contracts::CompleteTask& a) const {
+    const Task* task = find(a.task);
+    if (task == nullptr) {
+        return {TxError::kTaskUnknown};
+    }
+    Why out;
+    if (task->state != TaskState::kTraining) {
+        out.insert(TxError::kTaskState);
+    }
+    if (task->solver != who_) {
+        out.insert(TxError::kNotSolver);
+    }
+    if (task->checkpoints.size() != last_of(*task) + 1U) {
+        out.insert(TxError::kCheckpointsMissing);
+    }
+    return out;
+}
+
+Model::Why Model::why(const contracts::CancelTask& a) const {
+    const Task* task = find(a.task);
+    if (task == nullptr) {
+        return {TxError::kTaskUnknown};
+    }
+    Why out;
+    if (task->state != TaskState::kOpen && task->state != TaskState::kDrawn) {
+        out.insert(TxError::kTaskState);  // TASK-12
+    }
+    if (task->submitter != who_) {
+        out.insert(TxError::kNotSubmitter);
+    }
+    return out;
+}
+
+Model::Why Model::why(const contracts::CommitVerdict& a) const {
+    Why out;
+    if (a.segment > 1'024) {
+        out.insert(TxError::kFieldOutOfRange);
+    }
+    const Task* task = find(a.task);
+    if (task == nullptr) {
+        out.insert(TxError::kTaskUnknown);
+        return out;
+    }
+    if (task->state != TaskState::kVerifying) {
+        out.insert(TxError::kTaskState);
+    }
+    const Duty* duty = find_duty(*task, a.segment, who_);
+    if (duty == nullptr) {
+        out.insert(TxError::kNotAssigned);
+    } else if (duty->status == VerdictStatus::kMissed) {
+        out.insert(TxError::kPhase);
+    } else if (duty->status != VerdictStatus::kDue) {
+        out.insert(TxError::kAlreadyCommitted);
+    }
+    return out;
+}
+
+bool Model::rejects(const Task& task, std::uint32_t segment, const contracts::Verdict& verdict) const {
+    if (is_exact(task, segment)) {
+        return verdict.end_root != task.checkpoints.at(segment);  // VER-6
+    }
+    const contracts::Distances bound = task.profiling->threshold.value();
+    return !verdict.measurement || trace::relative_drift(verdict.measurement->parameters) > bound.parameters ||
+           trace::relative_drift(verdict.measurement->other) > bound.other;  // VER-18
+}
+
+Model::Why Model::why(const contracts::PublishVerdict& a) const {
+    Why out;
+    const contracts::Verdict& verdict = a.verdict;
+    if (a.segment > 1'024 || (verdict.measurement && !trace::is_possible(*verdict.measurement))) {
+        out.insert(TxError::kFieldOutOfRange);
+        return out;
+    }
+    const Task* task = find(a.task);
+    if (task == nullptr) {
+        return {TxError::kTaskUnknown};
+    }
+    if (task->state != TaskState::kVerifying) {
+        out.insert(TxError::kTaskState);
+    }
+    const Duty* duty = find_duty(*task, a.segment, who_);
+    if (duty == nullptr) {
+        out.insert(TxError::kNotAssigned);
+        return out;
+    }
+    if (duty->status != VerdictStatus::kCommitted) {
+        out.insert(TxError::kNotCommitted);
+    }
+    if (std::any_of(task->duties.begin(), task->duties.end(), [](const Duty& d) { return d.status == VerdictStatus::kDue; })) {
+        out.insert(TxError::kPhase);  // VER-4
+    }
+    const bool exact = is_exact(*task, a.segment);
+    const bool rejected = rejects(*task, a.segment, verdict);
+    const auto& after = verdict.diverged_after;
+    const bool fits = exact ? !verdict.measurement && !after : verdict.measurement.has_value() != after.has_value();
+    if (!fits || (after && (*after < 1 || *after > steps_in(*task, a.segment)))) {
+        out.insert(TxError::kMeasurementMismatch);  // VER-17
+    }
+    const bool probes = duty->probe != 0 && (exact ? !rejected : !after.has_value());
+    if (verdict.probe_root.has_value() != probes) {
+        out.insert(TxError::kProbeMismatch);  // VER-9, VER-17
+    }
+    if (rejected && exact && !world_.disputes.contains(contracts::dispute_id(a.task, a.segment, who_))) {
+        needs_stake(out, Role::kVerifier, challenge_bond(*task));  // VER-6
+    }
+    return out;
+}
+
+Model::Why Model::why(const contracts::DiscloseVerdict& a) const {
+    Why out;
+    if (a.segment > 1'024) {
+        out.insert(TxError::kFieldOutOfRange);
+    }
+    const Task* task = find(a.task);
+    if (task == nullptr) {
+        out.insert(TxError::kTaskUnknown);
+        return out;
+    }
+    if (task->state != TaskState::kVerifying && task->state != TaskState::kChallenge &&
+        task->state != TaskState::kDisclosure) {
+        out.insert(TxError::kTaskState);
+    }
+    const Duty* duty = find_duty(*task, a.segment, who_);
+    if (duty == nullptr) {
+        out.insert(TxError::kNotAssigned);
+        return out;
+    }
+    if (!is_published(*duty)) {
+        out.insert(TxError::kNotPublished);
+    }
+    if (duty->forced) {
+        out.insert(TxError::kAlreadyDisclosed);
+    }
+    const bool awaited = std::any_of(task->disputes.begin(), task->disputes.end(), [&](const DisputeId& id) {
+        const Dispute& dispute = world_.disputes.at(id);
+        return dispute.state == contracts::DisputeState::kAwaiting && dispute.segment == a.segment &&
+               dispute.responder == who_;
+    });
+    if (task->state != TaskState::kDisclosure && !awaited) {
+        out.insert(TxError::kPhase);  // VER-13
+    }
+    return out;
+}
+
+Model::Why Model::why(const contracts::OpenDispute& a) const {
+    Why out;
+    if (a.role == Role::kSolver || a.role == Role::kValidator || a.segment > 1'024) {
+        out.insert(TxError::kFieldOutOfRange);
+    }
+    const Task* task = find(a.task);
+    if (task == nullptr) {
+        out.insert(TxError::kTaskUnknown);
+        return out;
+    }
+    const bool in_window = task->state == TaskState::kCompleted || task->state == TaskState::kVerifying ||
+                           (task->state == TaskState::kChallenge && !task->suspended);
+    if (!in_window) {
+        out.insert(TxError::kTaskState);  // DSP-39
+    }
+    if (a.segment < first_of(task->spec) || a.segment > last_of(*task)) {
+        out.insert(TxError::kSegmentUnknown);
+    } else if (!is_exact(*task, a.segment)) {
+        out.insert(TxError::kNotExact);
+    }
+    if (task->solver == who_) {
+        out.insert(TxError::kNotParty);
+    }
+    if (world_.disputes.contains(contracts::dispute_id(a.task, a.segment, who_))) {
+        out.insert(TxError::kAlreadyDisputed);
+    }
+    needs_stake(out, a.role, challenge_bond(*task));
+    return out;
+}
+
+Model::Why Model::why(const contracts::ChallengeVerdict& a) const {
+    Why out;
+    if (a.segment > 1'024 || a.role == Role::kValidator) {
+        out.insert(TxError::kFieldOutOfRange);
+    }
+    const Task* task = find(a.task);
+    if (task == nullptr) {
+        out.insert(TxError::kTaskUnknown);
+        return out;
+    }
+    const bool in_window = task->state == TaskState::kVerifying ||
+                           (task->state == TaskState::kChallenge && !task->suspended);
+    if (!in_window) {
+        out.insert(TxError::kTaskState);
+    }
+    const Duty* duty = find_duty(*task, a.segment, a.verifier);
+    if (duty == nullptr) {
+        out.insert(TxError::kNotAssigned);
+        return out;
+    }
+    if (!is_published(*duty)) {
+        out.insert(TxError::kNotPublished);
+        return out;
+    }
+    if (a.verifier == who_) {
+        out.insert(TxError::kNotParty);
+    }
+    const bool second = a.part == contracts::VerdictPart::kProbe && duty->forced == true;
+    const contracts::DisputedVerdict subject{a.verifier, second, a.part};
+    if (world_.disputes.contains(contracts::dispute_id(a.task, a.segment, who_, subject))) {
+        out.insert(TxError::kAlreadyDisputed);
+    }
+    if (second && !task->second_window) {
+        out.insert(TxError::kPhase);  // VER-15
+    }
+    // DSP-41, DSP-45
+    const bool measured = a.part == contracts::VerdictPart::kMeasurement;
+    if (a.part == contracts::VerdictPart::kProbe && !duty->verdict.probe_root) {
+        out.insert(TxError::kNotPublished);
+    }
+    if ((measured && !duty->verdict.measurement) ||
+        (a.part == contracts::VerdictPart::kEnd && is_exact(*task, a.segment))) {
+        out.insert(TxError::kPartUnknown);
+    }
+    if (a.roots.has_value() != measured || (measured && !duty->verdict.measurement && a.roots)) {
+        out.insert(TxError::kNotMeasured);
+    }
+    needs_stake(out, a.role, challenge_bond(*task));
+    return out;
+}
+
+Model::Why Model::why_not_party(const DisputeId& id, bool responder, bool challenger) const {
+    const auto found = world_.disputes.find(id);
+    if (found == world_.disputes.end()) {
+        return {TxError::kDisputeUnknown};
+    }
+    Why out;
+    const Dispute& dispute = found->second;
+    if (dispute.state == contracts::DisputeState::kAwaiting) {
+        out.insert(TxError::kPhase);
+    } else if (dispute.state != contracts::DisputeState::kActive) {
+        out.insert(TxError::kDisputeOver);
+    }
+    if (!(responder && who_ == dispute.responder) && !(challenger && who_ == dispute.challenger)) {
+        out.insert(TxError::kNotParty);
+    }
+    return out;
+}
+
+Model::Why Model::why(const contracts::RevealMove& a) const {
+    if (a.children.empty() || a.children.size() > 256) {
+        return {TxError::kFieldOutOfRange};
+    }
+    Why out = why_not_party(a.dispute, true, false);
+    const auto game = games_.find(a.dispute);
+    if (game != games_.end() && game->second.position.rounds != a.round) {
+        out.insert(TxError::kWrongRound);
+    }
+    if (out.empty() && !trace::reveal(game->second.claim, game->second.position, a.children)) {
+        out.insert(TxError::kIllegalMove);
+    }
+    return out;
+}
+
+Model::Why Model::why(const contracts::SelectMove& a) const {
+    if (a.selection.child >= 256) {
+        return {TxError::kFieldOutOfRange};
+    }
+    Why out = why_not_party(a.dispute, false, true);
+    const auto game = games_.find(a.dispute);
+    if (game != games_.end() && game->second.position.rounds != a.round) {
+        out.insert(TxError::kWrongRound);
+    }
+    if (out.empty() && !trace::select(game->second.claim, game->second.position, a.selection)) {
+        out.insert(TxError::kIllegalMove);
+    }
+    return out;
+}
+
+Model::Why Model::why(const contracts::ProveMove& a) const {
+    Why out = why_not_party(a.dispute, true, true);
+    if (!out.empty()) {
+        return out;
+    }
+    const Game& game = games_.at(a.dispute);
+    if (game.position.level < (a.proof.divergence ? trace::Level::kNodes : trace::Level::kProof)) {
+        out.insert(TxError::kIllegalMove);
+    } else if (!trace::judge(game.claim, game.position, a.proof)) {
+        out.insert(TxError::kProofInvalid);
+    }
+    return out;
+}
+
+Model::Why Model::why(const contracts::ChallengeAvailability& a) const {
+    Why out;
+    if (a.role == Role::kSolver || a.role == Role::kValidator || a.checkpoint > 1'024 || a.tensor >= 1'024) {
+        out.insert(TxError::kFieldOutOfRange);
+    }
+    const Task* task = find(a.task);
+    if (task == nullptr) {
+        out.insert(TxError::kTaskUnknown);
+        return out;
+    }
+    const bool in_window = task->state == TaskState::kTraining || task->state == TaskState::kCompleted ||
+                           task->state == TaskState::kVerifying ||
+                           (task->state == TaskState::kChallenge && !task->suspended);
+    if (!in_window) {
+        out.insert(TxError::kTaskState);
+    }
+    if (a.checkpoint >= task->checkpoints.size() || a.tensor >= task->spec.program.state_tensors) {
+        out.insert(TxError::kCheckpointUnknown);
+    }
+    if (task->solver == who_) {
+        out.insert(TxError::kNotParty);
+    }
+    needs_stake(out, a.role, challenge_bond(*task));
+    return out;
+}
+
+Model::Why Model::why(const contracts::ServeChunk& a) const {
+    const auto found = world_.challenges.find(a.challenge);
+    if (found == world_.challenges.end()) {
+        return {TxError::kChallengeUnknown, TxError::kFieldOutOfRange};
+    }
+    return found->second.state == contracts::ChallengeState::kOpen
+               ? Why{}
+               : Why{TxError::kChallengeOver, TxError::kFieldOutOfRange};
+}
+
+Model::Why Model::why(const contracts::DeclareDivergence& a) const {
+    const Task* task = find(a.task);
+    if (task == nullptr) {
+        return {TxError::kTaskUnknown, TxError::kFieldOutOfRange};
+    }
+    Why out;
+    if (task->state != TaskState::kTraining) {
+        out.insert(TxError::kTaskState);
+    }
+    if (task->solver != who_) {
+        out.insert(TxError::kNotSolver);
+    }
+    const auto next = static_cast<std::uint32_t>(task->checkpoints.size());
+    const bool known = next >= first_of(task->spec) && next <= last_of(*task);
+    if (!known || a.step < steps_before(task->spec, next) ||
+        a.step >= steps_before(task->spec, next) + steps_in(*task, next)) {
+        out.insert(TxError::kCheckpointOrder);
+    }
+    if (!out.empty()) {
+        out.insert({TxError::kFieldOutOfRange, TxError::kNoDivergence});
+    }
+    return out;
+}
+
+Model::Why Model::why(const contracts::RegisterValidator& a) const {
+    Why out;
+    if (a.key.is_zero()) {
+        out.insert(TxError::kFieldOutOfRange);
+    }
+    const bool key_taken = std::any_of(world_.validators.begin(), world_.validators.end(), [&](const auto& entry) {
+        return entry.second.key == a.key;
+    });
+    if (key_taken || world_.validators.contains(who_)) {
+        out.insert(TxError::kAlreadyRegistered);
+    }
+    return out;
+}
+
+Model::Why Model::why(const contracts::Unjail& /*a*/) const {
+    const auto found = world_.validators.find(who_);
+    if (found == world_.validators.end()) {
+        return {TxError::kNotRegistered};
+    }
+    if (found->second.banned || found->second.jailed_until == 0) {
+        return {TxError::kNotJailed};
+    }
+    return height_ < found->second.jailed_until ? Why{TxError::kStillJailed} : Why{};
+}
+
+Model::Why Model::why(const contracts::RegisterHardware& a) const {
+    Why out;
+    if (a.role != Role::kSolver && a.role != Role::kVerifier) {
+        out.insert(TxError::kFieldOutOfRange);  // HW-2
+    }
+    if (a.hardware_class > params_.hardware_classes.size()) {
+        out.insert(TxError::kHardwareUnknown);
+    } else if (a.hardware_class != 0 && a.score < params_.hardware_classes[a.hardware_class - 1].least_score) {
+        out.insert(TxError::kScoreTooLow);
+    }
+    return out;
+}
+
+namespace {
+
+const Profiler* find_profiler(const Task& task, const AccountId& account) {
+    if (!task.profiling) {
+        return nullptr;
+    }
+    for (const Profiler& profiler : task.profiling->profilers) {
+        if (profiler.account == account) {
+            return &profiler;
+        }
+    }
+    return nullptr;
+}
+
+}  // namespace
+
+Model::Why Model::why(const contracts::CommitProfile& a) const {
+    const Task* task = find(a.task);
+    if (task == nullptr) {
+        return {TxError::kTaskUnknown};
+    }
+    Why out;
+    if (task->state != TaskState::kProfiling) {
+        out.insert(TxError::kTaskState);
+    }
+    const Profiler* profiler = find_profiler(*task, who_);
+    if (profiler == nullptr) {
+        out.insert(TxError::kNotProfiler);
+    } else if (profiler->status == ProfileStatus::kMissed) {
+        out.insert(TxError::kPhase);
+    } else if (profiler->status != ProfileStatus::kDue) {
+        out.insert(TxError::kAlreadyCommitted);
+    }
+    return out;
+}
+
+Model::Why Model::why(const contracts::PublishProfile& a) const {
+    Why out;
+    const auto& segments = a.report.segments;
+    const bool possible = trace::is_possible(a.report.reference) &&
+                          std::all_of(segments.begin(), segments.end(), [](const contracts::ProfileSegment& segment) {
+                              return trace::is_possible(segment.measurement) && is_text(segment.native.location, 256);
+                          });
+    if (!possible || segments.size() != params_.profile_segments) {
+        out.insert(TxError::kFieldOutOfRange);
+    }
+    const Task* task = find(a.task);
+    if (task == nullptr) {
+        out.insert(TxError::kTaskUnknown);
+        return out;
+    }
+    if (task->state != TaskState::kProfiling) {
+        out.insert(TxError::kTaskState);
+    }
+    const Profiler* profiler = find_profiler(*task, who_);
+    if (profiler == nullptr) {
+        out.insert(TxError::kNotProfiler);
+        return out;
+    }
+    if (profiler->status != ProfileStatus::kCommitted ||
+        profiler->commitment != contracts::profile_commitment(a.task, who_, a.report, a.salt)) {
+        out.insert(TxError::kNotCommitted);
+    }
+    if (task->profiling->phase != ProfilingPhase::kPublish) {
+        out.insert(TxError::kPhase);
+    }
+    return out;
+}
+
+Model::Why Model::why(const contracts::ChallengeProfile& a) const {
+    Why out;
+    if (a.segment > 8 || a.role == Role::kValidator) {
+        out.insert(TxError::kFieldOutOfRange);
+    }
+    const Task* task = find(a.task);
+    if (task == nullptr) {
+        out.insert(TxError::kTaskUnknown);
+        return out;
+    }
+    if (task->state != TaskState::kProfiling) {
+        out.insert(TxError::kTaskState);
+        return out;
+    }
+    if (task->profiling->phase != ProfilingPhase::kChallenge || task->suspended) {
+        out.insert(TxError::kPhase);
+    }
+    const Profiler* profiler = find_profiler(*task, a.profiler);
+    if (profiler == nullptr) {
+        out.insert(TxError::kNotProfiler);
+        return out;
+    }
+    if (profiler->status != ProfileStatus::kStanding) {
+        out.insert(TxError::kNotPublished);
+    }
+    if (a.profiler == who_) {
+        out.insert(TxError::kNotParty);
+    }
+    if (world_.disputes.contains(contracts::dispute_id(a.task, a.segment, who_, {a.profiler, a.part}))) {
+        out.insert(TxError::kAlreadyDisputed);
+    }
+    const bool of_segment = a.part == contracts::ProfilePart::kReplayed || a.part == contracts::ProfilePart::kMeasurement;
+    if (of_segment ? a.segment < 1 || a.segment > params_.profile_segments : a.segment != 0) {
+        out.insert(TxError::kPartUnknown);
+    }
+    const bool measured = a.part == contracts::ProfilePart::kMeasurement ||
+                          a.part == contracts::ProfilePart::kReferenceMeasurement;
+    if (a.roots.has_value() != measured) {
+        out.insert(TxError::kNotMeasured);
+    }
+    needs_stake(out, a.role, challenge_bond(*task));
+    return out;
+}
+
+}  // namespace assay::model

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tests/model/workshop.hpp>
+
+#include <core/codec/borsh.hpp>
+#include <core/crypto/hash.hpp>
+
+namespace assay::model {
+
+using contracts::test::Tamper;
+
+Hash256 mix(const Hash256& name, const AccountId& actor, std::uint64_t number) {
+    Bytes bytes(name.data.begin(), name.data.end());
+    bytes.insert(bytes.end(), actor.data.begin(), actor.data.end());
+    const Bytes rest = codec::encode(number);
+    bytes.insert(bytes.end(), rest.begin(), rest.end());
+    return crypto::sha256(bytes);
+}
+
+Workshop::Workshop() {
+    const float diverging = ToyRun::kDivergingScale;
+    runs_.push_back(std::make_unique<ToyRun>());
+    runs_.push_back(std::make_unique<ToyRun>(Tamper{true, 0, 0, 2}));
+    runs_.push_back(std::make_unique<ToyRun>(Tamper{false, 4, 2, 2}));
+    runs_.push_back(std::make_unique<ToyRun>(Tamper{false, 1, 5, 1}));
+    runs_.push_back(std::make_unique<ToyRun>(Tamper{false, 8, 1, 6}));
+    runs_.push_back(std::make_unique<ToyRun>(Tamper{false, 7, 4, 1}));
+    runs_.push_back(std::make_unique<ToyRun>(std::nullopt, diverging));
+    runs_.push_back(std::make_unique<ToyRun>(Tamper{false, 2, 2, 2}, diverging));
+    spec_ = runs_.front()->spec();
+    diverging_spec_ = runs_.back()->spec();
+    distance_ = contracts::test::tolerance_spec().distance.value();
+    for (int way = 0; way < kWays; ++way) {
+        starts_[static_cast<Way>(way)] = keep(run(static_cast<Way>(way)).state(0));
+    }
+}
+
+Hash256 Workshop::keep(State state) {
+    const Hash256 root = contracts::test::root_of(state);
+    states_.emplace(root, std::move(state));
+    return root;
+}
+
+Hash256 Workshop::start(Way way) { return starts_.at(way); }
+
+Hash256 Workshop::next(Way way, const Hash256& before, std::uint64_t step) {
+    const auto key = std::tuple{way, before, step};
+    if (const auto found = steps_.find(key); found != steps_.end()) {
+        return found->second;
+    }
+    if (!knows(before)) {
+        return {};
+    }
+    return steps_[key] = keep(run(way).run_step(false, step, state(before)).next);
+}
+
+Hash256 Workshop::after(Way way, Hash256 root, std::uint64_t first, std::uint64_t steps) {
+    for (std::uint64_t step = first; step < first + steps; ++step) {
+        root = next(way, root, step);
+    }
+    return root;
+}
+
+trace::Measurement Workshop::measure(
+    const Hash256& start, const Hash256& replayed, const Hash256& claimed, std::uint64_t seed
+) {
+    return contracts::test::measure(state(start), state(replayed), state(claimed), seed);
+}
+
+Player play_segment(Workshop& shop, const trace::Claim& claim, Way way) {
+    if (!claim.initialisation && !shop.knows(claim.before)) {
+        return {};
+    }
+    const State before = claim.initialisation ? State{} : shop.state(claim.before);
+    return {nullptr, std::make_unique<contracts::test::ToyReplay>(shop.run(way), claim, before)};
+}
+
+Player play_measurement(Workshop& shop, const Hash256& start, const Hash256& replayed, const Hash256& claimed,
+                        std::uint64_t seed, bool lies) {
+    if (!shop.knows(start) || !shop.knows(replayed) || !shop.knows(claimed)) {
+        return {};
+    }
+    Player player;
+    player.world = std::make_unique<trace::testing::World>(
+        contracts::test::measuring_world(shop.state(start), shop.state(replayed), shop.state(claimed)));
+    std::vector<trace::testing::Lie> told;
+    if (lies) {
+        const auto commit = static_cast<std::uint32_t>(player.world->init.size() - 1);
+        told.push_back({0, commit, [](canonical::Tensor& tensor) { ++tensor.data[0]; }, 0});
+    }
+    player.replay = std::make_unique<trace::testing::ScalarReplay>(*player.world, true, seed, told);
+    return player;
+}
+
+}  // namespace assay::model

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include <tests/model/records.hpp>
+#include <tests/unit/contracts/distances.hpp>
+
+/// What the actors of a crowd compute: the toy program's states, each made once and known by its root.
+namespace assay::model {
+
+using contracts::test::State;
+using contracts::test::ToyRun;
+
+/// A hash of all three, for what actors invent and decide.
+Hash256 mix(const Hash256& name, const AccountId& actor, std::uint64_t number);
+
+/// A way of running the program. The last three are runs of the program that diverges; kFirstLie .. kLastLie depart from
+/// the truth by a bit somewhere.
+enum class Way : std::uint8_t { kTruth, kLieInInit, kLieInStep, kLieInCommit, kLieLate, kNative, kDiverges, kDivergesLie };
+inline constexpr int kWays = 8;
+constexpr bool is_diverging(Way way) { return way >= Way::kDiverges; }
+
+class Workshop {
+  public:
+    Workshop();
+
+    /// The spec of the program that diverges, or of the one that does not.
+    const contracts::TaskSpec& spec(bool diverges) const { return diverges ? diverging_spec_ : spec_; }
+    const contracts::DistanceCommitment& distance() const { return distance_; }
+
+    Hash256 start(Way way);
+    /// The root after step `step` from the state `before`; zero when that state is unknown.
+    Hash256 next(Way way, const Hash256& before, std::uint64_t step);
+    Hash256 after(Way way, Hash256 root, std::uint64_t first, std::uint64_t steps);
+    bool knows(const Hash256& root) const { return states_.contains(root); }
+    const State& state(const Hash256& root) const { return states_.at(root); }
+    trace::Measurement measure(
+        const Hash256& start, const Hash256& replayed, const Hash256& claimed, std::uint64_t seed
+    );
+    const ToyRun& run(Way way) const { return *runs_.at(static_cast<std::size_t>(way)); }
+
+    /// Makes a state known.
+    Hash256 keep(State state);
+
+  private:
+    std::vector<std::unique_ptr<ToyRun>> runs_;
+    contracts::TaskSpec spec_;
+    contracts::TaskSpec diverging_spec_;
+    contracts::DistanceCommitment distance_;
+    std::map<Hash256, State> states_;
+    std::map<std::tuple<Way, Hash256, std::uint64_t>, Hash256> steps_;
+    std::map<Way, Hash256> starts_;
+};
+
+/// A party's replay of a disputed claim, with what it refers to.
+struct Player {
+    std::unique_ptr<trace::testing::World> world;
+    std::unique_ptr<trace::Replay> replay;
+};
+/// Over a segment; without a replay when the state before it is unknown.
+Player play_segment(Workshop& shop, const trace::Claim& claim, Way way);
+/// Over a measurement of three known states, as it is or with a bit wrong.
+Player play_measurement(Workshop& shop, const Hash256& start, const Hash256& replayed, const Hash256& claimed,
+                        std::uint64_t seed, bool lies);
+
+}  // namespace assay::model

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tests/simulation/worker.hpp>
+
+#include <algorithm>
+
+#include <contracts/arbitration/arbitration.hpp>
+#include <contracts/chain/slots.hpp>
+#include <contracts/params/by_value.hpp>
+#include <contracts/verification/lottery.hpp>
+#include <core/crypto/hash.hpp>
+#include <verifier/roles/dispute.hpp>
+#include <verifier/roles/solver.hpp>
+#include <verifier/roles/verifier.hpp>
+#include <verifier/roles/watch.hpp>
+#include <verifier/roles/whistleblower.hpp>
+#include <verifier/trace/referee.hpp>
+
+namespace assay::simulation {
+
+using contracts::Task;
+using contracts::TaskId;
+using model::Way;
+using roles::Intent;
+namespace intent = roles::intent;
+
+namespace {
+
+constexpr std::uint64_t kTrainMs = 1'500;  ///< for a segment, at most
+
+template <class T>
+const T* as(const Intent& decided) {
+    return std::get_if<T>(&decided);
+}
+
+Hash256 root_at(const contracts::StateView& state, const TaskId& id, std::uint32_t index) {
+    const auto checkpoint = contracts::find_checkpoint(state, id, index);
+    return checkpoint ? checkpoint->state_root : Hash256{};
+}
+
+}  // namespace
+
+void Worker::add_duties(const View& view, Actions& out) {
+    for (const TaskId& id : bulletin_.tasks) {
+        const auto task = contracts::find_task(*view.state, id);
+        if (!task || contracts::is_terminal(task->state)) {
+            continue;
+        }
+        add_solving(view, *task, out);
+        add_chunks(view, *task, out);
+        add_moves(view, *task, out);
+        if (role() == Role::kVerifier) {
+            add_verifying(view, *task, out);
+        } else if (role() == Role::kWhistleblower) {
+            add_verdict_watching(view, *task, out);
+            add_watching(view, *task, out);
+        }
+    }
+}
+
+// --- solvers -------------------------------------------------------------------------------------------------
+
+void Worker::add_solving(const View& view, const Task& task, Actions& out) {
+    std::vector<Hash256>& trained = trained_[task.id];
+    roles::SolverView solver;
+    solver.self = id_;
+    solver.task = task;
+    solver.stored_checkpoints = static_cast<std::uint32_t>(trained.size());
+    solver.free_stake = free_stake(view);
+    solver.solver_bond = contracts::solver_bond(view.state->params(), contracts::task_value(task.spec));
+    const Intent decided = roles::decide_solver(solver);
+    if (as<intent::Accept>(decided) != nullptr) {
+        out.push_back(contracts::AcceptTask{task.id});
+    } else if (const auto* train = as<intent::Train>(decided)) {
+        std::uint64_t& ready = ready_at_ms_[task.id];
+        if (ready == 0) {
+            ready = events_.now() + 1 + events_.below(kTrainMs);
+        } else if (events_.now() >= ready) {
+            ready = 0;
+            trained.push_back(train->segment == 0
+                                  ? shop_.start(way_)
+                                  : shop_.after(way_, trained.back(), contracts::first_step(task.spec, train->segment),
+                                                contracts::step_count(task.spec, train->segment)));
+            const bool late = events_.chance(15);
+            bulletin_.artifacts.emplace(
+                std::pair{task.id, train->segment}, kind_ == Kind::kWithholder && train->segment == 1
+                                    ? ~std::uint64_t{0}
+                                    : events_.now() + (late ? events_.below(6'000) : events_.below(200)));
+        }
+    } else if (const auto* post = as<intent::PostCheckpoint>(decided)) {
+        out.push_back(contracts::PostCheckpoint{task.id, post->index, trained.at(post->index), {}});
+    } else if (as<intent::Complete>(decided) != nullptr) {
+        out.push_back(contracts::CompleteTask{task.id});
+    }
+}
+
+void Worker::add_chunks(const View& view, const Task& task, Actions& out) {
+    for (const auto& id : contracts::get_docket(*view.state, task.id).challenges) {
+        const auto challenge = contracts::find_challenge(*view.state, id).value();
+        const Intent decided = roles::decide_challenge(challenge, task, id_);
+        const Hash256 root = root_at(*view.state, task.id, challenge.checkpoint);
+        if (as<intent::ServeChunk>(decided) == nullptr || kind_ == Kind::kWithholder || !shop_.knows(root)) {
+            continue;
+        }
+        const model::State& state = shop_.state(root);
+        std::vector<Hash256> commitments;
+        for (const canonical::Tensor& tensor : state) {
+            commitments.push_back(trace::commit_tensor(tensor));
+        }
+        const canonical::Tensor& asked = state.at(challenge.tensor);
+        const std::uint64_t tile = challenge.tile % canonical::tile_count(asked.shape);
+        contracts::ServeChunk chunk;
+        chunk.challenge = id;
+        chunk.type = {asked.dtype, asked.shape};
+        chunk.opening.tile = canonical::tile_of(asked, tile);
+        chunk.opening.tile_path = trace::tile_tree(asked).path(tile);
+        chunk.opening.source_path = merkle::Tree(commitments).path(challenge.tensor);
+        out.push_back(std::move(chunk));
+    }
+}
+
+// --- verifiers -----------------------------------------------------------------------------------------------
+
+void Worker::replay(
+    const View& view, const Task& task, std::uint32_t segment, std::uint64_t steps, const Hash256& claimed,
+    roles::Replays& replays
+) {
+    Hash256 root = shop_.start(Way::kTruth);
+    if (segment != 0) {
+        const Hash256 before = root_at(*view.state, task.id, segment - 1);
+        const auto artifact = bulletin_.artifacts.find({task.id, segment - 1});
+        const bool fetched = artifact != bulletin_.artifacts.end() && artifact->second <= events_.now();
+        if (!fetched || events_.chance(events_.weather.loss_percent)) {
+            ++replays.fetch_failures;
+            replays.missing_checkpoint = segment - 1;
+            return;
+        }
+        root = shop_.after(Way::kTruth, before, contracts::first_step(task.spec, segment), steps);
+    }
+    replays.fetch_failures = 0;
+    replays.missing_checkpoint.reset();
+    (replays.first && replays.first != claimed ? replays.second : replays.first) = root;
+}
+
+contracts::VerdictOpening Worker::make_opening(const View& view, const Task& task, const contracts::Assignment& duty) {
+    const std::uint32_t segment = duty.segment;
+    const Hash256 claimed = root_at(*view.state, task.id, segment);
+    contracts::VerdictOpening opening;
+    opening.decoy_root = model::mix(Hash256{task.id.data}, id_, 1 + segment * 2U);
+    opening.salt = model::mix(Hash256{task.id.data}, id_, 2 + segment * 2U);
+    const bool lazy = kind_ == Kind::kLazyVerifier;
+    opening.verdict.end_root = lazy ? claimed : replays_[{task.id, segment, id_}].first.value();
+    if (duty.probe != 0 && opening.verdict.end_root == claimed) {
+        opening.verdict.probe_root =
+            lazy ? model::mix(claimed, id_, 3)
+                 : shop_.after(Way::kTruth, root_at(*view.state, task.id, segment - 1),
+                               contracts::first_step(task.spec, segment), duty.probe);
+    }
+    return opening;
+}
+
+void Worker::add_verifying(const View& view, const Task& task, Actions& out) {
+    for (const contracts::Assignment& duty : task.assignments) {
+        if (duty.verifier != id_) {
+            continue;
+        }
+        const Part part{task.id, duty.segment, id_};
+        roles::VerifierView verifier;
+        verifier.task = task;
+        verifier.assignment = duty;
+        verifier.claimed = root_at(*view.state, task.id, duty.segment);
+        verifier.replays = replays_[part];
+        if (kind_ == Kind::kLazyVerifier) {
+            verifier.replays.first = verifier.claimed;
+        }
+        verifier.has_kept_verdict = openings_.contains(part);
+        for (const auto& id : contracts::get_docket(*view.state, task.id).disputes) {
+            const auto dispute = contracts::find_dispute(*view.state, id).value();
+            verifier.is_challenged = verifier.is_challenged ||
+                                     (dispute.state == contracts::DisputeState::kAwaiting &&
+                                      dispute.responder == id_ && dispute.segment == duty.segment);
+        }
+        const auto& done = challenged_[task.id];
+        const auto missing = verifier.replays.missing_checkpoint;
+        verifier.has_challenged = missing && std::find(done.begin(), done.end(), *missing) != done.end();
+        verifier.free_stake = free_stake(view);
+        verifier.challenger_bond = contracts::challenger_bond(view.state->params(), contracts::task_value(task.spec));
+        const Intent decided = roles::decide_verifier(verifier);
+        if (as<intent::Replay>(decided) != nullptr) {
+            replay(view, task, duty.segment, contracts::step_count(task, duty.segment), verifier.claimed, replays_[part]);
+        } else if (as<intent::Commit>(decided) != nullptr) {
+            if (!openings_.contains(part)) {
+                openings_[part] = make_opening(view, task, duty);
+            }
+            out.push_back(contracts::CommitVerdict{
+                task.id, duty.segment, contracts::verdict_commitment(task.id, duty.segment, id_, openings_[part])});
+        } else if (as<intent::Publish>(decided) != nullptr) {
+            const bool forced =
+                contracts::is_forced(task, duty, openings_[part], view.state->params().forced_error_bps);
+            out.push_back(contracts::PublishVerdict{
+                task.id, duty.segment, contracts::published_verdict(openings_[part], forced)});
+        } else if (as<intent::Disclose>(decided) != nullptr) {
+            out.push_back(contracts::DiscloseVerdict{task.id, duty.segment, openings_[part]});
+        } else if (const auto* ask = as<intent::ChallengeAvailability>(decided)) {
+            challenged_[task.id].push_back(ask->checkpoint);
+            out.push_back(contracts::ChallengeAvailability{task.id, ask->checkpoint, 0, 0, role()});
+        }
+    }
+}
+
+// --- whistleblowers ------------------------------------------------------------------------------------------
+
+void Worker::add_watching(const View& view, const Task& task, Actions& out) {
+    if (task.state < contracts::TaskState::kCompleted || task.state > contracts::TaskState::kChallenge) {
+        return;
+    }
+    roles::WatchView watch;
+    watch.self = id_;
+    watch.task = task;
+    watch.seed = static_cast<std::uint64_t>(place_);
+    watch.challenged = challenged_[task.id];
+    for (std::uint32_t segment = 0; segment <= contracts::segment_count(task); ++segment) {
+        watch.claimed.push_back(root_at(*view.state, task.id, segment));
+        watch.replays.push_back(replays_[{task.id, segment, id_}]);
+        watch.has_disputed =
+            watch.has_disputed || contracts::find_dispute(*view.state, contracts::dispute_id(task.id, segment, id_));
+    }
+    watch.free_stake = free_stake(view);
+    watch.challenger_bond = contracts::challenger_bond(view.state->params(), contracts::task_value(task.spec));
+    const Intent decided = roles::decide_whistleblower(watch);
+    if (const auto* again = as<intent::Replay>(decided)) {
+        replay(view, task, again->segment, contracts::step_count(task, again->segment), watch.claimed[again->segment],
+               replays_[{task.id, again->segment, id_}]);
+    } else if (const auto* open = as<intent::OpenDispute>(decided)) {
+        out.push_back(contracts::OpenDispute{task.id, open->segment, role()});
+    } else if (const auto* ask = as<intent::ChallengeAvailability>(decided)) {
+        challenged_[task.id].push_back(ask->checkpoint);
+        out.push_back(contracts::ChallengeAvailability{task.id, ask->checkpoint, 0, 0, role()});
+    }
+}
+
+void Worker::add_verdict_watching(const View& view, const Task& task, Actions& out) {
+    for (const contracts::Assignment& duty : task.assignments) {
+        const Part part{task.id, duty.segment, duty.verifier};
+        roles::VerdictView watch;
+        watch.self = id_;
+        watch.task = task;
+        watch.assignment = duty;
+        watch.replays = probes_[part];
+        watch.is_duty = std::find(duty.watchers.begin(), duty.watchers.end(), id_) != duty.watchers.end();
+        const contracts::DisputedVerdict subject{duty.verifier, duty.forced == true};
+        watch.has_challenged = contracts::find_dispute(
+            *view.state, contracts::dispute_id(task.id, duty.segment, id_, subject)).has_value();
+        watch.free_stake = free_stake(view);
+        watch.challenger_bond = contracts::challenger_bond(view.state->params(), contracts::task_value(task.spec));
+        const Intent decided = roles::decide_verdict_watch(watch);
+        if (as<intent::ReplayProbe>(decided) != nullptr) {
+            replay(view, task, duty.segment, duty.probe, *duty.probe_root, probes_[part]);
+        } else if (as<intent::ChallengeVerdict>(decided) != nullptr) {
+            out.push_back(contracts::ChallengeVerdict{task.id, duty.segment, duty.verifier, role()});
+        }
+    }
+}
+
+// --- disputes ------------------------------------------------------------------------------------------------
+
+void Worker::add_moves(const View& view, const Task& task, Actions& out) {
+    for (const auto& id : contracts::get_docket(*view.state, task.id).disputes) {
+        const auto dispute = contracts::find_dispute(*view.state, id).value();
+        const Intent decided = roles::decide_dispute(dispute, id_);
+        if (as<roles::Wait>(decided) != nullptr) {
+            continue;
+        }
+        if (const auto move = make_move(dispute, task)) {
+            out.push_back(*move);
+        }
+    }
+}
+
+std::optional<contracts::Action> Worker::make_move(const contracts::Dispute& dispute, const Task& /*task*/) {
+    const bool responds = dispute.responder == id_;
+    if (!players_.contains(dispute.id)) {
+        players_[dispute.id] = model::play_segment(shop_, dispute.claim, responds ? way_ : Way::kTruth);
+    }
+    trace::Replay* replay = players_[dispute.id].replay.get();
+    if (replay == nullptr) {
+        return std::nullopt;
+    }
+    const trace::Position& position = dispute.position;
+    if (position.level == trace::Level::kProof) {
+        const auto proof = trace::make_proof(dispute.claim, position, *replay, bulletin_.reveals[dispute.id]);
+        const auto ruling = trace::judge(dispute.claim, position, proof);
+        const auto ours = responds ? trace::Ruling::kClaimHolds : trace::Ruling::kClaimRefuted;
+        return ruling && *ruling == ours ? std::optional<contracts::Action>{contracts::ProveMove{dispute.id, proof}}
+                                         : std::nullopt;
+    }
+    if (responds) {
+        return contracts::RevealMove{dispute.id, position.rounds, trace::make_reveal(dispute.claim, position, *replay)};
+    }
+    return contracts::SelectMove{dispute.id, position.rounds, trace::make_selection(dispute.claim, position, *replay)};
+}
+
+}  // namespace assay::simulation

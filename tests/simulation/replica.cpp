@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tests/simulation/replica.hpp>
+
+#include <algorithm>
+#include <fstream>
+#include <utility>
+
+namespace assay::simulation {
+namespace {
+
+/// Signs every replica's blocks: the log's rules know one proposer. Who leads is the agreement's business.
+const crypto::SecretKey& network_key() {
+    static const crypto::SecretKey kKey = [] {
+        std::array<std::uint8_t, 32> secret{};
+        secret[0] = 1;
+        return crypto::SecretKey::from_bytes(secret).value();
+    }();
+    return kKey;
+}
+
+constexpr std::uint64_t kRoundMs = 3'000;  ///< so long a leader may take before the next one tries
+constexpr int kBlocksAtOnce = 8;
+
+}  // namespace
+
+void Ledger::note(const solo::LogRecord& record) {
+    const std::uint64_t height = record.block.header.height.value;
+    const std::pair hashes{solo::block_hash(record.block.header), record.app_hash};
+    if (height <= blocks_.size()) {
+        if (blocks_[height - 1].first != hashes.first) {
+            throw Broken("two blocks were decided at height " + std::to_string(height));
+        }
+        if (blocks_[height - 1].second != hashes.second) {
+            throw Broken("two states came of block " + std::to_string(height));
+        }
+        return;
+    }
+    if (height != blocks_.size() + 1) {
+        throw Broken("a height was left out");
+    }
+    blocks_.push_back(hashes);
+    on_block(record.block);
+}
+
+Replica::Replica(
+    Events& events, Ledger& ledger, const contracts::Genesis& genesis, int place, std::filesystem::path home,
+    std::vector<std::unique_ptr<Replica>>& all
+)
+    : events_(events), ledger_(ledger), genesis_(genesis), place_(place), home_(std::move(home)), all_(all) {
+    std::filesystem::create_directories(home_);
+}
+
+void Replica::start() {
+    disk_fails_ = std::make_shared<bool>(false);
+    storage::StoreOptions options;
+    options.fault = [fails = disk_fails_](std::uint64_t /*count*/) {
+        return *fails ? storage::Fault::kTear : storage::Fault::kNone;
+    };
+    store_ = std::make_unique<storage::Store>(home_ / "db", options);
+    app_ = std::make_unique<node::Application>(*store_, [] { return std::uint64_t{0}; });
+    app_->init(genesis_);
+    log_ = std::make_unique<solo::BlockLog>(home_ / "blocks.log");
+    if (log_->height().value < logged_) {
+        throw Broken("a decided block was lost");
+    }
+    replayed += solo::replay(*app_, *log_, genesis_.chain_id, {});
+    if (app_->info().height != log_->height()) {
+        throw Broken("the state does not follow from the log");
+    }
+    mempool_ = std::make_unique<solo::Mempool>(*app_, solo::MempoolLimits{});
+    decided_at_ms_ = events_.now();
+    proposal_.reset();
+    ++life_;
+    tick();
+}
+
+void Replica::die(Death death) {
+    if (!is_up()) {
+        return;
+    }
+    if (death == Death::kBadDisk) {
+        *disk_fails_ = true;  // dies at the next commit
+        return;
+    }
+    ++deaths;
+    mempool_.reset();
+    log_.reset();
+    app_.reset();
+    store_.reset();
+    proposal_.reset();
+    if (death == Death::kTornLog) {
+        // The beginning of a record, as a write that was cut off leaves it: that of the first one will do.
+        std::ifstream in(home_ / "blocks.log", std::ios::binary);
+        std::string start(200, '\0');
+        in.read(start.data(), static_cast<std::streamsize>(start.size()));
+        constexpr std::size_t kMagic = 8;
+        if (in.gcount() == static_cast<std::streamsize>(start.size())) {
+            std::ofstream out(home_ / "blocks.log", std::ios::binary | std::ios::app);
+            out.write(start.data() + kMagic, static_cast<std::streamsize>(20 + events_.below(100)));
+        }
+    }
+    events_.after(500 + events_.below(15'000), [this] { start(); });
+}
+
+void Replica::to(int place, const std::function<void(Replica&)>& what) {
+    Replica& other = *all_.at(static_cast<std::size_t>(place));
+    events_.send(place_, place, [&other, what] {
+        if (other.is_up()) {
+            what(other);
+        }
+    });
+}
+
+void Replica::to_all(const std::function<void(Replica&)>& what) {
+    for (const auto& other : all_) {
+        to(other->place(), what);
+    }
+}
+
+bool Replica::is_majority(std::size_t count) const { return 2 * count > all_.size(); }
+
+void Replica::tick() {
+    const std::uint64_t count = all_.size();
+    const std::uint64_t next = height() + 1;
+    const std::uint64_t waited = events_.now() - decided_at_ms_;
+    const std::uint64_t round = waited / kRoundMs;
+    const std::uint64_t ballot = round * count + static_cast<std::uint64_t>(place_) + 1;
+    const bool leads = (next + round) % count == static_cast<std::uint64_t>(place_);
+    if (leads && waited + kIntervalMs / 4 >= kIntervalMs && (!proposal_ || proposal_->height != next || proposal_->ballot != ballot)) {
+        propose(ballot);
+    }
+    const auto peer = static_cast<int>(events_.below(count));
+    to(peer, [from = place_, mine = height()](Replica& other) { other.on_status(from, mine); });
+    events_.after(kIntervalMs / 4 + events_.below(kIntervalMs / 4), [this, life = life_] {
+        if (life == life_ && is_up()) {
+            tick();
+        }
+    });
+}
+
+void Replica::propose(std::uint64_t ballot) {
+    const std::uint64_t next = height() + 1;
+    proposal_ = Proposal{.height = next, .ballot = ballot, .promises = {}, .block = {}, .accepts = {}};
+    to_all([from = place_, next, ballot](Replica& other) { other.on_prepare(from, next, ballot); });
+}
+
+void Replica::on_prepare(int from, std::uint64_t height, std::uint64_t ballot) {
+    if (height != this->height() + 1) {
+        on_status(from, height - 1);
+        return;
+    }
+    Vote& vote = votes_[height];
+    if (ballot <= vote.promised) {
+        return;
+    }
+    vote.promised = ballot;
+    to(from, [me = place_, height, ballot, vote](Replica& leader) {
+        leader.on_promise(me, height, ballot, vote.accepted_ballot, vote.accepted);
+    });
+}
+
+void Replica::on_promise(
+    int from, std::uint64_t height, std::uint64_t ballot, std::uint64_t accepted_ballot,
+    const std::optional<solo::Block>& accepted
+) {
+    if (!proposal_ || proposal_->height != height || proposal_->ballot != ballot || height != this->height() + 1) {
+        return;
+    }
+    proposal_->promises[from] = {accepted_ballot, accepted};
+    if (proposal_->block || !is_majority(proposal_->promises.size())) {
+        return;
+    }
+    std::uint64_t highest = 0;
+    for (const auto& [place, promise] : proposal_->promises) {
+        if (promise.second && promise.first >= highest) {
+            highest = promise.first;
+            proposal_->block = promise.second;
+        }
+    }
+    if (!proposal_->block) {
+        proposal_->block = make_block();
+    }
+    to_all([me = place_, ballot, block = *proposal_->block](Replica& other) { other.on_accept(me, ballot, block); });
+}
+
+solo::Block Replica::make_block() {
+    const consensus::Info info = app_->info();
+    const auto parent = log_->read(info.height);
+    solo::BlockHeader header;
+    header.chain_id = genesis_.chain_id;
+    header.height = {info.height.value + 1};
+    header.time_ms = std::max(events_.now(), parent ? parent->block.header.time_ms + 1 : 1);
+    header.parent = parent ? solo::block_hash(parent->block.header) : Hash256{};
+    header.app_hash = info.app_hash;
+    auto txs = app_->prepare(mempool_->candidates(1U << 20U), 1U << 20U);
+    return solo::sign_block(std::move(header), std::move(txs), network_key());
+}
+
+void Replica::on_accept(int from, std::uint64_t ballot, const solo::Block& block) {
+    const std::uint64_t next = block.header.height.value;
+    if (next != height() + 1 || block.header.app_hash != app_->info().app_hash) {
+        return;
+    }
+    Vote& vote = votes_[next];
+    if (ballot < vote.promised) {
+        return;
+    }
+    vote = {ballot, ballot, block};
+    to(from, [me = place_, next, ballot](Replica& leader) { leader.on_accepted(me, next, ballot); });
+}
+
+void Replica::on_accepted(int from, std::uint64_t height, std::uint64_t ballot) {
+    if (!proposal_ || proposal_->height != height || proposal_->ballot != ballot || !proposal_->block) {
+        return;
+    }
+    proposal_->accepts.insert(from);
+    if (is_majority(proposal_->accepts.size())) {
+        const solo::Block block = *proposal_->block;
+        proposal_.reset();
+        to_all([block](Replica& other) { other.on_decided(block); });
+        on_decided(block);
+    }
+}
+
+void Replica::on_decided(const solo::Block& block) {
+    if (block.header.height.value != height() + 1) {
+        return;
+    }
+    try {
+        const auto request = solo::to_request(block);
+        if (!app_->process(request)) {
+            throw Broken("a replica refuses what was decided");
+        }
+        const solo::LogRecord record{block, app_->finalize(request).app_hash};
+        log_->append(record);
+        logged_ = block.header.height.value;
+        ledger_.note(record);
+        app_->commit();
+    } catch (const storage::StorageError&) {
+        die(Death::kPlain);
+        return;
+    }
+    mempool_->update(block.txs);
+    votes_.erase(votes_.begin(), votes_.upper_bound(height()));
+    decided_at_ms_ = events_.now();
+}
+
+void Replica::on_status(int from, std::uint64_t theirs) {
+    for (std::uint64_t h = theirs + 1; h <= std::min(height(), theirs + kBlocksAtOnce); ++h) {
+        to(from, [block = log_->read(Height{h})->block](Replica& other) { other.on_decided(block); });
+    }
+}
+
+Result<Hash256, solo::Refusal> Replica::submit(const Bytes& tx) {
+    auto added = mempool_->add(tx);
+    if (added) {
+        to_all([tx](Replica& other) {
+            static_cast<void>(other.mempool_->add(tx));
+        });
+    }
+    return added;
+}
+
+}  // namespace assay::simulation

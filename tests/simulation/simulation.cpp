@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tests/simulation/simulation.hpp>
+
+#include <algorithm>
+#include <iostream>
+#include <memory>
+
+#include <core/merkle/jmt.hpp>
+#include <tests/model/records.hpp>
+#include <tests/simulation/worker.hpp>
+#include <tests/unit/contracts/fixture.hpp>
+
+namespace assay::simulation {
+namespace {
+
+using contracts::TaskState;
+using contracts::test::kCoin;
+
+constexpr std::uint64_t kFaultsMs = 70'000;       ///< so long the world is bad; then it is calm
+constexpr std::uint64_t kPatienceMs = 1'200'000;  ///< within so long everything has to have ended
+/// An honest party that was cut off for so many blocks may lose: its clocks are not much longer. Who was not must not.
+constexpr std::uint64_t kHeldBlocks = 6;
+
+contracts::Params make_params(Events& events) {
+    contracts::Params params;
+    params.accept_blocks = 12;
+    params.commit_blocks = 22;
+    params.publish_blocks = 14;
+    params.challenge_blocks = 18;
+    params.disclose_blocks = 14;
+    params.dispute_clock_blocks = 60;
+    params.dispute_extension_blocks = 14;
+    params.availability_blocks = 14;
+    params.segments_checked = 3;
+    params.segments_checked_max = 6;
+    params.solver_bond_bps = 0;
+    params.forced_error_bps = events.chance(50) ? 3'000 : 0;
+    params.watchers_per_verdict = 2;
+    return params;
+}
+
+crypto::SecretKey key_of(int number) {
+    std::array<std::uint8_t, 32> secret{};
+    secret[31] = static_cast<std::uint8_t>(number + 1);
+    return crypto::SecretKey::from_bytes(secret).value();
+}
+
+class Simulation {
+  public:
+    Simulation(model::Workshop& shop, std::uint64_t seed, const std::filesystem::path& home, bool trace)
+        : events_(seed), trace_(trace) {
+        const int replicas = 3 + static_cast<int>(events_.below(3));
+        std::vector<Kind> kinds{Kind::kSubmitter, Kind::kHonestSolver, Kind::kVerifier, Kind::kVerifier,
+                                Kind::kWhistleblower, Kind::kWhistleblower};
+        const Kind others[] = {Kind::kHonestSolver, Kind::kCheat, Kind::kCheat, Kind::kWithholder};
+        kinds.push_back(others[events_.below(4)]);
+        kinds.push_back(events_.chance(30) ? Kind::kLazyVerifier : Kind::kVerifier);
+        genesis_.chain_id = "sim-1";
+        genesis_.params = make_params(events_);
+        for (std::size_t i = 0; i < kinds.size(); ++i) {
+            genesis_.balances[key_of(static_cast<int>(i)).account()] = Amount{1'000 * kCoin};
+        }
+        const auto start = contracts::make_genesis(genesis_).value();
+        view_.apply(start);
+        mirror_.apply(start);
+        ledger_.on_block = [this](const solo::Block& block) { on_block(block); };
+        for (int i = 0; i < replicas; ++i) {
+            replicas_.push_back(std::make_unique<Replica>(
+                events_, ledger_, genesis_, i, home / std::to_string(i), replicas_));
+        }
+        for (std::size_t i = 0; i < kinds.size(); ++i) {
+            const int place = replicas + static_cast<int>(i);
+            workers_.push_back(std::make_unique<Worker>(
+                events_, bulletin_, shop, ledger_, place, kinds[i], key_of(static_cast<int>(i)), replicas_,
+                genesis_.chain_id));
+        }
+        workers_.front()->tasks_to_submit = tasks_ = 1 + static_cast<std::uint32_t>(events_.below(2));
+        plan_faults();
+    }
+
+    Report run() {
+        Report report;
+        try {
+            for (const auto& replica : replicas_) {
+                replica->start();
+            }
+            for (const auto& worker : workers_) {
+                worker->start();
+            }
+            while (!is_done()) {
+                if (events_.now() > kPatienceMs) {
+                    throw Broken("something did not end");
+                }
+                if (!events_.step()) {
+                    throw Broken("nothing happens any more");
+                }
+            }
+            judge(report);
+        } catch (const Broken& broken) {
+            report.broken = broken.what();
+        } catch (const solo::HandshakeError& error) {
+            report.broken = error.what();
+        }
+        report.blocks = ledger_.height();
+        report.lost = events_.lost;
+        for (const auto& replica : replicas_) {
+            report.deaths += replica->deaths;
+            report.replayed += replica->replayed;
+        }
+        return report;
+    }
+
+  private:
+    void plan_faults() {
+        events_.after(kFaultsMs, [this] {
+            events_.weather = {};
+            events_.island.clear();
+        });
+        if (events_.chance(20)) {
+            return;  // a calm world
+        }
+        events_.weather.loss_percent = static_cast<std::uint32_t>(events_.below(15));
+        events_.weather.twice_percent = static_cast<std::uint32_t>(events_.below(10));
+        events_.weather.slow_percent = static_cast<std::uint32_t>(events_.below(10));
+        events_.weather.delay_max_ms = 20 + events_.below(200);
+        for (std::uint64_t n = events_.below(5); n > 0; --n) {
+            const std::size_t which = events_.below(replicas_.size());
+            const auto death = static_cast<Death>(events_.below(3));
+            events_.after(3'000 + events_.below(kFaultsMs - 5'000), [this, which, death] { replicas_[which]->die(death); });
+        }
+        for (std::uint64_t n = events_.below(4); n > 0; --n) {
+            events_.after(3'000 + events_.below(kFaultsMs - 5'000), [this] {
+                events_.island.clear();
+                for (std::size_t place = 0; place < replicas_.size() + workers_.size(); ++place) {
+                    if (events_.chance(35)) {
+                        events_.island.insert(static_cast<int>(place));
+                    }
+                }
+                events_.after(1'000 + events_.below(12'000), [this] { events_.island.clear(); });
+            });
+        }
+        for (std::uint64_t n = events_.below(5); n > 0; --n) {
+            const std::size_t which = events_.below(workers_.size());
+            const std::uint64_t span = events_.below(events_.chance(20) ? 40'000 : 4'000);
+            events_.after(3'000 + events_.below(kFaultsMs - 5'000), [this, which, span] {
+                workers_[which]->is_down = true;
+                events_.after(span, [this, which] { workers_[which]->is_down = false; });
+            });
+        }
+    }
+
+    /// What everybody can read of a block, from a state machine without storage under it.
+    void on_block(const solo::Block& block) {
+        const auto request = solo::to_request(block);
+        contracts::BlockContext context;
+        context.height = request.height;
+        context.time_ms = request.time_ms;
+        context.block_hash = request.block_hash;
+        context.proposer = request.proposer;
+        const auto outcome = contracts::apply_block(view_, genesis_.chain_id, context, request.txs);
+        view_.apply(outcome.changes);
+        mirror_.apply(outcome.changes);
+        if (model::count_money(mirror_.world) != mirror_.world.supply) {
+            throw Broken("the supply changed");
+        }
+        for (const contracts::HistoryRecord& entry : outcome.history) {
+            if (std::holds_alternative<contracts::history::Submitted>(entry.event)) {
+                bulletin_.tasks.push_back(entry.task);
+            } else if (const auto* slashed = std::get_if<contracts::history::Slashed>(&entry.event)) {
+                slashes_.push_back(*slashed);
+            }
+        }
+        for (const contracts::DisputeId& id : outcome.disputes) {
+            const model::Game& game = mirror_.games.at(id);
+            const trace::Position& position = game.position;
+            if (position.level == trace::Level::kNodes && !position.pending.empty()) {
+                bulletin_.reveals[id].push_back(
+                    {position.first_node, trace::split(game.claim, position).child_height, position.pending});
+            }
+        }
+        if (trace_) {
+            tell(request, outcome);
+        }
+    }
+
+    void tell(const consensus::FinalizeRequest& block, const contracts::BlockOutcome& outcome) const {
+        std::cout << "block " << block.height.value << " at " << events_.now() << " ms\n";
+        for (const contracts::Receipt& receipt : outcome.receipts) {
+            std::cout << "  " << receipt.action << " by " << name_of(receipt.sender)
+                      << (receipt.code == 0 ? "" : std::string(": ") + to_string(static_cast<contracts::TxError>(receipt.code)))
+                      << "\n";
+        }
+        for (const contracts::HistoryRecord& entry : outcome.history) {
+            if (const auto* changed = std::get_if<contracts::history::StateChanged>(&entry.event)) {
+                std::cout << "  -> " << to_string(changed->state) << "\n";
+            } else if (const auto* slashed = std::get_if<contracts::history::Slashed>(&entry.event)) {
+                std::cout << "  slashed " << name_of(slashed->from) << " for " << to_string(slashed->reason) << "\n";
+            }
+        }
+    }
+
+    std::string name_of(const AccountId& account) const {
+        const Worker* worker = find_worker(account);
+        return worker == nullptr ? "?" : std::string(to_string(worker->kind())) + " " + model::name_of(account);
+    }
+
+    const Worker* find_worker(const AccountId& account) const {
+        for (const auto& worker : workers_) {
+            if (worker->id() == account) {
+                return worker.get();
+            }
+        }
+        return nullptr;
+    }
+
+    bool is_done() const {
+        const auto& tasks = mirror_.world.tasks;
+        const bool ended = tasks.size() >= tasks_ && std::all_of(tasks.begin(), tasks.end(), [](const auto& entry) {
+            return contracts::is_terminal(entry.second.state);
+        });
+        return ended && events_.now() > kFaultsMs && std::all_of(replicas_.begin(), replicas_.end(), [&](const auto& r) {
+            return r->is_up() && r->height() == ledger_.height();
+        });
+    }
+
+    /// Whether somebody honest who could have turned it was cut off for longer than there is time.
+    bool is_held() const {
+        return std::any_of(workers_.begin(), workers_.end(), [](const auto& worker) {
+            return is_honest(worker->kind()) && worker->lateness() >= kHeldBlocks;
+        });
+    }
+
+    void judge(Report& report) {
+        struct Nothing final : merkle::NodeReader {
+            std::optional<Bytes> read_node(const merkle::NodeKey& /*key*/) const override { return std::nullopt; }
+        };
+        std::map<Bytes, std::optional<Bytes>> slots;
+        for (const auto& [key, value] : view_.slots()) {
+            slots[key] = value;
+        }
+        report.app_hash = merkle::update_tree(Nothing{}, std::nullopt, 1, slots).root;
+        for (const auto& replica : replicas_) {
+            if (replica->state()->app_hash() != report.app_hash) {
+                throw Broken("a replica's state is not what the blocks make");
+            }
+        }
+        for (const auto& [id, task] : mirror_.world.tasks) {
+            const Worker* solver = task.solver ? find_worker(*task.solver) : nullptr;
+            const bool honest = solver != nullptr && is_honest(solver->kind());
+            const TaskState expected = honest ? TaskState::kSettled : TaskState::kConvicted;
+            const std::string what = std::string(solver == nullptr ? "nobody" : to_string(solver->kind())) + ": " + to_string(task.state);
+            if (task.state != expected && !is_held()) {
+                throw Broken("a task of an unexpected end: " + what);
+            }
+            ++report.outcomes[(task.state == expected ? "" : "held: ") + what];
+        }
+        for (const contracts::history::Slashed& slashed : slashes_) {
+            const Worker* worker = find_worker(slashed.from);
+            const std::string what = std::string(to_string(worker->kind())) + " slashed for " + to_string(slashed.reason);
+            // Who asks for what turns out to be there pays for asking: late artifacts make that happen.
+            const bool asked = slashed.reason == contracts::Reason::kNeedlessChallenge;
+            const bool held = worker->lateness() >= kHeldBlocks;
+            if (is_honest(worker->kind()) && !asked && !held) {
+                throw Broken("honest, in time, and slashed: " + what);
+            }
+            ++report.outcomes[(is_honest(worker->kind()) && held ? "held: " : "") + what];
+        }
+    }
+
+    Events events_;
+    const bool trace_;
+    contracts::Genesis genesis_;
+    Ledger ledger_;
+    Bulletin bulletin_;
+    contracts::test::MapView view_;
+    model::Mirror mirror_;
+    std::vector<contracts::history::Slashed> slashes_;
+    std::vector<std::unique_ptr<Replica>> replicas_;
+    std::vector<std::unique_ptr<Worker>> workers_;
+    std::uint32_t tasks_ = 0;
+};
+
+}  // namespace
+
+Report simulate(model::Workshop& shop, std::uint64_t seed, const std::filesystem::path& home, bool trace) {
+    return Simulation(shop, seed, home, trace).run();
+}
+
+}  // namespace assay::simulation

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tests/simulation/worker.hpp>
+
+#include <algorithm>
+
+#include <contracts/chain/slots.hpp>
+#include <core/codec/borsh.hpp>
+
+namespace assay::simulation {
+
+using contracts::Action;
+using contracts::test::kCoin;
+
+namespace {
+
+constexpr std::uint64_t kPollMs = 400;
+constexpr std::uint64_t kResendMs = 2'500;
+constexpr std::size_t kAtOnce = 6;  ///< transactions on their way
+
+model::Way way_of(Kind kind, Events& events) {
+    return kind == Kind::kCheat ? static_cast<model::Way>(1 + events.below(4)) : model::Way::kTruth;
+}
+
+}  // namespace
+
+const char* to_string(Kind kind) noexcept {
+    switch (kind) {
+        case Kind::kSubmitter: return "submitter";
+        case Kind::kHonestSolver: return "honest solver";
+        case Kind::kCheat: return "cheat";
+        case Kind::kWithholder: return "withholder";
+        case Kind::kVerifier: return "verifier";
+        case Kind::kLazyVerifier: return "lazy verifier";
+        case Kind::kWhistleblower: return "whistleblower";
+    }
+    return "";
+}
+
+Worker::Worker(
+    Events& events, Bulletin& bulletin, model::Workshop& shop, const Ledger& ledger, int place, Kind kind,
+    crypto::SecretKey key, std::vector<std::unique_ptr<Replica>>& replicas, std::string chain_id
+)
+    : events_(events),
+      bulletin_(bulletin),
+      shop_(shop),
+      ledger_(ledger),
+      place_(place),
+      kind_(kind),
+      key_(std::move(key)),
+      id_(key_.account()),
+      way_(way_of(kind, events)),
+      replicas_(replicas),
+      chain_id_(std::move(chain_id)) {}
+
+void Worker::start() {
+    if (!is_down) {
+        step();
+    }
+    events_.after(kPollMs + events_.below(kPollMs), [this] { start(); });
+}
+
+Replica* Worker::choose_replica() {
+    for (std::size_t i = 0; i < replicas_.size(); ++i) {
+        Replica& replica = *replicas_[static_cast<std::size_t>(attached_)];
+        if (replica.is_up() && !events_.is_cut(place_, replica.place())) {
+            return &replica;
+        }
+        attached_ = (attached_ + 1) % static_cast<int>(replicas_.size());
+    }
+    return nullptr;
+}
+
+void Worker::step() {
+    Replica* replica = choose_replica();
+    lateness_ = std::max(lateness_, ledger_.height() - seen_at_height_);
+    if (replica == nullptr || (seen_height_ > replica->height() && events_.chance(30))) {
+        attached_ = static_cast<int>(events_.below(replicas_.size()));
+        return;
+    }
+    const View view{replica->state(), {replica->height()}};
+    if (view.height.value < seen_height_) {
+        return;  // a replica that is behind
+    }
+    if (view.height.value > seen_height_) {
+        seen_height_ = view.height.value;
+        seen_at_height_ = ledger_.height();
+    }
+    lateness_ = std::max(lateness_, ledger_.height() - seen_height_);
+    forget_included(view);
+    Actions actions;
+    add_bond(view, actions);
+    add_submission(view, actions);
+    add_duties(view, actions);
+    send(view, actions);
+}
+
+void Worker::forget_included(const View& view) {
+    const std::uint64_t nonce = contracts::get_account(*view.state, id_).nonce;
+    for (const Waiting& waiting : waiting_) {
+        // Of one that is not included yet, what it takes at least.
+        lateness_ = std::max(lateness_, ledger_.height() - std::min(ledger_.height(), waiting.since_height));
+    }
+    std::erase_if(waiting_, [&](const Waiting& waiting) { return waiting.nonce < nonce; });
+    next_nonce_ = waiting_.empty() ? std::max(next_nonce_, nonce) : waiting_.back().nonce + 1;
+    next_nonce_ = std::max(next_nonce_, nonce);
+}
+
+void Worker::send(const View& /*view*/, const Actions& actions) {
+    for (Waiting& waiting : waiting_) {
+        if (events_.now() - waiting.sent_at_ms > kResendMs) {
+            waiting.sent_at_ms = events_.now();
+            dispatch(waiting);
+        }
+    }
+    for (const Action& action : actions) {
+        const Bytes bytes = codec::encode(action);
+        const bool known = std::any_of(waiting_.begin(), waiting_.end(), [&](const Waiting& w) { return w.action == bytes; });
+        if (known || waiting_.size() >= kAtOnce) {
+            continue;
+        }
+        const contracts::TxBody body{chain_id_, id_, next_nonce_++, Amount{2'000'000}, action};
+        waiting_.push_back({bytes, codec::encode(contracts::sign_tx(body, key_)), body.nonce, ledger_.height(), events_.now()});
+        dispatch(waiting_.back());
+    }
+}
+
+void Worker::dispatch(const Waiting& waiting) {
+    const int place = attached_;
+    events_.send(place_, place, [this, place, tx = waiting.tx, nonce = waiting.nonce] {
+        Replica& replica = *replicas_[static_cast<std::size_t>(place)];
+        if (!replica.is_up()) {
+            return;
+        }
+        const auto added = replica.submit(tx);
+        if (!added && added.error().reason == solo::RefusalReason::kRejected) {
+            events_.send(place, place_, [this, nonce, code = added.error().code] { on_refusal(nonce, code); });
+        }
+    });
+}
+
+/// What the chain will not have is not sent again; what was to follow it is decided anew.
+void Worker::on_refusal(std::uint64_t nonce, std::uint8_t code) {
+    const auto error = static_cast<contracts::TxError>(code);
+    if (error == contracts::TxError::kNonceTooLow || error == contracts::TxError::kNonceTooHigh) {
+        return;
+    }
+    const auto from = std::find_if(waiting_.begin(), waiting_.end(), [&](const Waiting& w) { return w.nonce == nonce; });
+    if (from != waiting_.end()) {
+        waiting_.erase(from, waiting_.end());
+        next_nonce_ = nonce;
+    }
+}
+
+Role Worker::role() const {
+    switch (kind_) {
+        case Kind::kVerifier:
+        case Kind::kLazyVerifier: return Role::kVerifier;
+        case Kind::kWhistleblower: return Role::kWhistleblower;
+        default: return Role::kSolver;
+    }
+}
+
+Amount Worker::free_stake(const View& view) const { return contracts::get_stake(*view.state, role(), id_).free; }
+
+void Worker::add_bond(const View& view, Actions& out) const {
+    const auto stake = contracts::get_stake(*view.state, role(), id_);
+    if (kind_ != Kind::kSubmitter && stake.free.grains + stake.locked.grains == 0 && view.height.value < 8) {
+        out.push_back(contracts::Bond{role(), {200 * kCoin}});
+    }
+}
+
+void Worker::add_submission(const View& view, Actions& out) {
+    if (kind_ != Kind::kSubmitter || tasks_to_submit == 0 || !waiting_.empty() || view.height.value < 8) {
+        return;
+    }
+    contracts::TaskSpec spec = shop_.spec(false);
+    spec.steps = 10;
+    spec.checkpoint_interval = static_cast<std::uint32_t>(2 + events_.below(4));
+    spec.reward = {20 * kCoin};
+    spec.verification_fee = {6 * kCoin};
+    spec.training_blocks = 60;
+    spec.title = "simulated " + std::to_string(tasks_to_submit);
+    --tasks_to_submit;
+    out.push_back(contracts::SubmitTask{spec});
+}
+
+}  // namespace assay::simulation

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <tests/model/workshop.hpp>
+#include <tests/simulation/replica.hpp>
+#include <verifier/roles/finding.hpp>
+#include <verifier/roles/intent.hpp>
+
+/// A worker of the simulated network: decides by verifier/roles, as assay-worker does, from the state of the replica
+/// that it talks to; computes with the toy program; sends again what does not arrive.
+namespace assay::simulation {
+
+using contracts::Role;
+
+enum class Kind : std::uint8_t { kSubmitter, kHonestSolver, kCheat, kWithholder, kVerifier, kLazyVerifier, kWhistleblower };
+constexpr bool is_honest(Kind kind) {
+    return kind != Kind::kCheat && kind != Kind::kWithholder && kind != Kind::kLazyVerifier;
+}
+const char* to_string(Kind kind) noexcept;
+
+/// What everybody can know: the tasks there are, the artifacts that can be had and from when on, and the moves made.
+struct Bulletin {
+    std::vector<contracts::TaskId> tasks;
+    /// Of a task's checkpoint: when its solver has it to be fetched.
+    std::map<std::pair<contracts::TaskId, std::uint32_t>, std::uint64_t> artifacts;
+    std::map<contracts::DisputeId, std::vector<trace::NodeReveal>> reveals;
+};
+
+class Worker {
+  public:
+    Worker(
+        Events& events, Bulletin& bulletin, model::Workshop& shop, const Ledger& ledger, int place, Kind kind,
+        crypto::SecretKey key, std::vector<std::unique_ptr<Replica>>& replicas, std::string chain_id
+    );
+
+    void start();
+    Kind kind() const { return kind_; }
+    const AccountId& id() const { return id_; }
+    model::Way way() const { return way_; }
+    /// The longest that it went without seeing a new block, or a transaction of its took, in blocks.
+    std::uint64_t lateness() const { return lateness_; }
+    std::uint32_t tasks_to_submit = 0;
+    bool is_down = false;
+
+  private:
+    using Actions = std::vector<contracts::Action>;
+    struct Waiting {
+        Bytes action;
+        Bytes tx;
+        std::uint64_t nonce = 0;
+        std::uint64_t since_height = 0;
+        std::uint64_t sent_at_ms = 0;
+    };
+    struct View {
+        std::shared_ptr<const node::CommittedState> state;
+        Height height;
+    };
+
+    // worker.cpp
+    void step();
+    Replica* choose_replica();
+    void forget_included(const View& view);
+    void send(const View& view, const Actions& actions);
+    void dispatch(const Waiting& waiting);
+    void on_refusal(std::uint64_t nonce, std::uint8_t code);
+    void add_bond(const View& view, Actions& out) const;
+    void add_submission(const View& view, Actions& out);
+
+    // duties.cpp
+    void add_duties(const View& view, Actions& out);
+    void add_solving(const View& view, const contracts::Task& task, Actions& out);
+    void add_chunks(const View& view, const contracts::Task& task, Actions& out);
+    void add_verifying(const View& view, const contracts::Task& task, Actions& out);
+    void add_watching(const View& view, const contracts::Task& task, Actions& out);
+    void add_verdict_watching(const View& view, const contracts::Task& task, Actions& out);
+    void add_moves(const View& view, const contracts::Task& task, Actions& out);
+    std::optional<contracts::Action> make_move(const contracts::Dispute& dispute, const contracts::Task& task);
+    contracts::VerdictOpening make_opening(const View& view, const contracts::Task& task, const contracts::Assignment& duty);
+    /// One replay of so many steps of a segment, fetched from the artifact store first.
+    void replay(const View& view, const contracts::Task& task, std::uint32_t segment, std::uint64_t steps,
+                const Hash256& claimed, roles::Replays& replays);
+    Amount free_stake(const View& view) const;
+    Role role() const;
+
+    Events& events_;
+    Bulletin& bulletin_;
+    model::Workshop& shop_;
+    const Ledger& ledger_;
+    const int place_;
+    const Kind kind_;
+    const crypto::SecretKey key_;
+    const AccountId id_;
+    const model::Way way_;
+    std::vector<std::unique_ptr<Replica>>& replicas_;
+    const std::string chain_id_;
+
+    int attached_ = 0;
+    std::uint64_t next_nonce_ = 0;
+    std::uint64_t seen_height_ = 0;
+    std::uint64_t seen_at_height_ = 0;  ///< of the network, when we last saw something new
+    std::uint64_t lateness_ = 0;
+    std::vector<Waiting> waiting_;
+    bool has_bonded_ = false;
+
+    using Part = std::tuple<contracts::TaskId, std::uint32_t, AccountId>;
+    std::map<contracts::TaskId, std::vector<Hash256>> trained_;
+    std::map<contracts::TaskId, std::uint64_t> ready_at_ms_;
+    std::map<Part, roles::Replays> replays_;
+    std::map<Part, roles::Replays> probes_;
+    std::map<Part, contracts::VerdictOpening> openings_;
+    std::map<contracts::TaskId, std::vector<std::uint32_t>> challenged_;
+    std::map<contracts::DisputeId, model::Player> players_;
+};
+
+}  // namespace assay::simulation
