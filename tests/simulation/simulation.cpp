@@ -16,7 +16,6 @@ namespace {
 using contracts::TaskState;
 using contracts::test::kCoin;
 
-constexpr std::uint64_t kFaultsMs = 70'000;       ///< so long the world is bad; then it is calm
 constexpr std::uint64_t kPatienceMs = 1'200'000;  ///< within so long everything has to have ended
 /// An honest party that was cut off for so many blocks may lose: its clocks are not much longer. Who was not must not.
 constexpr std::uint64_t kHeldBlocks = 6;
@@ -112,7 +111,8 @@ class Simulation {
 
   private:
     void plan_faults() {
-        events_.after(kFaultsMs, [this] {
+        faults_ms_ = 50'000 + events_.below(130'000);
+        events_.after(faults_ms_, [this] {
             events_.weather = {};
             events_.island.clear();
         });
@@ -123,13 +123,13 @@ class Simulation {
         events_.weather.twice_percent = static_cast<std::uint32_t>(events_.below(10));
         events_.weather.slow_percent = static_cast<std::uint32_t>(events_.below(10));
         events_.weather.delay_max_ms = 20 + events_.below(200);
-        for (std::uint64_t n = events_.below(5); n > 0; --n) {
+        for (std::uint64_t n = events_.below(8); n > 0; --n) {
             const std::size_t which = events_.below(replicas_.size());
             const auto death = static_cast<Death>(events_.below(3));
-            events_.after(3'000 + events_.below(kFaultsMs - 5'000), [this, which, death] { replicas_[which]->die(death); });
+            events_.after(3'000 + events_.below(faults_ms_ - 5'000), [this, which, death] { replicas_[which]->die(death); });
         }
-        for (std::uint64_t n = events_.below(4); n > 0; --n) {
-            events_.after(3'000 + events_.below(kFaultsMs - 5'000), [this] {
+        for (std::uint64_t n = events_.below(6); n > 0; --n) {
+            events_.after(3'000 + events_.below(faults_ms_ - 5'000), [this] {
                 events_.island.clear();
                 for (std::size_t place = 0; place < replicas_.size() + workers_.size(); ++place) {
                     if (events_.chance(35)) {
@@ -139,10 +139,10 @@ class Simulation {
                 events_.after(1'000 + events_.below(12'000), [this] { events_.island.clear(); });
             });
         }
-        for (std::uint64_t n = events_.below(5); n > 0; --n) {
+        for (std::uint64_t n = events_.below(8); n > 0; --n) {
             const std::size_t which = events_.below(workers_.size());
             const std::uint64_t span = events_.below(events_.chance(20) ? 40'000 : 4'000);
-            events_.after(3'000 + events_.below(kFaultsMs - 5'000), [this, which, span] {
+            events_.after(3'000 + events_.below(faults_ms_ - 5'000), [this, which, span] {
                 workers_[which]->is_down = true;
                 events_.after(span, [this, which] { workers_[which]->is_down = false; });
             });
@@ -218,7 +218,7 @@ class Simulation {
         const bool ended = tasks.size() >= tasks_ && std::all_of(tasks.begin(), tasks.end(), [](const auto& entry) {
             return contracts::is_terminal(entry.second.state);
         });
-        return ended && events_.now() > kFaultsMs && std::all_of(replicas_.begin(), replicas_.end(), [&](const auto& r) {
+        return ended && events_.now() > faults_ms_ && std::all_of(replicas_.begin(), replicas_.end(), [&](const auto& r) {
             return r->is_up() && r->height() == ledger_.height();
         });
     }
@@ -269,6 +269,7 @@ class Simulation {
 
     Events events_;
     const bool trace_;
+    std::uint64_t faults_ms_ = 0;  ///< so long the world is bad; then it is calm
     contracts::Genesis genesis_;
     Ledger ledger_;
     Bulletin bulletin_;
