@@ -18,6 +18,7 @@ using contracts::TaskId;
 using nlohmann::json;
 
 constexpr int kNotFound = -32001;
+constexpr int kUnavailable = -32002;
 constexpr int kPageRecords = 100;
 
 /// The history as the records make it, link by link from nothing.
@@ -90,21 +91,31 @@ struct Extent {
     Hash256 root;
 };
 
-Extent prove_extent(net::RpcClient& rpc, const TaskId& id, Height height, const Trust& trust) {
-    const ProvenSlot slot = prove_slot(rpc, contracts::keys::task(id), height);
-    check_signed(rpc, slot, trust);
+/// nullopt when the node does not keep the state of `height`.
+std::optional<Extent> prove_extent(net::RpcClient& rpc, const TaskId& id, Height height, const Trust& trust) {
+    ProvenSlot slot;
+    try {
+        slot = prove_slot(rpc, contracts::keys::task(id), height);
+        check_signed(rpc, slot, trust);
+    } catch (const net::RpcError& error) {
+        if (error.code == kUnavailable) {
+            return std::nullopt;
+        }
+        throw;
+    }
     if (!slot.value) {
-        return {};
+        return Extent{};
     }
     const auto task = codec::decode<contracts::Task>(*slot.value);
     if (!task) {
         throw Mismatch("the proven record of block " + std::to_string(height.value) + " does not decode");
     }
-    return {.count = task->history_count, .root = task->history_root};
+    return Extent{.count = task->history_count, .root = task->history_root};
 }
 
 /// The records that no longer make the chain's root belong to one block, found by halving: each state says how many
-/// there were after its block and their root.
+/// there were after its block and their root. Of states that are not kept nothing is known; they are older than those
+/// that are.
 std::string name_first_wrong(
     net::RpcClient& rpc, const TaskId& id, const HistoryChain& chain, Height last, const Extent& proven, Trust trust
 ) {
@@ -115,10 +126,13 @@ std::string name_first_wrong(
     Extent after = proven;
     while (bad.value - good.value > 1) {
         const Height middle{good.value + (bad.value - good.value) / 2};
-        const Extent extent = prove_extent(rpc, id, middle, trust);
-        const bool holds = extent.count <= chain.count() && chain.root_after(extent.count) == extent.root;
-        (holds ? good : bad) = middle;
-        (holds ? before : after) = extent;
+        const auto extent = prove_extent(rpc, id, middle, trust);
+        const bool is_later =
+            !extent || (extent->count <= chain.count() && chain.root_after(extent->count) == extent->root);
+        (is_later ? good : bad) = middle;
+        if (extent) {
+            (is_later ? before : after) = *extent;
+        }
     }
     const bool is_one = after.count == before.count + 1;
     return (is_one ? "history record " + std::to_string(before.count)
@@ -132,7 +146,7 @@ std::string describe_wrong_root(
 ) {
     try {
         return name_first_wrong(rpc, id, chain, last, proven, trust);
-    } catch (const std::runtime_error& why) {  // pruned states, or a node that hides them
+    } catch (const std::runtime_error& why) {  // a node that lies about older states, or hides them
         return "the history records hash to " + to_hex(chain.root().view()) + ", the chain's history root is " +
                to_hex(proven.root.view()) + "; which record differs cannot be told: " + why.what();
     }

@@ -120,7 +120,7 @@ def run_minority(net, network):
     time.sleep(1)
     alone = net.nodes[3].rpc.height()
     transfer = client.run("account", "send", net.assayd_account(3), "5 grains")
-    net.await_height(alone + 10, range(3))
+    net.await_height(alone + 6, range(3))
     check(net.nodes[3].rpc.height() <= alone + 1, "a validator alone made blocks")
     network.heal()
     healed = time.monotonic()
@@ -128,7 +128,7 @@ def run_minority(net, network):
     print(f"the fourth caught up in {time.monotonic() - healed:.1f} s")
     # Its vote is needed when another is cut off in its place.
     network.split([1, 2, 3], [0])
-    net.await_height(net.nodes[3].rpc.height() + 5, [1, 2, 3], HEALING_S)
+    net.await_height(net.nodes[3].rpc.height() + 3, [1, 2, 3], HEALING_S)
     network.heal()
     net.await_height(net.nodes[3].rpc.height() + 1, range(4), HEALING_S)
     check_executed(net, [transfer])

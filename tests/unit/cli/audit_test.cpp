@@ -97,11 +97,20 @@ TEST_CASE("an audit names the records of a block when it cannot tell them apart"
     check_problem(audit(node), "one of the history records 8 to 9 is not the chain's: after block 5");
 }
 
-TEST_CASE("an audit says so when older states are not there to find the record") {
-    ForgedNode node(5);
-    node.oldest_height = ForgedNode::kHeight;
-    node.records[3].event = contracts::history::Completed{};
-    check_problem(audit(node), "the chain's history root is");
+TEST_CASE("an audit finds the record as nearly as the states that are kept allow") {
+    const std::vector<std::pair<std::uint64_t, std::string>> expected{
+        {4, "history record 3 is not the chain's: after block 5"},
+        {5, "one of the history records 0 to 3 is not the chain's: after block 5"},
+        {ForgedNode::kHeight, "one of the history records 0 to 4 is not the chain's: after block 7"}};
+    for (const auto& [oldest, problem] : expected) {
+        ForgedNode node(5);
+        node.oldest_height = oldest;
+        node.records[3].event = contracts::history::Completed{};
+        check_problem(audit(node), problem);
+    }
+}
+
+TEST_CASE("an audit says so when older states do not verify and the record cannot be found") {
     ForgedNode liar(5);
     liar.records[3].event = contracts::history::Completed{};
     liar.tamper = [](const std::string& method, json& result) {

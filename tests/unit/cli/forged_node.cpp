@@ -154,7 +154,7 @@ json ForgedNode::call(const std::string& method, const json& params) {
 json ForgedNode::prove(const json& params) const {
     const std::uint64_t height = params.value("height", kHeight);
     if (height < oldest_height) {
-        return {{"error", {{"code", -32004}, {"message", "the state of that height is not kept"}, {"data", {{"name", "unavailable"}}}}}};
+        return {{"error", {{"code", -32002}, {"message", "the state of that height is not kept"}, {"data", {{"name", "unavailable"}}}}}};
     }
     const Bytes key = *from_hex(params.at("key").get<std::string>());
     const auto proof = merkle::prove(MemoryNodes(nodes_), height, key);
