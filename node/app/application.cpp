@@ -12,104 +12,12 @@
 #include <core/merkle/jmt.hpp>
 #include <contracts/chain/slots.hpp>
 #include <contracts/validators/validators.hpp>
+#include <node/app/state_store.hpp>
 #include <node/history/index.hpp>
 #include <verifier/trace/referee.hpp>
 
 namespace assay::node {
 namespace {
-
-using storage::Column;
-
-/// What the meta column says of the state.
-struct Meta {
-    std::uint32_t format = 0;
-    Height height;
-    Hash256 app_hash;
-    std::string chain_id;
-    Hash256 genesis;  ///< SHA-256 of Borsh(Genesis)
-    Hash256 genesis_app_hash;
-    static constexpr auto fields() {
-        return std::tuple{
-            &Meta::format, &Meta::height, &Meta::app_hash, &Meta::chain_id, &Meta::genesis, &Meta::genesis_app_hash};
-    }
-};
-constexpr std::uint32_t kFormat = 1;
-
-const Bytes& meta_key() {
-    static const Bytes kKey{'m', 'e', 't', 'a'};
-    return kKey;
-}
-
-std::optional<Meta> read_meta(const storage::Snapshot& snapshot) {
-    const auto bytes = snapshot.get(Column::kMeta, meta_key());
-    if (!bytes) {
-        return std::nullopt;
-    }
-    auto meta = codec::decode<Meta>(*bytes);
-    if (!meta || meta->format != kFormat) {
-        throw storage::StorageError("database: written by another version; delete the db directory to rebuild it");
-    }
-    return *std::move(meta);
-}
-
-void append_big_endian(Bytes& out, std::uint64_t number) {
-    for (int shift = 56; shift >= 0; shift -= 8) {
-        out.push_back(static_cast<std::uint8_t>(number >> static_cast<unsigned>(shift)));
-    }
-}
-
-Bytes value_prefix(const Bytes& slot) {
-    const Hash256 hash = crypto::sha256(slot);
-    return Bytes(hash.data.begin(), hash.data.end());
-}
-
-Bytes value_key(const Bytes& slot, Height height) {
-    Bytes key = value_prefix(slot);
-    append_big_endian(key, height.value);
-    return key;
-}
-
-class TreeReader final : public merkle::NodeReader {
-  public:
-    explicit TreeReader(const storage::Snapshot& snapshot) : snapshot_(snapshot) {}
-    std::optional<Bytes> read_node(const merkle::NodeKey& key) const override {
-        return snapshot_.get(Column::kTree, merkle::to_key(key));
-    }
-
-  private:
-    const storage::Snapshot& snapshot_;
-};
-
-/// Adds the state's changes of `height` to `batch` and returns the app hash.
-Hash256 write_state(
-    storage::Batch& batch,
-    const storage::Snapshot& snapshot,
-    std::optional<std::uint64_t> base,
-    Height height,
-    const contracts::Changes& changes
-) {
-    auto update = merkle::update_tree(TreeReader(snapshot), base, height.value, changes);
-    for (auto& [key, node] : update.nodes) {
-        batch.put(Column::kTree, merkle::to_key(key), std::move(node));
-    }
-    for (const merkle::NodeKey& stale : update.stale) {
-        Bytes key;
-        append_big_endian(key, height.value);
-        append(key, merkle::to_key(stale));
-        batch.put(Column::kStale, std::move(key), {});
-    }
-    for (const auto& [slot, value] : changes) {
-        batch.put(Column::kValues, value_key(slot, height), codec::encode(value));
-        if (value) {
-            batch.put(Column::kState, slot, *value);
-        } else {
-            batch.erase(Column::kState, slot);
-        }
-    }
-    return update.root;
-}
-
-void write_meta(storage::Batch& batch, const Meta& meta) { batch.put(Column::kMeta, meta_key(), codec::encode(meta)); }
 
 /// The state after a block that is not committed.
 class ChangedView final : public contracts::StateView {
@@ -179,7 +87,7 @@ CommittedState::CommittedState(
       snapshot_(std::move(snapshot)),
       params_(contracts::get_params(*this)) {}
 
-std::optional<Bytes> CommittedState::get(const Bytes& key) const { return snapshot_->get(Column::kState, key); }
+std::optional<Bytes> CommittedState::get(const Bytes& key) const { return read_slot(*snapshot_, key); }
 
 Application::Application(storage::Store& store, Clock clock, bool keeps_blocks)
     : store_(store), clock_(std::move(clock)), keeps_blocks_(keeps_blocks) {
@@ -223,12 +131,14 @@ Hash256 Application::init(const contracts::Genesis& genesis) {
     const Hash256 app_hash = write_state(batch, *snapshot, std::nullopt, Height{0}, *changes);
     write_meta(
         batch,
-        {.format = kFormat,
+        {.format = kMetaFormat,
          .height = Height{0},
          .app_hash = app_hash,
          .chain_id = genesis.chain_id,
          .genesis = digest,
-         .genesis_app_hash = app_hash}
+         .genesis_app_hash = app_hash,
+         .first_state = Height{0},
+         .first_block = Height{1}}
     );
     store_.write(batch, true);
     publish(Height{0}, app_hash, genesis.chain_id);
@@ -352,22 +262,12 @@ consensus::QueryResult Application::query(const consensus::QueryRequest& request
         throw std::out_of_range("height is not kept");
     }
     const TreeReader reader(state->snapshot());
-    consensus::QueryResult out{
+    return consensus::QueryResult{
         .height = height,
         .app_hash = merkle::root_at(reader, height.value),
-        .value = std::nullopt,
+        .value = read_slot_at(state->snapshot(), request.key, height),
         .proof = codec::encode(merkle::prove(reader, height.value, request.key)),
     };
-    const auto entry =
-        state->snapshot().last_until(Column::kValues, value_prefix(request.key), value_key(request.key, height));
-    if (entry) {
-        auto value = codec::decode<std::optional<Bytes>>(entry->value);
-        if (!value) {
-            throw storage::StorageError("database: a value does not decode");
-        }
-        out.value = *std::move(value);
-    }
-    return out;
 }
 
 }  // namespace assay::node

@@ -24,7 +24,7 @@ class StorageError : public std::runtime_error {
 /// Column families. Numbers are indices, names are on disk.
 enum class Column : std::uint8_t {
     kMeta = 0,     ///< height, app hash, chain id
-    kState = 1,    ///< slot -> last committed value
+    kState = 1,    ///< SHA-256(slot) -> slot and last committed value
     kValues = 2,   ///< SHA-256(slot) || height, big-endian -> value written at that height
     kTree = 3,     ///< JMT nodes
     kStale = 4,    ///< height || node key: nodes that later heights do not reach; for pruning
