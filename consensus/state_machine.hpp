@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -56,6 +57,21 @@ struct QueryResult {
     Bytes proof;  ///< Borsh(merkle::JmtProof)
 };
 
+/// A height that was asked for and is not there: not yet, or no longer. The text says which ones are.
+class HeightNotKept : public std::out_of_range {
+  public:
+    HeightNotKept(const char* what, Height asked, Height first, Height last)
+        : std::out_of_range(std::string(what) + " of height " + std::to_string(asked.value) + " is not here: heights " +
+                            std::to_string(first.value) + " to " + std::to_string(last.value) + " are"),
+          first_(first), last_(last) {}
+    Height first() const { return first_; }
+    Height last() const { return last_; }
+
+  private:
+    Height first_;
+    Height last_;
+};
+
 class StateMachine {
   public:
     virtual ~StateMachine() = default;
@@ -75,6 +91,7 @@ class StateMachine {
     virtual void commit() = 0;
     /// The set of validators of the last committed state; empty when it has none, and the engine keeps its own.
     virtual std::vector<contracts::ValidatorUpdate> validators() const { return {}; }
+    /// Throws HeightNotKept.
     virtual QueryResult query(const QueryRequest& request) const = 0;
 };
 

@@ -62,6 +62,12 @@ std::vector<history::RefereeTime> time_referee(
     return out;
 }
 
+void require_state(const CommittedState& state, Height height) {
+    if (height < state.first_state() || height > state.height()) {
+        throw consensus::HeightNotKept("the state", height, state.first_state(), state.height());
+    }
+}
+
 const char* to_text(contracts::GenesisError error) {
     switch (error) {
         case contracts::GenesisError::kChainId:
@@ -78,26 +84,24 @@ const char* to_text(contracts::GenesisError error) {
 
 }  // namespace
 
-CommittedState::CommittedState(
-    Height height, Hash256 app_hash, std::string chain_id, std::shared_ptr<const storage::Snapshot> snapshot
-)
-    : height_(height),
-      app_hash_(app_hash),
-      chain_id_(std::move(chain_id)),
-      snapshot_(std::move(snapshot)),
-      params_(contracts::get_params(*this)) {}
+CommittedState::CommittedState(const Meta& meta, std::shared_ptr<const storage::Snapshot> snapshot)
+    : meta_(meta), snapshot_(std::move(snapshot)), params_(contracts::get_params(*this)) {}
 
 std::optional<Bytes> CommittedState::get(const Bytes& key) const { return read_slot(*snapshot_, key); }
 
 Application::Application(storage::Store& store, Clock clock, bool keeps_blocks)
     : store_(store), clock_(std::move(clock)), keeps_blocks_(keeps_blocks) {
-    if (const auto meta = read_meta(*store_.snapshot())) {
-        publish(meta->height, meta->app_hash, meta->chain_id);
+    const auto snapshot = store_.snapshot();
+    if (is_restoring(*snapshot)) {
+        return;  // what is there is half a snapshot: init() begins anew
+    }
+    if (const auto meta = read_meta(*snapshot)) {
+        publish(*meta);
     }
 }
 
-void Application::publish(Height height, const Hash256& app_hash, const std::string& chain_id) {
-    auto state = std::make_shared<const CommittedState>(height, app_hash, chain_id, store_.snapshot());
+void Application::publish(const Meta& meta) {
+    auto state = std::make_shared<const CommittedState>(meta, store_.snapshot());
     const std::lock_guard lock(mutex_);
     committed_ = std::move(state);
 }
@@ -115,6 +119,10 @@ consensus::Info Application::info() const {
 }
 
 Hash256 Application::init(const contracts::Genesis& genesis) {
+    if (is_restoring(*store_.snapshot())) {
+        erase_all(store_);
+        before_restore_.reset();
+    }
     const auto snapshot = store_.snapshot();
     const Hash256 digest = crypto::sha256(codec::encode(genesis));
     if (const auto meta = read_meta(*snapshot)) {
@@ -129,19 +137,19 @@ Hash256 Application::init(const contracts::Genesis& genesis) {
     }
     storage::Batch batch;
     const Hash256 app_hash = write_state(batch, *snapshot, std::nullopt, Height{0}, *changes);
-    write_meta(
-        batch,
-        {.format = kMetaFormat,
-         .height = Height{0},
-         .app_hash = app_hash,
-         .chain_id = genesis.chain_id,
-         .genesis = digest,
-         .genesis_app_hash = app_hash,
-         .first_state = Height{0},
-         .first_block = Height{1}}
-    );
+    const Meta meta{
+        .format = kMetaFormat,
+        .height = Height{0},
+        .app_hash = app_hash,
+        .chain_id = genesis.chain_id,
+        .genesis = digest,
+        .genesis_app_hash = app_hash,
+        .first_state = Height{0},
+        .first_block = Height{1}};
+    write_meta(batch, meta);
+    unmark_restoring(batch);
     store_.write(batch, true);
-    publish(Height{0}, app_hash, genesis.chain_id);
+    publish(meta);
     return app_hash;
 }
 
@@ -201,27 +209,26 @@ bool Application::process(const consensus::FinalizeRequest& proposal) const {
 consensus::FinalizeResult Application::finalize(const consensus::FinalizeRequest& block) {
     const auto state = committed();
     ASSERT(block.height.value == state->height().value + 1);
+    if (before_restore_) {
+        throw std::runtime_error("a snapshot is being restored: no block can be executed");
+    }
     const contracts::BlockContext context{
         .height = block.height, .time_ms = block.time_ms, .block_hash = block.block_hash, .proposer = block.proposer,
         .misbehaviour = block.misbehaviour,
         .absent = block.absent};
     auto outcome = contracts::apply_block(*state, state->chain_id(), context, block.txs);
-    auto meta = read_meta(state->snapshot());
-    ASSERT(meta.has_value());
-
-    Pending pending{.height = block.height, .app_hash = {}, .batch = {}};
-    pending.app_hash =
-        write_state(pending.batch, state->snapshot(), state->height().value, block.height, outcome.changes);
+    Pending pending{.meta = state->meta(), .batch = {}};
+    Meta& meta = pending.meta;
+    meta.app_hash = write_state(pending.batch, state->snapshot(), state->height().value, block.height, outcome.changes);
+    meta.height = block.height;
     history::index_block(pending.batch, block, outcome, time_referee(*state, block.txs, outcome, clock_));
     if (keeps_blocks_) {
         history::keep_block(pending.batch, block);
     }
-    meta->height = block.height;
-    meta->app_hash = pending.app_hash;
-    write_meta(pending.batch, *meta);
+    write_meta(pending.batch, meta);
 
     consensus::FinalizeResult result{
-        .app_hash = pending.app_hash,
+        .app_hash = meta.app_hash,
         .receipts = std::move(outcome.receipts),
         .validator_updates = std::move(outcome.validator_updates)};
     pending_ = std::move(pending);
@@ -231,7 +238,7 @@ consensus::FinalizeResult Application::finalize(const consensus::FinalizeRequest
 void Application::commit() {
     ASSERT(pending_.has_value());
     store_.write(pending_->batch, false);
-    publish(pending_->height, pending_->app_hash, committed()->chain_id());
+    publish(pending_->meta);
     pending_.reset();
 }
 
@@ -240,7 +247,11 @@ std::vector<contracts::ValidatorUpdate> Application::validators() const {
 }
 
 history::KeptBlock Application::kept_block(Height height) const {
-    auto block = history::Reader(committed()->snapshot()).kept_block(height);
+    const auto state = committed();
+    if (height < state->first_block() || height > state->height()) {
+        throw consensus::HeightNotKept("the block", height, state->first_block(), state->height());
+    }
+    auto block = history::Reader(state->snapshot()).kept_block(height);
     if (!block) {
         throw storage::StorageError("database: block " + std::to_string(height.value) + " is not kept");
     }
@@ -249,18 +260,14 @@ history::KeptBlock Application::kept_block(Height height) const {
 
 Hash256 Application::app_hash_at(Height height) const {
     const auto state = committed();
-    if (height > state->height()) {
-        throw std::out_of_range("height is not kept");
-    }
+    require_state(*state, height);
     return merkle::root_at(TreeReader(state->snapshot()), height.value);
 }
 
 consensus::QueryResult Application::query(const consensus::QueryRequest& request) const {
     const auto state = committed();
     const Height height = request.height.value_or(state->height());
-    if (height > state->height()) {
-        throw std::out_of_range("height is not kept");
-    }
+    require_state(*state, height);
     const TreeReader reader(state->snapshot());
     return consensus::QueryResult{
         .height = height,
@@ -268,6 +275,53 @@ consensus::QueryResult Application::query(const consensus::QueryRequest& request
         .value = read_slot_at(state->snapshot(), request.key, height),
         .proof = codec::encode(merkle::prove(reader, height.value, request.key)),
     };
+}
+
+bool Application::can_restore() const {
+    const auto state = committed();
+    return before_restore_ || state->height() < state->first_block();
+}
+
+void Application::begin_restore() {
+    ASSERT(can_restore());
+    if (!before_restore_) {
+        before_restore_ = committed()->meta();
+    }
+    pending_.reset();
+    storage::Batch batch;
+    mark_restoring(batch);
+    store_.write(batch, true);
+    erase_all(store_);
+}
+
+Result<void, merkle::RangeError> Application::restore(
+    merkle::TreeBuilder& builder, Height height, const snapshot::Chunk& chunk
+) {
+    ASSERT(before_restore_.has_value());
+    const auto snapshot = store_.snapshot();
+    auto nodes = builder.add(TreeReader(*snapshot), snapshot::to_range(chunk));
+    if (!nodes) {
+        return Unexpected{nodes.error()};
+    }
+    storage::Batch batch;
+    write_restored(batch, height, chunk.slots, *std::move(nodes));
+    store_.write(batch, false);
+    return {};
+}
+
+void Application::finish_restore(Height height, const Hash256& app_hash) {
+    ASSERT(before_restore_.has_value());
+    Meta meta = *std::move(before_restore_);
+    before_restore_.reset();
+    meta.height = height;
+    meta.app_hash = app_hash;
+    meta.first_state = height;
+    meta.first_block = Height{height.value + 1};
+    storage::Batch batch;
+    write_meta(batch, meta);
+    unmark_restoring(batch);
+    store_.write(batch, true);
+    publish(meta);
 }
 
 }  // namespace assay::node

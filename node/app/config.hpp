@@ -31,6 +31,11 @@ struct Config {
     std::string cometbft_p2p_address = "127.0.0.1";
     std::uint16_t cometbft_p2p_port = 26'656;
     std::string cometbft_peers;        ///< ID@HOST:PORT, separated by commas
+    std::string cometbft_state_sync_rpc;  ///< CometBFT's JSON-RPC of others, separated by commas; empty: no state sync
+    std::uint64_t cometbft_state_sync_trust_height = 0;
+    std::string cometbft_state_sync_trust_hash;
+    std::uint64_t snapshot_interval_blocks = 0;  ///< 0: none
+    std::uint32_t snapshot_keep = 2;
     std::uint64_t mempool_txs_max = 10'000;
     std::uint64_t mempool_bytes_max = 64U << 20U;
     std::uint64_t mempool_sender_txs_max = 1'000;

@@ -9,6 +9,7 @@
 namespace assay::node {
 namespace {
 
+using snapshot::Slot;
 using storage::Column;
 
 const Bytes& meta_key() {

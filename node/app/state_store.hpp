@@ -11,6 +11,7 @@
 #include <core/base/integers.hpp>
 #include <core/merkle/jmt.hpp>
 #include <contracts/chain/state.hpp>
+#include <node/snapshot/chunk.hpp>
 #include <node/storage/store.hpp>
 
 /// How the state lies in the database: its slots, their values at every kept height, the tree over them.
@@ -37,14 +38,6 @@ inline constexpr std::uint32_t kMetaFormat = 2;
 std::optional<Meta> read_meta(const storage::Snapshot& snapshot);
 void write_meta(storage::Batch& batch, const Meta& meta);
 
-/// A slot of the state with its value.
-struct Slot {
-    Bytes key;
-    Bytes value;
-    bool operator==(const Slot&) const = default;
-    static constexpr auto fields() { return std::tuple{&Slot::key, &Slot::value}; }
-};
-
 /// The nodes of the tree at every kept height.
 class TreeReader final : public merkle::NodeReader {
   public:
@@ -60,7 +53,7 @@ std::optional<Bytes> read_slot(const storage::Snapshot& snapshot, const Bytes& k
 /// Its value after the block of `height`, which is kept.
 std::optional<Bytes> read_slot_at(const storage::Snapshot& snapshot, const Bytes& key, Height height);
 /// At most `limit` slots of the last state in the order of their keys' hashes, those after the hash `after`.
-std::vector<Slot> scan_slots(
+std::vector<snapshot::Slot> scan_slots(
     const storage::Snapshot& snapshot, const std::optional<Hash256>& after, std::size_t limit
 );
 
@@ -77,7 +70,7 @@ Hash256 write_state(
 void write_restored(
     storage::Batch& batch,
     Height height,
-    const std::vector<Slot>& slots,
+    const std::vector<snapshot::Slot>& slots,
     std::vector<std::pair<merkle::NodeKey, Bytes>> nodes
 );
 

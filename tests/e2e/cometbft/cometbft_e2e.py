@@ -7,6 +7,7 @@
     cometbft_e2e.py BIN kill TIMES SEED  kill -9 of nodes and engines at random, under load
     cometbft_e2e.py BIN crash-points     the engine's own crash points, one after the other
     cometbft_e2e.py BIN join             a full node joins by replaying the blocks
+    cometbft_e2e.py BIN state-sync       a full node joins by a snapshot of the state, and goes on
     cometbft_e2e.py BIN staking          a full node becomes a validator by staking, and leaves again
     cometbft_e2e.py BIN double-sign      two nodes with one key: its stake is slashed by the engine's evidence
 
@@ -69,6 +70,19 @@ class Node:
         log.close()
         if wait:
             self.await_ready()
+
+    def configure(self, section, **settings):
+        """Changes config.toml; what is not said there has its default, as a comment."""
+        file = self.home / "config.toml"
+        head, body = file.read_text().split(f"[{section}]\n", 1)
+        for key, value in settings.items():
+            body, count = re.subn(rf"^(# )?{key} = .*$", lambda _: f"{key} = {json.dumps(value)}", body, count=1, flags=re.M)
+            check(count == 1, f"{file} has no {section}.{key}")
+        file.write_text(f"{head}[{section}]\n{body}")
+
+    def engine_rpc(self):
+        text = (self.home / "config.toml").read_text()
+        return "127.0.0.1:" + re.search(r"\[cometbft\].*?^rpc_port = (\d+)", text, re.S | re.M).group(1)
 
     def await_ready(self):
         line = self.process.stdout.readline()
@@ -147,10 +161,10 @@ class Testnet:
                 check(time.monotonic() < end, f"{node.home} did not reach height {height}: {node.log_tail()}")
                 time.sleep(0.1)
 
-    def check_agreement(self, which):
-        """Every one of these nodes has the same block and the same state at every height."""
+    def check_agreement(self, which, first=1):
+        """Every one of these nodes has the same block and the same state at every height from `first` on."""
         heights = [self.nodes[i].rpc.height() for i in which]
-        for height in range(1, min(heights) + 1):
+        for height in range(first, min(heights) + 1):
             found = {(b["hash"], b["app_hash"]) for b in (self.nodes[i].rpc.call("chain_block", height=height) for i in which)}
             check(len(found) == 1, f"nodes disagree at height {height}: {found}")
         return min(heights)
@@ -185,7 +199,8 @@ def await_true(what, condition, timeout=90):
 class Load:
     """Transfers of one grain from node0's account, each to whatever node is up, until stopped."""
 
-    def __init__(self, net):
+    def __init__(self, net, which=None):
+        self.nodes = [node for i, node in enumerate(net.nodes) if which is None or i in which]
         self.net, self.executed, self.stopped = net, [], threading.Event()
         self.home = net.folder / "client"
         self.home.mkdir()
@@ -204,7 +219,7 @@ class Load:
     def loop(self):
         chooser = random.Random(5)
         while not self.stopped.is_set():
-            node = chooser.choice(self.net.nodes)
+            node = chooser.choice(self.nodes)
             command = [str(self.net.binaries / "assay"), "--home", str(self.home), "-o", "json", "--node", node.rpc.url,
                        "account", "send", self.account, "1 grains"]
             result = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "ASSAY_PASSWORD": "pw"})
@@ -311,11 +326,44 @@ def run_join(binaries, folder):
         net.stop()
 
 
+def run_state_sync(binaries, folder):
+    net = Testnet(binaries, folder, full_nodes=1)
+    newcomer = net.nodes[4]
+    try:
+        for node in net.nodes:
+            node.configure("snapshot", interval_blocks=10)
+        net.start(range(4))
+        with Load(net, range(4)) as load:
+            net.await_height(25, range(4))
+        trusted = net.nodes[0].rpc.call("chain_block", height=5)
+        newcomer.configure("cometbft", state_sync_rpc=",".join(n.engine_rpc() for n in net.nodes[:2]),
+                           state_sync_trust_height=5, state_sync_trust_hash=trusted["hash"])
+        newcomer.start(environment={"CMT_STATESYNC_DISCOVERY_TIME": "5s"})
+        net.await_height(net.nodes[0].rpc.height() + 3, range(5))
+        first = newcomer.rpc.call("node_status")["first_block"]
+        check(first > 10 and first % 10 == 1, f"the newcomer began after a snapshot, not at block {first}")
+        check("state sync: the state is that of height" in newcomer.log_tail(), newcomer.log_tail())
+        for method, params in (("chain_block", {"height": 3}), ("chain_proof", {"account": load.account, "height": 3})):
+            try:
+                newcomer.rpc.call(method, **params)
+                check(False, f"{method} answers what is not here")
+            except RuntimeError as error:
+                check("is not here: heights" in str(error), f"{method}: {error}")
+        # The same state at every height that it has, also after a crash, and it takes and relays transactions.
+        newcomer.kill()
+        newcomer.start()
+        client = Client(net, newcomer, "newcomer")
+        check(client.run("account", "show", load.account)["nonce"] >= len(load.executed), "the state is there")
+        client.run("account", "send", load.account, "1 grains")
+        heights = net.check_agreement(range(5), first + 1)
+        print(f"joined at height {first - 1} of {heights}, {len(load.executed)} transfers; agreed since")
+    finally:
+        net.stop()
+
+
 def engine_set(node):
     """The powers of the engine's own validators, by address."""
-    text = (node.home / "config.toml").read_text()
-    port = re.search(r"\[cometbft\].*?^rpc_port = (\d+)", text, re.S | re.M).group(1)
-    with urllib.request.urlopen(f"http://127.0.0.1:{port}/validators?per_page=100", timeout=15) as answer:
+    with urllib.request.urlopen(f"http://{node.engine_rpc()}/validators?per_page=100", timeout=15) as answer:
         found = json.load(answer)["result"]["validators"]
     return {v["address"].lower(): int(v["voting_power"]) for v in found}
 
@@ -381,7 +429,8 @@ def main():
         check(probe.returncode == 0, probe.stderr)
         modes = {"demo": lambda: run_demo(binaries, folder, rest[0]), "minority": lambda: run_minority(binaries, folder),
                  "kill": lambda: run_kill(binaries, folder, int(rest[0]), int(rest[1])),
-                 "crash-points": lambda: run_crash_points(binaries, folder), "join": lambda: run_join(binaries, folder), "staking": lambda: run_staking(binaries, folder),
+                 "crash-points": lambda: run_crash_points(binaries, folder), "join": lambda: run_join(binaries, folder),
+                 "state-sync": lambda: run_state_sync(binaries, folder), "staking": lambda: run_staking(binaries, folder),
                  "double-sign": lambda: run_double_sign(binaries, folder)}
         if mode not in modes:
             sys.exit(__doc__)
