@@ -89,6 +89,8 @@ class StateMachine {
     virtual FinalizeResult finalize(const FinalizeRequest& block) = 0;
     /// Makes the finalized block durable-in-order: the only write. Throws when storage fails.
     virtual void commit() = 0;
+    /// Blocks before this height are needed by nobody here; 0: all are.
+    virtual Height retain_height() const { return {}; }
     /// The set of validators of the last committed state; empty when it has none, and the engine keeps its own.
     virtual std::vector<contracts::ValidatorUpdate> validators() const { return {}; }
     /// Throws HeightNotKept.

@@ -334,7 +334,7 @@ void Handler::commit(abci::Response& response) {
         options_.on_commit(finalized_->request, finalized_->result);
     }
     finalized_.reset();
-    response.mutable_commit();
+    response.mutable_commit()->set_retain_height(static_cast<std::int64_t>(state_.retain_height().value));
 }
 
 // CMT-11

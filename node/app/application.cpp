@@ -12,12 +12,17 @@
 #include <core/merkle/jmt.hpp>
 #include <contracts/chain/slots.hpp>
 #include <contracts/validators/validators.hpp>
+#include <node/app/config.hpp>
 #include <node/app/state_store.hpp>
 #include <node/history/index.hpp>
 #include <verifier/trace/referee.hpp>
 
 namespace assay::node {
 namespace {
+
+/// How much one block erases at most beyond what a height has, and what a height counts for itself.
+constexpr std::size_t kPruneWork = 10'000;
+constexpr std::size_t kPruneHeightWork = 10;
 
 /// The state after a block that is not committed.
 class ChangedView final : public contracts::StateView {
@@ -89,8 +94,8 @@ CommittedState::CommittedState(const Meta& meta, std::shared_ptr<const storage::
 
 std::optional<Bytes> CommittedState::get(const Bytes& key) const { return read_slot(*snapshot_, key); }
 
-Application::Application(storage::Store& store, Clock clock, bool keeps_blocks)
-    : store_(store), clock_(std::move(clock)), keeps_blocks_(keeps_blocks) {
+Application::Application(storage::Store& store, Clock clock, bool keeps_blocks, std::uint64_t keep)
+    : store_(store), clock_(std::move(clock)), keeps_blocks_(keeps_blocks), keep_(keep) {
     const auto snapshot = store_.snapshot();
     if (is_restoring(*snapshot)) {
         return;  // what is there is half a snapshot: init() begins anew
@@ -225,6 +230,7 @@ consensus::FinalizeResult Application::finalize(const consensus::FinalizeRequest
     if (keeps_blocks_) {
         history::keep_block(pending.batch, block);
     }
+    prune(pending, state->snapshot());
     write_meta(pending.batch, meta);
 
     consensus::FinalizeResult result{
@@ -235,9 +241,30 @@ consensus::FinalizeResult Application::finalize(const consensus::FinalizeRequest
     return result;
 }
 
+// CMT-13
+void Application::prune(Pending& pending, const storage::Snapshot& snapshot) const {
+    Meta& meta = pending.meta;
+    std::size_t work = 0;
+    // What is due after one block is erased with it; what an earlier setting left takes some blocks more.
+    while (keep_ != 0 && meta.first_state.value + keep_ < meta.height.value && work < kPruneWork) {
+        work += kPruneHeightWork + prune_state(pending.batch, snapshot, meta.first_state);
+        meta.first_state = Height{meta.first_state.value + 1};
+        while (keeps_blocks_ && meta.first_block <= meta.first_state) {
+            work += history::prune_block(pending.batch, snapshot, meta.first_block);
+            meta.first_block = Height{meta.first_block.value + 1};
+        }
+    }
+}
+
+Height Application::retain_height() const {
+    return keep_ != 0 && keeps_blocks_ ? committed()->first_block() : Height{0};
+}
+
 void Application::commit() {
     ASSERT(pending_.has_value());
-    store_.write(pending_->batch, false);
+    // The engine forgets blocks that this database need not lose any more: what is older than kKeepBlocksMin is durable.
+    const bool sync = keep_ != 0 && pending_->meta.height.value % (kKeepBlocksMin / 2) == 0;
+    store_.write(pending_->batch, sync);
     publish(pending_->meta);
     pending_.reset();
 }

@@ -54,8 +54,9 @@ class Application final : public consensus::StateMachine {
     using Clock = std::function<std::uint64_t()>;  ///< nanoseconds of the calling thread; for timing the referee
 
     /// Continues from what the store holds. Both outlive the application. Throws StorageError. `keeps_blocks`: each
-    /// block is stored with its state, for an engine that keeps no log of its own here.
-    Application(storage::Store& store, Clock clock, bool keeps_blocks = false);
+    /// block is stored with its state, for an engine that keeps no log of its own here. `keep`: of how many blocks before
+    /// the last the states stay, and with keeps_blocks the blocks (CMT-13); 0: of all.
+    Application(storage::Store& store, Clock clock, bool keeps_blocks = false, std::uint64_t keep = 0);
 
     consensus::Info info() const override;
     Hash256 init(const contracts::Genesis& genesis) override;
@@ -64,6 +65,7 @@ class Application final : public consensus::StateMachine {
     bool process(const consensus::FinalizeRequest& proposal) const override;
     consensus::FinalizeResult finalize(const consensus::FinalizeRequest& block) override;
     void commit() override;
+    Height retain_height() const override;
     std::vector<contracts::ValidatorUpdate> validators() const override;
     consensus::QueryResult query(const consensus::QueryRequest& request) const override;
 
@@ -93,10 +95,12 @@ class Application final : public consensus::StateMachine {
         storage::Batch batch;
     };
     void publish(const Meta& meta);
+    void prune(Pending& pending, const storage::Snapshot& snapshot) const;
 
     storage::Store& store_;
     const Clock clock_;
     const bool keeps_blocks_;
+    const std::uint64_t keep_;
     mutable std::mutex mutex_;
     std::shared_ptr<const CommittedState> committed_;  ///< null before init
     std::optional<Pending> pending_;

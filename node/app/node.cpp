@@ -106,7 +106,8 @@ Node::Node(NodeOptions options)
       last_stop_(take_last_stop(options_.home)),
       started_at_(std::chrono::steady_clock::now()),
       store_(options_.home.db()),
-      application_(store_, thread_cpu_ns, options_.config.engine == EngineKind::kCometBft),
+      application_(store_, thread_cpu_ns, options_.config.engine == EngineKind::kCometBft,
+                   options_.config.pruning_keep_blocks),
       driver_(make_driver()) {}
 
 Node::~Node() { driver_->stop(); }
@@ -120,6 +121,7 @@ void Node::fail(const std::string& what) {
 
 std::unique_ptr<Driver> Node::make_driver() {
     application_.init(options_.genesis);
+    check_pruning(options_.config, application_.committed()->params().unbonding_blocks);
     const auto on_failure = [this](const std::string& what) { fail(what); };
     if (options_.config.engine == EngineKind::kCometBft) {
         return std::make_unique<CometDriver>(application_, comet_options(options_, on_failure));

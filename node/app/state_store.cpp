@@ -30,6 +30,19 @@ void append_big_endian(Bytes& out, std::uint64_t number) {
 
 Bytes to_bytes(const Hash256& hash) { return {hash.data.begin(), hash.data.end()}; }
 
+Bytes height_key(Height height) {
+    Bytes key;
+    append_big_endian(key, height.value);
+    return key;
+}
+
+/// What the block of one height made useless, for when no earlier state is wanted any more.
+struct Stale {
+    std::vector<Bytes> nodes;    ///< keys of the tree's column
+    std::vector<Hash256> slots;  ///< whose values before that height are superseded
+    static constexpr auto fields() { return std::tuple{&Stale::nodes, &Stale::slots}; }
+};
+
 Bytes value_key(const Hash256& slot, Height height) {
     Bytes key = to_bytes(slot);
     append_big_endian(key, height.value);
@@ -102,14 +115,13 @@ Hash256 write_state(
     for (auto& [key, node] : update.nodes) {
         batch.put(Column::kTree, merkle::to_key(key), std::move(node));
     }
-    for (const merkle::NodeKey& stale : update.stale) {
-        Bytes key;
-        append_big_endian(key, height.value);
-        append(key, merkle::to_key(stale));
-        batch.put(Column::kStale, std::move(key), {});
+    Stale stale;
+    for (const merkle::NodeKey& key : update.stale) {
+        stale.nodes.push_back(merkle::to_key(key));
     }
     for (const auto& [key, value] : changes) {
         const Hash256 hash = crypto::sha256(key);
+        stale.slots.push_back(hash);
         batch.put(Column::kValues, value_key(hash, height), codec::encode(value));
         if (value) {
             batch.put(Column::kState, to_bytes(hash), codec::encode(Slot{key, *value}));
@@ -117,7 +129,48 @@ Hash256 write_state(
             batch.erase(Column::kState, to_bytes(hash));
         }
     }
+    if (base) {
+        batch.put(Column::kStale, height_key(height), codec::encode(stale));
+    }
     return update.root;
+}
+
+std::size_t prune_state(storage::Batch& batch, const storage::Snapshot& snapshot, Height height) {
+    constexpr std::size_t kStep = 64;
+    const Height next{height.value + 1};
+    const auto entry = snapshot.get(Column::kStale, height_key(next));
+    if (!entry) {
+        throw storage::StorageError("database: what block " + std::to_string(next.value) + " made stale is not there");
+    }
+    const auto stale = decode_stored<Stale>(*entry);
+    for (const Bytes& node : stale.nodes) {
+        batch.erase(Column::kTree, node);
+    }
+    for (const Hash256& slot : stale.slots) {
+        // Usually one value before and the one of that block, which goes too when it says that there is none.
+        const Bytes end = value_key(slot, next);
+        Bytes from = to_bytes(slot);
+        bool is_done = false;
+        while (!is_done) {
+            const auto values = snapshot.scan(Column::kValues, to_bytes(slot), from, kStep);
+            for (const storage::Entry& value : values) {
+                is_done = value.key >= end;
+                if (value.key < end || (value.key == end && !decode_stored<std::optional<Bytes>>(value.value))) {
+                    batch.erase(Column::kValues, value.key);
+                }
+                if (is_done) {
+                    break;
+                }
+            }
+            is_done = is_done || values.size() < kStep;
+            if (!is_done) {
+                from = values.back().key;
+                from.push_back(0);
+            }
+        }
+    }
+    batch.erase(Column::kStale, height_key(next));
+    return 1 + stale.nodes.size() + stale.slots.size();
 }
 
 void write_restored(

@@ -66,6 +66,10 @@ Hash256 write_state(
     const contracts::Changes& changes
 );
 
+/// Erases what only the state of `height` needs, so that states are kept from the next height on; that one is in
+/// `snapshot`. Returns how much was looked at, as a measure of the work.
+std::size_t prune_state(storage::Batch& batch, const storage::Snapshot& snapshot, Height height);
+
 /// Adds slots of the state at `height` that come from elsewhere, with nodes of its tree.
 void write_restored(
     storage::Batch& batch,
