@@ -8,6 +8,7 @@
     cometbft_e2e.py BIN crash-points     the engine's own crash points, one after the other
     cometbft_e2e.py BIN join             a full node joins by replaying the blocks
     cometbft_e2e.py BIN state-sync       a full node joins by a snapshot of the state, and goes on
+    cometbft_e2e.py BIN pruning          old blocks and states go, here and in the engine; the chain goes on
     cometbft_e2e.py BIN staking          a full node becomes a validator by staking, and leaves again
     cometbft_e2e.py BIN double-sign      two nodes with one key: its stake is slashed by the engine's evidence
 
@@ -116,10 +117,11 @@ class Node:
 
 
 class Testnet:
-    def __init__(self, binaries, folder, validators=4, full_nodes=0, interval_ms=200):
+    def __init__(self, binaries, folder, validators=4, full_nodes=0, interval_ms=200, genesis=None):
         self.binaries, self.folder = binaries, folder / "net"
+        more = ["--genesis", str(genesis)] if genesis else []
         out = self.assayd("testnet", "--home", str(self.folder), "--validators", str(validators), "--full-nodes",
-                          str(full_nodes), "--base-port", "0", "--block-interval-ms", str(interval_ms), "-o", "json")
+                          str(full_nodes), "--base-port", "0", "--block-interval-ms", str(interval_ms), "-o", "json", *more)
         self.nodes = [Node(binaries, pathlib.Path(n["home"]), n["rpc"]) for n in out["nodes"]]
         self.accounts = [n["account"] for n in out["nodes"]]
 
@@ -361,6 +363,44 @@ def run_state_sync(binaries, folder):
         net.stop()
 
 
+def run_pruning(binaries, folder):
+    # The evidence of the chain counts for 50 blocks only: no more than 100 have to be kept.
+    template = Testnet(binaries, folder / "template", validators=1)
+    genesis = json.loads((template.nodes[0].home / "genesis.json").read_text())
+    genesis["params"]["unbonding_blocks"] = 50
+    genesis.pop("validators")
+    genesis["balances"] = {template.accounts[0]: genesis["balances"][template.accounts[0]]}
+    (folder / "genesis.json").write_text(json.dumps(genesis))
+    net = Testnet(binaries, folder, validators=2, interval_ms=20, genesis=folder / "genesis.json")
+    pruning, keeping = net.nodes
+    try:
+        pruning.configure("pruning", keep_blocks=99)
+        pruning.start(wait=False)
+        check(pruning.process.wait(timeout=30) == 3 and "must be 0 or at least 100" in pruning.log_tail(), pruning.log_tail())
+        pruning.configure("pruning", keep_blocks=100)
+        net.start()
+        net.await_height(130, range(2))
+        pruning.kill()
+        pruning.start()
+        net.await_height(180, range(2))
+        status = pruning.rpc.call("node_status")
+        check(status["height"] - 110 < status["first_state"] < status["height"], f"pruned up to the last 100: {status}")
+        check(status["first_block"] == status["first_state"] + 1, f"{status}")
+        check(keeping.rpc.call("node_status")["first_block"] == 1, "the other keeps everything")
+        with urllib.request.urlopen(f"http://{pruning.engine_rpc()}/status", timeout=15) as answer:
+            earliest = int(json.load(answer)["result"]["sync_info"]["earliest_block_height"])
+        check(earliest > 20, f"the engine keeps its blocks from {earliest} on")
+        try:
+            pruning.rpc.call("chain_block", height=5)
+            check(False, "an old block is there")
+        except RuntimeError as error:
+            check("is not here: heights" in str(error), f"{error}")
+        heights = net.check_agreement(range(2), status["first_block"] + 20)
+        print(f"pruned up to {status['first_state']} of {heights}, the engine up to {earliest}; agreed since")
+    finally:
+        net.stop()
+
+
 def engine_set(node):
     """The powers of the engine's own validators, by address."""
     with urllib.request.urlopen(f"http://{node.engine_rpc()}/validators?per_page=100", timeout=15) as answer:
@@ -430,7 +470,7 @@ def main():
         modes = {"demo": lambda: run_demo(binaries, folder, rest[0]), "minority": lambda: run_minority(binaries, folder),
                  "kill": lambda: run_kill(binaries, folder, int(rest[0]), int(rest[1])),
                  "crash-points": lambda: run_crash_points(binaries, folder), "join": lambda: run_join(binaries, folder),
-                 "state-sync": lambda: run_state_sync(binaries, folder), "staking": lambda: run_staking(binaries, folder),
+                 "state-sync": lambda: run_state_sync(binaries, folder), "pruning": lambda: run_pruning(binaries, folder), "staking": lambda: run_staking(binaries, folder),
                  "double-sign": lambda: run_double_sign(binaries, folder)}
         if mode not in modes:
             sys.exit(__doc__)
