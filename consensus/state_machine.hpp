@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -66,6 +67,21 @@ struct QueryResult {
     std::optional<ProvenKey> right{};  ///< nullopt: none is greater
 };
 
+/// A height that was asked for and is not there: not yet, or no longer. The text says which ones are.
+class HeightNotKept : public std::out_of_range {
+  public:
+    HeightNotKept(const char* what, Height asked, Height first, Height last)
+        : std::out_of_range(std::string(what) + " of height " + std::to_string(asked.value) + " is not here: heights " +
+                            std::to_string(first.value) + " to " + std::to_string(last.value) + " are"),
+          first_(first), last_(last) {}
+    Height first() const { return first_; }
+    Height last() const { return last_; }
+
+  private:
+    Height first_;
+    Height last_;
+};
+
 class StateMachine {
   public:
     virtual ~StateMachine() = default;
@@ -83,8 +99,11 @@ class StateMachine {
     virtual FinalizeResult finalize(const FinalizeRequest& block) = 0;
     /// Makes the finalized block durable-in-order: the only write. Throws when storage fails.
     virtual void commit() = 0;
+    /// Blocks before this height are needed by nobody here; 0: all are.
+    virtual Height retain_height() const { return {}; }
     /// The set of validators of the last committed state; empty when it has none, and the engine keeps its own.
     virtual std::vector<contracts::ValidatorUpdate> validators() const { return {}; }
+    /// Throws HeightNotKept.
     virtual QueryResult query(const QueryRequest& request) const = 0;
 };
 

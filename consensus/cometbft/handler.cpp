@@ -34,7 +34,7 @@ Height to_height(std::int64_t height) {
 Hash256 to_hash(const std::string& bytes) {
     Hash256 out;
     if (bytes.size() != out.data.size()) {
-        throw ProtocolError("the engine sent a block hash of " + std::to_string(bytes.size()) + " bytes");
+        throw ProtocolError("the engine sent a hash of " + std::to_string(bytes.size()) + " bytes");
     }
     std::copy(bytes.begin(), bytes.end(), out.data.begin());
     return out;
@@ -144,6 +144,8 @@ abci::Response Handler::handle(const abci::Request& request) {
         }
         case abci::Request::kCheckTx: check_tx(request, response); return response;
         case abci::Request::kQuery: query(request, response); return response;
+        case abci::Request::kListSnapshots: list_snapshots(response); return response;
+        case abci::Request::kLoadSnapshotChunk: load_chunk(request, response); return response;
         default: break;
     }
     const std::lock_guard lock(consensus_mutex_);
@@ -161,14 +163,8 @@ abci::Response Handler::handle(const abci::Request& request) {
                 empty ? abci::ResponseVerifyVoteExtension::ACCEPT : abci::ResponseVerifyVoteExtension::REJECT);
             return response;
         }
-        case abci::Request::kListSnapshots: response.mutable_list_snapshots(); return response;
-        case abci::Request::kOfferSnapshot:
-            response.mutable_offer_snapshot()->set_result(abci::ResponseOfferSnapshot::REJECT_FORMAT);
-            return response;
-        case abci::Request::kLoadSnapshotChunk: response.mutable_load_snapshot_chunk(); return response;
-        case abci::Request::kApplySnapshotChunk:
-            response.mutable_apply_snapshot_chunk()->set_result(abci::ResponseApplySnapshotChunk::ABORT);
-            return response;
+        case abci::Request::kOfferSnapshot: offer_snapshot(request, response); return response;
+        case abci::Request::kApplySnapshotChunk: apply_chunk(request, response); return response;
         default: break;
     }
     throw ProtocolError("the engine sent a request that ABCI 2.0 does not have; CometBFT v0.38 is what is supported");
@@ -272,8 +268,8 @@ void Handler::query(const abci::Request& request, abci::Response& response) cons
             op.set_key(in.data());
             op.set_data(commitment_proof(wanted.key, result));
         }
-    } catch (const std::out_of_range&) {
-        refuse("the height " + std::to_string(in.height()) + " is not kept");
+    } catch (const consensus::HeightNotKept& error) {
+        refuse(error.what());
     }
 }
 
@@ -340,7 +336,82 @@ void Handler::commit(abci::Response& response) {
         options_.on_commit(finalized_->request, finalized_->result);
     }
     finalized_.reset();
-    response.mutable_commit();
+    response.mutable_commit()->set_retain_height(static_cast<std::int64_t>(state_.retain_height().value));
+}
+
+// CMT-12
+void Handler::list_snapshots(abci::Response& response) const {
+    abci::ResponseListSnapshots& out = *response.mutable_list_snapshots();
+    if (options_.state_sync == nullptr) {
+        return;
+    }
+    for (const consensus::SnapshotInfo& snapshot : options_.state_sync->snapshots()) {
+        abci::Snapshot& message = *out.add_snapshots();
+        message.set_height(snapshot.height.value);
+        message.set_format(snapshot.format);
+        message.set_chunks(snapshot.chunks);
+        message.set_hash(to_string(snapshot.hash));
+        message.set_metadata(to_string(snapshot.metadata));
+    }
+}
+
+void Handler::load_chunk(const abci::Request& request, abci::Response& response) const {
+    const abci::RequestLoadSnapshotChunk& in = request.load_snapshot_chunk();
+    abci::ResponseLoadSnapshotChunk& out = *response.mutable_load_snapshot_chunk();
+    if (options_.state_sync == nullptr) {
+        return;
+    }
+    if (const auto chunk = options_.state_sync->load_chunk(Height{in.height()}, in.format(), in.chunk())) {
+        out.set_chunk(to_string(*chunk));
+    }
+}
+
+// CMT-13
+void Handler::offer_snapshot(const abci::Request& request, abci::Response& response) {
+    const abci::RequestOfferSnapshot& in = request.offer_snapshot();
+    abci::ResponseOfferSnapshot& out = *response.mutable_offer_snapshot();
+    if (options_.state_sync == nullptr) {
+        out.set_result(abci::ResponseOfferSnapshot::ABORT);
+        return;
+    }
+    if (in.snapshot().hash().size() != Hash256::kSizeBytes) {
+        out.set_result(abci::ResponseOfferSnapshot::REJECT);
+        return;
+    }
+    const consensus::SnapshotInfo snapshot{
+        .height = Height{in.snapshot().height()},
+        .format = in.snapshot().format(),
+        .chunks = in.snapshot().chunks(),
+        .hash = to_hash(in.snapshot().hash()),
+        .metadata = to_bytes(in.snapshot().metadata())};
+    switch (options_.state_sync->offer(snapshot, to_hash(in.app_hash()))) {
+        case consensus::OfferAnswer::kAccept: out.set_result(abci::ResponseOfferSnapshot::ACCEPT); break;
+        case consensus::OfferAnswer::kAbort: out.set_result(abci::ResponseOfferSnapshot::ABORT); break;
+        case consensus::OfferAnswer::kReject: out.set_result(abci::ResponseOfferSnapshot::REJECT); break;
+        case consensus::OfferAnswer::kRejectFormat: out.set_result(abci::ResponseOfferSnapshot::REJECT_FORMAT); break;
+    }
+    finalized_.reset();
+}
+
+void Handler::apply_chunk(const abci::Request& request, abci::Response& response) {
+    const abci::RequestApplySnapshotChunk& in = request.apply_snapshot_chunk();
+    abci::ResponseApplySnapshotChunk& out = *response.mutable_apply_snapshot_chunk();
+    if (options_.state_sync == nullptr) {
+        out.set_result(abci::ResponseApplySnapshotChunk::ABORT);
+        return;
+    }
+    switch (options_.state_sync->apply_chunk(in.index(), to_bytes(in.chunk()), in.sender())) {
+        case consensus::ApplyAnswer::kAccept: out.set_result(abci::ResponseApplySnapshotChunk::ACCEPT); break;
+        case consensus::ApplyAnswer::kAbort: out.set_result(abci::ResponseApplySnapshotChunk::ABORT); break;
+        case consensus::ApplyAnswer::kRetry:
+            out.set_result(abci::ResponseApplySnapshotChunk::RETRY);
+            out.add_refetch_chunks(in.index());
+            out.add_reject_senders(in.sender());
+            break;
+        case consensus::ApplyAnswer::kRejectSnapshot:
+            out.set_result(abci::ResponseApplySnapshotChunk::REJECT_SNAPSHOT);
+            break;
+    }
 }
 
 }  // namespace assay::cometbft

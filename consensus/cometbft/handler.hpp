@@ -12,6 +12,7 @@
 #include <core/base/bytes.hpp>
 #include <core/base/integers.hpp>
 #include <consensus/state_machine.hpp>
+#include <consensus/state_sync.hpp>
 
 namespace assay::abci {
 class Request;
@@ -37,6 +38,8 @@ struct HandlerOptions {
     std::string software_version;
     /// Called when a block is committed, on the thread that served it. May be empty.
     std::function<void(const consensus::FinalizeRequest&, const consensus::FinalizeResult&)> on_commit;
+    /// Gives and takes snapshots; nullptr: there are none. Outlives the handler.
+    consensus::StateSync* state_sync = nullptr;
 };
 
 /// Answers requests. Thread-safe: what the consensus connection asks runs one at a time, check and query run beside it
@@ -67,6 +70,10 @@ class Handler {
     void process_proposal(const abci::Request& request, abci::Response& response) const;
     void finalize_block(const abci::Request& request, abci::Response& response);
     void commit(abci::Response& response);
+    void list_snapshots(abci::Response& response) const;
+    void load_chunk(const abci::Request& request, abci::Response& response) const;
+    void offer_snapshot(const abci::Request& request, abci::Response& response);
+    void apply_chunk(const abci::Request& request, abci::Response& response);
 
     consensus::StateMachine& state_;
     const HandlerOptions options_;

@@ -182,13 +182,19 @@ Supervisor::Supervisor(const EngineSettings& settings, const std::filesystem::pa
     }
     const auto interval = std::to_string(settings.block_interval_ms) + "ms";
     // Its own config.toml holds what is not said here. CheckTx needs the recheck (CMT-4).
-    const std::vector<std::string> command{
+    std::vector<std::string> command{
         "/usr/bin/env",
         "CMT_CONSENSUS_TIMEOUT_COMMIT=" + interval,
         "CMT_MEMPOOL_RECHECK=true",
         "CMT_P2P_ALLOW_DUPLICATE_IP=true",
         "CMT_P2P_ADDR_BOOK_STRICT=false",
-        "CMT_TX_INDEX_INDEXER=null",
+        "CMT_TX_INDEX_INDEXER=null"};
+    if (const auto& sync = settings.state_sync) {
+        command.insert(command.end(), {"CMT_STATESYNC_ENABLE=true", "CMT_STATESYNC_RPC_SERVERS=" + sync->rpc_servers,
+                                       "CMT_STATESYNC_TRUST_HEIGHT=" + std::to_string(sync->trust_height),
+                                       "CMT_STATESYNC_TRUST_HASH=" + sync->trust_hash});
+    }
+    const std::vector<std::string> start{
         settings.program.string(),
         "start",
         "--home=" + settings.home.string(),
@@ -197,6 +203,7 @@ Supervisor::Supervisor(const EngineSettings& settings, const std::filesystem::pa
         "--p2p.laddr=" + settings.p2p_address,
         "--p2p.persistent_peers=" + peers,
         std::string("--consensus.create_empty_blocks=") + (settings.create_empty_blocks ? "true" : "false")};
+    command.insert(command.end(), start.begin(), start.end());
     impl_->log = log;
     std::ofstream out(log, std::ios::app);
     if (!out) {

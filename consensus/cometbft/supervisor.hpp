@@ -49,6 +49,13 @@ void write_genesis(
     const std::vector<Validator>& validators, std::uint64_t block_bytes_max, std::uint64_t evidence_blocks
 );
 
+/// How an engine without blocks gets the state of a late one from its peers.
+struct StateSyncSettings {
+    std::string rpc_servers;  ///< of two nodes or more, separated by commas
+    std::uint64_t trust_height = 0;
+    std::string trust_hash;   ///< of the block of that height, 64 hex digits
+};
+
 struct EngineSettings {
     std::filesystem::path program;
     std::filesystem::path home;
@@ -58,6 +65,7 @@ struct EngineSettings {
     std::vector<std::string> peers;       ///< ID@HOST:PORT
     std::uint32_t block_interval_ms = 1'000;
     bool create_empty_blocks = true;
+    std::optional<StateSyncSettings> state_sync{};
 };
 
 /// A running engine. Ends it when destroyed.

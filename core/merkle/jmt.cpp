@@ -9,124 +9,10 @@
 #include <core/base/assert.hpp>
 #include <core/codec/borsh.hpp>
 #include <core/crypto/hash.hpp>
+#include <core/merkle/jmt_node.hpp>
 
 namespace assay::merkle {
 namespace {
-
-constexpr std::size_t kMaxNibbles = 64;
-constexpr std::size_t kMaxBits = 256;
-constexpr std::size_t kWidth = 16;
-
-/// No key lies below this slot.
-struct Empty {
-    constexpr auto operator<=>(const Empty&) const = default;
-    static constexpr auto fields() { return std::tuple{}; }
-};
-
-/// Two keys or more lie below: a node of its own, written by `version`.
-struct InnerRef {
-    std::uint64_t version = 0;
-    Hash256 hash;
-    constexpr auto operator<=>(const InnerRef&) const = default;
-    static constexpr auto fields() { return std::tuple{&InnerRef::version, &InnerRef::hash}; }
-};
-
-/// A lone key lies in its parent's slot, so that leaves need no node.
-using Child = std::variant<Empty, LeafHashes, InnerRef>;
-
-/// One physical node: four levels of the binary tree. The root is always stored, every other node has two keys or
-/// more below it.
-struct Node {
-    std::array<Child, kWidth> children;
-    bool operator==(const Node&) const = default;
-    static constexpr auto fields() { return std::tuple{&Node::children}; }
-};
-
-template <std::size_t kPrefix>
-Hash256 prefixed(std::string_view prefix, const Hash256& first, const Hash256& second) noexcept {
-    std::array<std::uint8_t, kPrefix + 64> input{};
-    const ByteView start = as_bytes(prefix);
-    std::copy(start.begin(), start.end(), input.begin());
-    std::copy(first.data.begin(), first.data.end(), input.begin() + kPrefix);
-    std::copy(second.data.begin(), second.data.end(), input.begin() + kPrefix + 32);
-    return crypto::sha256(input);
-}
-
-/// JMT-2: SHA-256 over the prefix and two hashes, for leaves and for inner nodes.
-Hash256 leaf_hash(const LeafHashes& leaf) noexcept {
-    return prefixed<kLeafPrefix.size()>(kLeafPrefix, leaf.key_hash, leaf.value_hash);
-}
-
-Hash256 inner_hash(const Hash256& left, const Hash256& right) noexcept {
-    return prefixed<kInnerPrefix.size()>(kInnerPrefix, left, right);
-}
-
-std::uint8_t nibble_at(const Hash256& key, std::size_t depth) {
-    const std::uint8_t byte = key.data[depth / 2];
-    return static_cast<std::uint8_t>(depth % 2 == 0 ? byte >> 4U : byte & 15U);
-}
-
-bool bit_at(const Hash256& key, std::size_t index) {
-    const std::uint32_t byte = key.data[index / 8];
-    return ((byte >> (7 - index % 8)) & 1U) != 0;
-}
-
-/// What lies below one position of the binary tree. JMT-3: a lone leaf stands for every subtree that holds it alone.
-struct Summary {
-    enum class What : std::uint8_t { kEmpty, kLeaf, kInner };
-    What what = What::kEmpty;
-    Hash256 hash = empty_tree_root();
-};
-
-Summary summary_of(const Child& child) {
-    if (const auto* leaf = std::get_if<LeafHashes>(&child)) {
-        return {Summary::What::kLeaf, leaf_hash(*leaf)};
-    }
-    if (const auto* inner = std::get_if<InnerRef>(&child)) {
-        return {Summary::What::kInner, inner->hash};
-    }
-    return {};
-}
-
-Summary join(const Summary& left, const Summary& right) {
-    if (left.what == Summary::What::kEmpty && right.what != Summary::What::kInner) {
-        return right;
-    }
-    if (right.what == Summary::What::kEmpty && left.what != Summary::What::kInner) {
-        return left;
-    }
-    return {Summary::What::kInner, inner_hash(left.hash, right.hash)};
-}
-
-/// The binary tree inside a node as a heap: position 1 is the node, positions 16 to 31 are its children.
-using Heap = std::array<Summary, 2 * kWidth>;
-
-Heap heap_of(const Node& node) {
-    Heap heap;
-    for (std::size_t i = 0; i < kWidth; ++i) {
-        heap[kWidth + i] = summary_of(node.children[i]);
-    }
-    for (std::size_t i = kWidth - 1; i >= 1; --i) {
-        heap[i] = join(heap[2 * i], heap[2 * i + 1]);
-    }
-    return heap;
-}
-
-Hash256 hash_of(const Node& node) { return heap_of(node)[1].hash; }
-
-Node read(const NodeReader& reader, const NodeKey& key) {
-    const std::optional<Bytes> bytes = reader.read_node(key);
-    ASSERT(bytes.has_value());
-    auto node = codec::decode<Node>(*bytes);
-    ASSERT(node.has_value());
-    return *std::move(node);
-}
-
-Node read_inner(const NodeReader& reader, const InnerRef& reference, const Bytes& path) {
-    Node node = read(reader, NodeKey{reference.version, path});
-    ASSERT(hash_of(node) == reference.hash);
-    return node;
-}
 
 /// A slot of the tree: what is there and its path.
 struct Slot {
@@ -164,9 +50,8 @@ class Updater {
     TreeUpdate run(std::optional<std::uint64_t> base_version, std::span<const Change> changes) {
         Node root;
         if (base_version) {
-            const NodeKey old{*base_version, {}};
-            root = read(reader_, old);
-            out_.stale.push_back(old);
+            root = read_root(reader_, *base_version);
+            out_.stale.push_back(NodeKey{*base_version, {}});
         }
         apply(root, changes);
         out_.root = write(root);
@@ -304,10 +189,27 @@ TreeUpdate update_tree(
     return Updater(reader, version).run(base_version, hashed);
 }
 
+TreeUpdate extend_tree(
+    const NodeReader& reader, bool begun, std::uint64_t version, const std::vector<LeafHashes>& leaves
+) {
+    std::vector<Change> puts;
+    puts.reserve(leaves.size());
+    for (const LeafHashes& leaf : leaves) {
+        puts.push_back(Change{leaf.key_hash, leaf.value_hash});
+    }
+    TreeUpdate update = Updater(reader, version).run(begun ? std::optional(version) : std::nullopt, puts);
+    // Nothing goes: every node that was read is among those to write, under its old key.
+    update.stale.clear();
+    return update;
+}
+
 JmtProof prove(const NodeReader& reader, std::uint64_t version, ByteView key) {
-    const Hash256 key_hash = crypto::sha256(key);
+    return prove_hash(reader, version, crypto::sha256(key));
+}
+
+JmtProof prove_hash(const NodeReader& reader, std::uint64_t version, const Hash256& key_hash) {
     JmtProof proof;
-    Node node = read(reader, NodeKey{version, {}});
+    Node node = read_root(reader, version);
     Bytes path;
     while (true) {
         const Heap heap = heap_of(node);
@@ -338,7 +240,7 @@ JmtProof prove(const NodeReader& reader, std::uint64_t version, ByteView key) {
 Neighbours find_neighbours(const NodeReader& reader, std::uint64_t version, const Hash256& key_hash) {
     Slot left;   // the nearest that was passed on either side
     Slot right;
-    Node node = read(reader, NodeKey{version, {}});
+    Node node = read_root(reader, version);
     Bytes path;
     while (true) {
         const std::uint8_t nibble = nibble_at(key_hash, path.size());
@@ -371,7 +273,7 @@ Neighbours find_neighbours(const NodeReader& reader, std::uint64_t version, cons
 }
 
 Hash256 root_at(const NodeReader& reader, std::uint64_t version) {
-    return hash_of(read(reader, NodeKey{version, {}}));
+    return hash_of(read_root(reader, version));
 }
 
 Result<void, ProofError> verify_proof(

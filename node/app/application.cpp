@@ -12,117 +12,13 @@
 #include <core/merkle/jmt.hpp>
 #include <contracts/chain/slots.hpp>
 #include <contracts/validators/validators.hpp>
+#include <node/app/config.hpp>
+#include <node/app/state_store.hpp>
 #include <node/history/index.hpp>
 #include <verifier/trace/referee.hpp>
 
 namespace assay::node {
 namespace {
-
-using storage::Column;
-
-/// What the meta column says of the state.
-struct Meta {
-    std::uint32_t format = 0;
-    Height height;
-    Hash256 app_hash;
-    std::string chain_id;
-    Hash256 genesis;  ///< SHA-256 of Borsh(Genesis)
-    Hash256 genesis_app_hash;
-    static constexpr auto fields() {
-        return std::tuple{
-            &Meta::format, &Meta::height, &Meta::app_hash, &Meta::chain_id, &Meta::genesis, &Meta::genesis_app_hash};
-    }
-};
-constexpr std::uint32_t kFormat = 2;
-
-const Bytes& meta_key() {
-    static const Bytes kKey{'m', 'e', 't', 'a'};
-    return kKey;
-}
-
-std::optional<Meta> read_meta(const storage::Snapshot& snapshot) {
-    const auto bytes = snapshot.get(Column::kMeta, meta_key());
-    if (!bytes) {
-        return std::nullopt;
-    }
-    auto meta = codec::decode<Meta>(*bytes);
-    if (!meta || meta->format != kFormat) {
-        throw storage::StorageError("database: written by another version; delete the db directory to rebuild it");
-    }
-    return *std::move(meta);
-}
-
-void append_big_endian(Bytes& out, std::uint64_t number) {
-    for (int shift = 56; shift >= 0; shift -= 8) {
-        out.push_back(static_cast<std::uint8_t>(number >> static_cast<unsigned>(shift)));
-    }
-}
-
-Bytes value_key(const Hash256& slot_hash, Height height) {
-    Bytes key(slot_hash.data.begin(), slot_hash.data.end());
-    append_big_endian(key, height.value);
-    return key;
-}
-
-/// What was written at a height. The slot is beside it for those who know only its hash: a leaf of the tree.
-struct Written {
-    Bytes slot;
-    std::optional<Bytes> value;  ///< nullopt: deleted
-    static constexpr auto fields() { return std::tuple{&Written::slot, &Written::value}; }
-};
-
-/// The last that was written to a slot until `height`; nullopt when nothing was.
-std::optional<Written> read_written(const storage::Snapshot& snapshot, const Hash256& slot_hash, Height height) {
-    const auto entry = snapshot.last_until(Column::kValues, slot_hash.view(), value_key(slot_hash, height));
-    if (!entry) {
-        return std::nullopt;
-    }
-    auto written = codec::decode<Written>(entry->value);
-    if (!written) {
-        throw storage::StorageError("database: a value does not decode");
-    }
-    return *std::move(written);
-}
-
-class TreeReader final : public merkle::NodeReader {
-  public:
-    explicit TreeReader(const storage::Snapshot& snapshot) : snapshot_(snapshot) {}
-    std::optional<Bytes> read_node(const merkle::NodeKey& key) const override {
-        return snapshot_.get(Column::kTree, merkle::to_key(key));
-    }
-
-  private:
-    const storage::Snapshot& snapshot_;
-};
-
-/// Adds the state's changes of `height` to `batch` and returns the app hash.
-Hash256 write_state(
-    storage::Batch& batch,
-    const storage::Snapshot& snapshot,
-    std::optional<std::uint64_t> base,
-    Height height,
-    const contracts::Changes& changes
-) {
-    auto update = merkle::update_tree(TreeReader(snapshot), base, height.value, changes);
-    for (auto& [key, node] : update.nodes) {
-        batch.put(Column::kTree, merkle::to_key(key), std::move(node));
-    }
-    for (const merkle::NodeKey& stale : update.stale) {
-        Bytes key;
-        append_big_endian(key, height.value);
-        append(key, merkle::to_key(stale));
-        batch.put(Column::kStale, std::move(key), {});
-    }
-    for (const auto& [slot, value] : changes) {
-        batch.put(Column::kValues, value_key(crypto::sha256(slot), height), codec::encode(Written{slot, value}));
-        if (value) {
-            batch.put(Column::kState, slot, *value);
-        } else {
-            batch.erase(Column::kState, slot);
-        }
-    }
-    return update.root;
-}
 
 std::optional<consensus::ProvenKey> prove_leaf(
     const storage::Snapshot& snapshot, Height height, const std::optional<merkle::LeafHashes>& leaf
@@ -139,7 +35,9 @@ std::optional<consensus::ProvenKey> prove_leaf(
         .key = std::move(written->slot), .value = *std::move(written->value), .proof = std::move(proof)};
 }
 
-void write_meta(storage::Batch& batch, const Meta& meta) { batch.put(Column::kMeta, meta_key(), codec::encode(meta)); }
+/// How much one block erases at most beyond what a height has, and what a height counts for itself.
+constexpr std::size_t kPruneWork = 10'000;
+constexpr std::size_t kPruneHeightWork = 10;
 
 /// The state after a block that is not committed.
 class ChangedView final : public contracts::StateView {
@@ -184,6 +82,12 @@ std::vector<history::RefereeTime> time_referee(
     return out;
 }
 
+void require_state(const CommittedState& state, Height height) {
+    if (height < state.first_state() || height > state.height()) {
+        throw consensus::HeightNotKept("the state", height, state.first_state(), state.height());
+    }
+}
+
 const char* to_text(contracts::GenesisError error) {
     switch (error) {
         case contracts::GenesisError::kChainId:
@@ -200,26 +104,24 @@ const char* to_text(contracts::GenesisError error) {
 
 }  // namespace
 
-CommittedState::CommittedState(
-    Height height, Hash256 app_hash, std::string chain_id, std::shared_ptr<const storage::Snapshot> snapshot
-)
-    : height_(height),
-      app_hash_(app_hash),
-      chain_id_(std::move(chain_id)),
-      snapshot_(std::move(snapshot)),
-      params_(contracts::get_params(*this)) {}
+CommittedState::CommittedState(const Meta& meta, std::shared_ptr<const storage::Snapshot> snapshot)
+    : meta_(meta), snapshot_(std::move(snapshot)), params_(contracts::get_params(*this)) {}
 
-std::optional<Bytes> CommittedState::get(const Bytes& key) const { return snapshot_->get(Column::kState, key); }
+std::optional<Bytes> CommittedState::get(const Bytes& key) const { return read_slot(*snapshot_, key); }
 
-Application::Application(storage::Store& store, Clock clock, bool keeps_blocks)
-    : store_(store), clock_(std::move(clock)), keeps_blocks_(keeps_blocks) {
-    if (const auto meta = read_meta(*store_.snapshot())) {
-        publish(meta->height, meta->app_hash, meta->chain_id);
+Application::Application(storage::Store& store, Clock clock, bool keeps_blocks, std::uint64_t keep)
+    : store_(store), clock_(std::move(clock)), keeps_blocks_(keeps_blocks), keep_(keep) {
+    const auto snapshot = store_.snapshot();
+    if (is_restoring(*snapshot)) {
+        return;  // what is there is half a snapshot: init() begins anew
+    }
+    if (const auto meta = read_meta(*snapshot)) {
+        publish(*meta);
     }
 }
 
-void Application::publish(Height height, const Hash256& app_hash, const std::string& chain_id) {
-    auto state = std::make_shared<const CommittedState>(height, app_hash, chain_id, store_.snapshot());
+void Application::publish(const Meta& meta) {
+    auto state = std::make_shared<const CommittedState>(meta, store_.snapshot());
     const std::lock_guard lock(mutex_);
     committed_ = std::move(state);
 }
@@ -237,6 +139,10 @@ consensus::Info Application::info() const {
 }
 
 Hash256 Application::init(const contracts::Genesis& genesis) {
+    if (is_restoring(*store_.snapshot())) {
+        erase_all(store_);
+        before_restore_.reset();
+    }
     const auto snapshot = store_.snapshot();
     const Hash256 digest = crypto::sha256(codec::encode(genesis));
     if (const auto meta = read_meta(*snapshot)) {
@@ -251,17 +157,19 @@ Hash256 Application::init(const contracts::Genesis& genesis) {
     }
     storage::Batch batch;
     const Hash256 app_hash = write_state(batch, *snapshot, std::nullopt, Height{0}, *changes);
-    write_meta(
-        batch,
-        {.format = kFormat,
-         .height = Height{0},
-         .app_hash = app_hash,
-         .chain_id = genesis.chain_id,
-         .genesis = digest,
-         .genesis_app_hash = app_hash}
-    );
+    const Meta meta{
+        .format = kMetaFormat,
+        .height = Height{0},
+        .app_hash = app_hash,
+        .chain_id = genesis.chain_id,
+        .genesis = digest,
+        .genesis_app_hash = app_hash,
+        .first_state = Height{0},
+        .first_block = Height{1}};
+    write_meta(batch, meta);
+    unmark_restoring(batch);
     store_.write(batch, true);
-    publish(Height{0}, app_hash, genesis.chain_id);
+    publish(meta);
     return app_hash;
 }
 
@@ -321,37 +229,58 @@ bool Application::process(const consensus::FinalizeRequest& proposal) const {
 consensus::FinalizeResult Application::finalize(const consensus::FinalizeRequest& block) {
     const auto state = committed();
     ASSERT(block.height.value == state->height().value + 1);
+    if (before_restore_) {
+        throw std::runtime_error("a snapshot is being restored: no block can be executed");
+    }
     const contracts::BlockContext context{
         .height = block.height, .time_ms = block.time_ms, .block_hash = block.block_hash, .proposer = block.proposer,
         .misbehaviour = block.misbehaviour,
         .absent = block.absent};
     auto outcome = contracts::apply_block(*state, state->chain_id(), context, block.txs);
-    auto meta = read_meta(state->snapshot());
-    ASSERT(meta.has_value());
-
-    Pending pending{.height = block.height, .app_hash = {}, .batch = {}};
-    pending.app_hash =
-        write_state(pending.batch, state->snapshot(), state->height().value, block.height, outcome.changes);
+    Pending pending{.meta = state->meta(), .batch = {}};
+    Meta& meta = pending.meta;
+    meta.app_hash = write_state(pending.batch, state->snapshot(), state->height().value, block.height, outcome.changes);
+    meta.height = block.height;
     history::index_block(pending.batch, block, outcome, time_referee(*state, block.txs, outcome, clock_));
     if (keeps_blocks_) {
         history::keep_block(pending.batch, block);
     }
-    meta->height = block.height;
-    meta->app_hash = pending.app_hash;
-    write_meta(pending.batch, *meta);
+    prune(pending, state->snapshot());
+    write_meta(pending.batch, meta);
 
     consensus::FinalizeResult result{
-        .app_hash = pending.app_hash,
+        .app_hash = meta.app_hash,
         .receipts = std::move(outcome.receipts),
         .validator_updates = std::move(outcome.validator_updates)};
     pending_ = std::move(pending);
     return result;
 }
 
+// CMT-14
+void Application::prune(Pending& pending, const storage::Snapshot& snapshot) const {
+    Meta& meta = pending.meta;
+    std::size_t work = 0;
+    // What is due after one block is erased with it; what an earlier setting left takes some blocks more.
+    while (keep_ != 0 && meta.first_state.value + keep_ < meta.height.value && work < kPruneWork) {
+        work += kPruneHeightWork + prune_state(pending.batch, snapshot, meta.first_state);
+        meta.first_state = Height{meta.first_state.value + 1};
+        while (keeps_blocks_ && meta.first_block <= meta.first_state) {
+            work += history::prune_block(pending.batch, snapshot, meta.first_block);
+            meta.first_block = Height{meta.first_block.value + 1};
+        }
+    }
+}
+
+Height Application::retain_height() const {
+    return keep_ != 0 && keeps_blocks_ ? committed()->first_block() : Height{0};
+}
+
 void Application::commit() {
     ASSERT(pending_.has_value());
-    store_.write(pending_->batch, false);
-    publish(pending_->height, pending_->app_hash, committed()->chain_id());
+    // The engine forgets blocks that this database need not lose any more: what is older than kKeepBlocksMin is durable.
+    const bool sync = keep_ != 0 && pending_->meta.height.value % (kKeepBlocksMin / 2) == 0;
+    store_.write(pending_->batch, sync);
+    publish(pending_->meta);
     pending_.reset();
 }
 
@@ -360,7 +289,11 @@ std::vector<contracts::ValidatorUpdate> Application::validators() const {
 }
 
 history::KeptBlock Application::kept_block(Height height) const {
-    auto block = history::Reader(committed()->snapshot()).kept_block(height);
+    const auto state = committed();
+    if (height < state->first_block() || height > state->height()) {
+        throw consensus::HeightNotKept("the block", height, state->first_block(), state->height());
+    }
+    auto block = history::Reader(state->snapshot()).kept_block(height);
     if (!block) {
         throw storage::StorageError("database: block " + std::to_string(height.value) + " is not kept");
     }
@@ -369,18 +302,14 @@ history::KeptBlock Application::kept_block(Height height) const {
 
 Hash256 Application::app_hash_at(Height height) const {
     const auto state = committed();
-    if (height > state->height()) {
-        throw std::out_of_range("height is not kept");
-    }
+    require_state(*state, height);
     return merkle::root_at(TreeReader(state->snapshot()), height.value);
 }
 
 consensus::QueryResult Application::query(const consensus::QueryRequest& request) const {
     const auto state = committed();
     const Height height = request.height.value_or(state->height());
-    if (height > state->height()) {
-        throw std::out_of_range("height is not kept");
-    }
+    require_state(*state, height);
     const TreeReader reader(state->snapshot());
     consensus::QueryResult out{
         .height = height,
@@ -398,6 +327,53 @@ consensus::QueryResult Application::query(const consensus::QueryRequest& request
         out.right = prove_leaf(state->snapshot(), height, neighbours.right);
     }
     return out;
+}
+
+bool Application::can_restore() const {
+    const auto state = committed();
+    return before_restore_ || state->height() < state->first_block();
+}
+
+void Application::begin_restore() {
+    ASSERT(can_restore());
+    if (!before_restore_) {
+        before_restore_ = committed()->meta();
+    }
+    pending_.reset();
+    storage::Batch batch;
+    mark_restoring(batch);
+    store_.write(batch, true);
+    erase_all(store_);
+}
+
+Result<void, merkle::RangeError> Application::restore(
+    merkle::TreeBuilder& builder, Height height, const snapshot::Chunk& chunk
+) {
+    ASSERT(before_restore_.has_value());
+    const auto snapshot = store_.snapshot();
+    auto nodes = builder.add(TreeReader(*snapshot), snapshot::to_range(chunk));
+    if (!nodes) {
+        return Unexpected{nodes.error()};
+    }
+    storage::Batch batch;
+    write_restored(batch, height, chunk.slots, *std::move(nodes));
+    store_.write(batch, false);
+    return {};
+}
+
+void Application::finish_restore(Height height, const Hash256& app_hash) {
+    ASSERT(before_restore_.has_value());
+    Meta meta = *std::move(before_restore_);
+    before_restore_.reset();
+    meta.height = height;
+    meta.app_hash = app_hash;
+    meta.first_state = height;
+    meta.first_block = Height{height.value + 1};
+    storage::Batch batch;
+    write_meta(batch, meta);
+    unmark_restoring(batch);
+    store_.write(batch, true);
+    publish(meta);
 }
 
 }  // namespace assay::node

@@ -12,10 +12,14 @@
 
 #include <core/base/bytes.hpp>
 #include <core/base/integers.hpp>
+#include <core/base/result.hpp>
+#include <core/merkle/range.hpp>
 #include <consensus/state_machine.hpp>
 #include <contracts/chain/chain.hpp>
 #include <contracts/chain/state.hpp>
+#include <node/app/state_store.hpp>
 #include <node/history/index.hpp>
+#include <node/snapshot/chunk.hpp>
 #include <node/storage/store.hpp>
 
 namespace assay::node {
@@ -23,21 +27,21 @@ namespace assay::node {
 /// The state of one committed height, readable for as long as it is held.
 class CommittedState final : public contracts::StateView {
   public:
-    CommittedState(
-        Height height, Hash256 app_hash, std::string chain_id, std::shared_ptr<const storage::Snapshot> snapshot
-    );
+    CommittedState(const Meta& meta, std::shared_ptr<const storage::Snapshot> snapshot);
     std::optional<Bytes> get(const Bytes& key) const override;
 
-    Height height() const { return height_; }
-    const Hash256& app_hash() const { return app_hash_; }
-    const std::string& chain_id() const { return chain_id_; }
+    Height height() const { return meta_.height; }
+    const Hash256& app_hash() const { return meta_.app_hash; }
+    const std::string& chain_id() const { return meta_.chain_id; }
+    /// States are kept from this height on, and what blocks did from this block on.
+    Height first_state() const { return meta_.first_state; }
+    Height first_block() const { return meta_.first_block; }
+    const Meta& meta() const { return meta_; }
     const contracts::Params& params() const { return params_; }
     const storage::Snapshot& snapshot() const { return *snapshot_; }
 
   private:
-    Height height_;
-    Hash256 app_hash_;
-    std::string chain_id_;
+    const Meta meta_;
     std::shared_ptr<const storage::Snapshot> snapshot_;
     contracts::Params params_;
 };
@@ -50,8 +54,9 @@ class Application final : public consensus::StateMachine {
     using Clock = std::function<std::uint64_t()>;  ///< nanoseconds of the calling thread; for timing the referee
 
     /// Continues from what the store holds. Both outlive the application. Throws StorageError. `keeps_blocks`: each
-    /// block is stored with its state, for an engine that keeps no log of its own here.
-    Application(storage::Store& store, Clock clock, bool keeps_blocks = false);
+    /// block is stored with its state, for an engine that keeps no log of its own here. `keep`: of how many blocks before
+    /// the last the states stay, and with keeps_blocks the blocks (CMT-14); 0: of all.
+    Application(storage::Store& store, Clock clock, bool keeps_blocks = false, std::uint64_t keep = 0);
 
     consensus::Info info() const override;
     Hash256 init(const contracts::Genesis& genesis) override;
@@ -60,32 +65,46 @@ class Application final : public consensus::StateMachine {
     bool process(const consensus::FinalizeRequest& proposal) const override;
     consensus::FinalizeResult finalize(const consensus::FinalizeRequest& block) override;
     void commit() override;
+    Height retain_height() const override;
     std::vector<contracts::ValidatorUpdate> validators() const override;
-    /// Throws std::out_of_range for a height that is not kept.
     consensus::QueryResult query(const consensus::QueryRequest& request) const override;
 
-    /// A committed block, where blocks are kept. Throws StorageError when it is not there.
+    /// A committed block, where blocks are kept. Throws HeightNotKept.
     history::KeptBlock kept_block(Height height) const;
-    /// Of the state after block `height`. Throws std::out_of_range for a height that is not kept.
+    /// Of the state after block `height`. Throws HeightNotKept.
     Hash256 app_hash_at(Height height) const;
+
+    /// Whether the state may be replaced by a snapshot's: no block was executed here.
+    bool can_restore() const;
+    /// Empties the database for a snapshot. Until finish_restore() it holds no state: a process that dies in between
+    /// begins with the genesis, as does init(). Views of the state before stay as they are. No block can be executed.
+    void begin_restore();
+    /// Adds a part of the state of `height` that `builder` finds sound.
+    Result<void, merkle::RangeError> restore(
+        merkle::TreeBuilder& builder, Height height, const snapshot::Chunk& chunk
+    );
+    /// All parts are there: the state is that of `height`, durably.
+    void finish_restore(Height height, const Hash256& app_hash);
 
     /// The last committed state. Not before init().
     std::shared_ptr<const CommittedState> committed() const;
 
   private:
     struct Pending {
-        Height height;
-        Hash256 app_hash;
+        Meta meta;
         storage::Batch batch;
     };
-    void publish(Height height, const Hash256& app_hash, const std::string& chain_id);
+    void publish(const Meta& meta);
+    void prune(Pending& pending, const storage::Snapshot& snapshot) const;
 
     storage::Store& store_;
     const Clock clock_;
     const bool keeps_blocks_;
+    const std::uint64_t keep_;
     mutable std::mutex mutex_;
     std::shared_ptr<const CommittedState> committed_;  ///< null before init
     std::optional<Pending> pending_;
+    std::optional<Meta> before_restore_;  ///< while a snapshot is being restored
 };
 
 }  // namespace assay::node

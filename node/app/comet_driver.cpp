@@ -16,24 +16,27 @@ constexpr std::chrono::minutes kStartPatience{10};
 
 Unexpected<SubmitError> refuse(SubmitError error) { return Unexpected{error}; }
 
+StateSyncOptions with_restored(StateSyncOptions options, std::function<void()> on_restored) {
+    options.on_restored = std::move(on_restored);
+    return options;
+}
+
 }  // namespace
 
 CometDriver::CometDriver(Application& application, CometOptions options)
     : application_(application),
       options_(std::move(options)),
       rpc_(options_.engine_rpc),
+      state_sync_(application, with_restored(options_.state_sync, [this] { note_restored(); })),
       handler_(
           application,
           {.genesis = options_.genesis,
            .software_version = options_.software_version,
-           .on_commit = [this](const auto& block, const auto& result) { note_commit(block, result); }}
+           .on_commit = [this](const auto& block, const auto& result) { note_commit(block, result); },
+           .state_sync = &state_sync_}
       ),
       server_(handler_, {.address = options_.listen, .on_failure = [this](const std::string& why) { fail(why); }}) {
-    const auto info = application_.info();
-    tip_ = {.height = info.height, .app_hash = info.app_hash, .time_ms = 0};
-    if (info.height.value != 0) {
-        tip_.time_ms = application_.kept_block(info.height).time_ms;
-    }
+    note_restored();
 }
 
 CometDriver::~CometDriver() { stop(); }
@@ -121,7 +124,17 @@ std::vector<std::string> CometDriver::start_notes() const {
     return out;
 }
 
+void CometDriver::note_restored() {
+    const auto state = application_.committed();
+    const bool has_block = state->height() >= state->first_block();
+    const std::lock_guard lock(mutex_);
+    tip_ = {.height = state->height(), .app_hash = state->app_hash(),
+            .time_ms = has_block ? application_.kept_block(state->height()).time_ms : 0};
+    changed_.notify_all();
+}
+
 void CometDriver::note_commit(const consensus::FinalizeRequest& block, const consensus::FinalizeResult& result) {
+    state_sync_.note_commit();
     const std::lock_guard lock(mutex_);
     tip_ = {.height = block.height, .app_hash = result.app_hash, .time_ms = block.time_ms};
     changed_.notify_all();
@@ -171,7 +184,7 @@ StoredBlock CometDriver::block(Height height) const {
     StoredBlock out{
         .height = height,
         .hash = block.hash,
-        .parent = {},
+        .parent = std::nullopt,
         .time_ms = block.time_ms,
         .proposer = block.proposer,
         .parent_app_hash = application_.app_hash_at(Height{height.value - 1}),
@@ -179,7 +192,9 @@ StoredBlock CometDriver::block(Height height) const {
         .txs = std::move(block.txs),
         .receipts = {},
         .signed_block = std::nullopt};
-    if (height.value > 1) {
+    if (height.value == 1) {
+        out.parent = Hash256{};
+    } else if (height > application_.committed()->first_block()) {
         out.parent = application_.kept_block(Height{height.value - 1}).hash;
     }
     return out;

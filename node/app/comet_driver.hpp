@@ -16,6 +16,7 @@
 #include <consensus/cometbft/supervisor.hpp>
 #include <node/app/application.hpp>
 #include <node/app/driver.hpp>
+#include <node/app/state_sync.hpp>
 
 namespace assay::node {
 
@@ -27,6 +28,7 @@ struct CometOptions {
     /// How to run the engine; nullopt: one is running, or will be, that connects by itself.
     std::optional<cometbft::EngineSettings> engine;
     std::filesystem::path engine_log;
+    StateSyncOptions state_sync;  ///< but for on_restored
     /// Called once, on a thread of the driver's, when no further block can be made.
     std::function<void(const std::string&)> on_failure;
 };
@@ -58,6 +60,7 @@ class CometDriver final : public Driver {
 
   private:
     void note_commit(const consensus::FinalizeRequest& block, const consensus::FinalizeResult& result);
+    void note_restored();
     void fail(const std::string& why);
     void await_engine();
     void watch();
@@ -70,6 +73,7 @@ class CometDriver final : public Driver {
     Tip tip_;
     bool stopping_ = false;
     bool failed_ = false;
+    StateSync state_sync_;
     cometbft::Handler handler_;
     cometbft::Server server_;
     std::unique_ptr<cometbft::Supervisor> supervisor_;

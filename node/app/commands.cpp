@@ -196,6 +196,7 @@ int run_start(const StartOptions& options) {
         .genesis = read_genesis(home.genesis()),
         .key = read_node_key(home.node_key()),
         .on_failure = [&failure](const std::string& what) { failure.set(what); },
+        .on_note = [](const std::string& text) { std::cerr << text + "\n"; },
     });
     report_start(node);
     rpc::RpcOptions rpc_options;

@@ -74,6 +74,23 @@ const std::vector<Setting>& settings() {
         {"cometbft", "p2p_address", "Where other validators reach it.", &Config::cometbft_p2p_address},
         {"cometbft", "p2p_port", "", &Config::cometbft_p2p_port, 1},
         {"cometbft", "peers", "Those it connects to, ID@HOST:PORT, separated by commas.", &Config::cometbft_peers},
+        {"cometbft",
+         "state_sync_rpc",
+         "For a new node: CometBFT's JSON-RPC of two others or more, separated by commas; it takes a snapshot of the\n"
+         "# state from its peers instead of executing every block. With a height and the hash of its block to trust.",
+         &Config::cometbft_state_sync_rpc},
+        {"cometbft", "state_sync_trust_height", "", &Config::cometbft_state_sync_trust_height},
+        {"cometbft", "state_sync_trust_hash", "", &Config::cometbft_state_sync_trust_hash},
+        {"snapshot",
+         "interval_blocks",
+         "Under CometBFT: a snapshot of the state for new nodes at every multiple of this height; 0 for none.",
+         &Config::snapshot_interval_blocks},
+        {"snapshot", "keep", "How many of them stay.", &Config::snapshot_keep, 1},
+        {"pruning",
+         "keep_blocks",
+         "States, and under CometBFT blocks, older than so many blocks are erased; 0 keeps everything. Not less than the\n"
+         "# chain's unbonding_blocks, 100, and what snapshots need: (keep + 1) times interval_blocks.",
+         &Config::pruning_keep_blocks},
         {"mempool", "txs_max", "Limits of what may wait for a block; under CometBFT its own config.toml has them.", &Config::mempool_txs_max, 1},
         {"mempool", "bytes_max", "", &Config::mempool_bytes_max, 1},
         {"mempool", "sender_txs_max", "Of one sender.", &Config::mempool_sender_txs_max, 1},
@@ -225,6 +242,28 @@ Config read_config(const std::filesystem::path& file, const Environment& environ
     apply_toml(config, text.str(), file.string());
     apply_environment(config, environment);
     return config;
+}
+
+void check_pruning(const Config& config, std::uint64_t unbonding_blocks) {
+    const std::uint64_t keep = config.pruning_keep_blocks;
+    const auto refuse = [keep](std::uint64_t least, const std::string& why) {
+        throw ConfigError("pruning.keep_blocks is " + std::to_string(keep) + " and must be 0 or at least " +
+                          std::to_string(least) + ": " + why);
+    };
+    if (keep == 0) {
+        return;
+    }
+    if (keep < kKeepBlocksMin) {
+        refuse(kKeepBlocksMin, "a power cut may take the last blocks from the database");
+    }
+    if (keep < unbonding_blocks) {
+        refuse(unbonding_blocks, "evidence of a validator's double signing counts for unbonding_blocks blocks");
+    }
+    // The oldest snapshot is as old as all of them and the one that is being made.
+    const std::uint64_t intervals = std::uint64_t{config.snapshot_keep} + 1;
+    if (config.snapshot_interval_blocks > keep / intervals) {
+        refuse(config.snapshot_interval_blocks * intervals, "who joins by the oldest snapshot needs the blocks after it");
+    }
 }
 
 std::string to_config_toml(const Config& config) {

@@ -16,6 +16,10 @@ enum class EngineKind : std::uint8_t { kSolo = 1, kCometBft = 2 };
 const char* to_string(EngineKind kind) noexcept;
 std::optional<EngineKind> decode_engine(std::string_view name);
 
+/// The least number of blocks that a pruning node keeps. Its commits are synced twice as often, so that the engine never
+/// forgets a block that this node may have to replay after a power cut.
+inline constexpr std::uint64_t kKeepBlocksMin = 100;
+
 /// The settings of a node. Flags win over the environment, that over config.toml, that over these defaults.
 struct Config {
     std::string rpc_address = "127.0.0.1";
@@ -31,6 +35,12 @@ struct Config {
     std::string cometbft_p2p_address = "127.0.0.1";
     std::uint16_t cometbft_p2p_port = 26'656;
     std::string cometbft_peers;        ///< ID@HOST:PORT, separated by commas
+    std::string cometbft_state_sync_rpc;  ///< CometBFT's JSON-RPC of others, separated by commas; empty: no state sync
+    std::uint64_t cometbft_state_sync_trust_height = 0;
+    std::string cometbft_state_sync_trust_hash;
+    std::uint64_t snapshot_interval_blocks = 0;  ///< 0: none
+    std::uint32_t snapshot_keep = 2;
+    std::uint64_t pruning_keep_blocks = 0;  ///< 0: all
     std::uint64_t mempool_txs_max = 10'000;
     std::uint64_t mempool_bytes_max = 64U << 20U;
     std::uint64_t mempool_sender_txs_max = 1'000;
@@ -53,6 +63,8 @@ void apply_toml(Config& config, std::string_view text, const std::string& source
 void apply_environment(Config& config, const Environment& environment);
 /// Defaults, then the file, then the environment.
 Config read_config(const std::filesystem::path& file, const Environment& environment);
+/// CMT-14: throws ConfigError when `config` prunes what a chain of `unbonding_blocks`, or a snapshot, still needs.
+void check_pruning(const Config& config, std::uint64_t unbonding_blocks);
 /// config.toml with every setting; what has its default is commented out.
 std::string to_config_toml(const Config& config = {});
 

@@ -29,6 +29,7 @@ struct Home {
     std::filesystem::path lock() const { return data() / "lock"; }
     std::filesystem::path block_log() const { return data() / "blocks.log"; }
     std::filesystem::path db() const { return data() / "db"; }
+    std::filesystem::path snapshots() const { return data() / "snapshots"; }
     std::filesystem::path clean_stop() const { return data() / "clean_stop"; }
     std::filesystem::path cometbft() const { return root / "cometbft"; }
     std::filesystem::path cometbft_log() const { return data() / "cometbft.log"; }

@@ -34,6 +34,25 @@ Page<T> to_page(history::Part<T> part) {
     return {.items = std::move(part.items), .next = part.next};
 }
 
+/// CMT-13: a node that joins by a snapshot is told whom to ask and what to trust.
+std::optional<cometbft::StateSyncSettings> state_sync_of(const Config& config) {
+    const bool is_hash = from_hex(config.cometbft_state_sync_trust_hash).value_or(Bytes{}).size() == Hash256::kSizeBytes;
+    if (config.cometbft_state_sync_rpc.empty()) {
+        return std::nullopt;
+    }
+    if (config.cometbft_state_sync_rpc.find(',') == std::string::npos) {
+        throw ConfigError("cometbft.state_sync_rpc must name two or more of CometBFT's JSON-RPCs, separated by commas");
+    }
+    if (config.cometbft_state_sync_trust_height == 0 || !is_hash) {
+        throw ConfigError("cometbft.state_sync_rpc needs cometbft.state_sync_trust_height, a height that you trust, and "
+                          "cometbft.state_sync_trust_hash, the hash of its block in 64 hex digits");
+    }
+    return cometbft::StateSyncSettings{
+        .rpc_servers = config.cometbft_state_sync_rpc,
+        .trust_height = config.cometbft_state_sync_trust_height,
+        .trust_hash = config.cometbft_state_sync_trust_hash};
+}
+
 CometOptions comet_options(const NodeOptions& options, std::function<void(const std::string&)> on_failure) {
     const Config& config = options.config;
     const std::string rpc = config.cometbft_rpc_address + ":" + std::to_string(config.cometbft_rpc_port);
@@ -45,6 +64,12 @@ CometOptions comet_options(const NodeOptions& options, std::function<void(const 
         .engine_rpc = "http://" + rpc,
         .engine = std::nullopt,
         .engine_log = options.home.cometbft_log(),
+        .state_sync =
+            {.directory = options.home.snapshots(),
+             .interval_blocks = config.snapshot_interval_blocks,
+             .keep = config.snapshot_keep,
+             .on_note = options.on_note,
+             .on_restored = {}},
         .on_failure = std::move(on_failure)};
     if (!config.cometbft_attach) {
         cometbft::EngineSettings engine;
@@ -60,6 +85,7 @@ CometOptions comet_options(const NodeOptions& options, std::function<void(const 
             engine.peers = {config.cometbft_peers};
         }
         engine.block_interval_ms = config.block_interval_ms;
+        engine.state_sync = state_sync_of(config);
         engine.create_empty_blocks = config.create_empty_blocks;
         out.engine = std::move(engine);
     }
@@ -80,7 +106,8 @@ Node::Node(NodeOptions options)
       last_stop_(take_last_stop(options_.home)),
       started_at_(std::chrono::steady_clock::now()),
       store_(options_.home.db()),
-      application_(store_, thread_cpu_ns, options_.config.engine == EngineKind::kCometBft),
+      application_(store_, thread_cpu_ns, options_.config.engine == EngineKind::kCometBft,
+                   options_.config.pruning_keep_blocks),
       driver_(make_driver()) {}
 
 Node::~Node() { driver_->stop(); }
@@ -94,6 +121,7 @@ void Node::fail(const std::string& what) {
 
 std::unique_ptr<Driver> Node::make_driver() {
     application_.init(options_.genesis);
+    check_pruning(options_.config, application_.committed()->params().unbonding_blocks);
     const auto on_failure = [this](const std::string& what) { fail(what); };
     if (options_.config.engine == EngineKind::kCometBft) {
         return std::make_unique<CometDriver>(application_, comet_options(options_, on_failure));
@@ -133,6 +161,7 @@ void Node::stop() {
 NodeStatus Node::status() const {
     const auto tip = driver_->tip();
     const auto waiting = driver_->waiting();
+    const auto committed = application_.committed();
     return {
         .chain_id = options_.genesis.chain_id,
         .engine = driver_->name(),
@@ -143,6 +172,8 @@ NodeStatus Node::status() const {
         .mempool_txs = waiting.txs,
         .mempool_bytes = waiting.bytes,
         .block_interval_ms = options_.config.block_interval_ms,
+        .first_state = committed->first_state(),
+        .first_block = committed->first_block(),
         .last_stop = last_stop_,
         .uptime_s = static_cast<std::uint64_t>(
             std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - started_at_).count()
@@ -163,6 +194,9 @@ std::optional<StoredBlock> Node::block(Height height) const {
     // A log may be one block ahead of the state.
     if (height.value == 0 || height > committed->height()) {
         return std::nullopt;
+    }
+    if (height < committed->first_block()) {
+        throw consensus::HeightNotKept("the block", height, committed->first_block(), committed->height());
     }
     StoredBlock out = driver_->block(height);
     auto receipts = history::Reader(committed->snapshot()).receipts(height);
@@ -199,12 +233,8 @@ bool Node::in_mempool(const Hash256& tx) const { return driver_->is_waiting(tx);
 
 std::optional<Bytes> Node::state(const Bytes& key) const { return application_.committed()->get(key); }
 
-std::optional<consensus::QueryResult> Node::prove(const Bytes& key, std::optional<Height> height) const {
-    try {
-        return application_.query({.key = key, .height = height});
-    } catch (const std::out_of_range&) {
-        return std::nullopt;
-    }
+consensus::QueryResult Node::prove(const Bytes& key, std::optional<Height> height) const {
+    return application_.query({.key = key, .height = height});
 }
 
 std::uint64_t Node::next_nonce(const AccountId& account) const {

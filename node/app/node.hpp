@@ -28,6 +28,8 @@ struct NodeOptions {
     crypto::SecretKey key;
     /// Called once on the engine's thread when the node cannot go on.
     std::function<void(const std::string&)> on_failure;
+    /// Lines for the operator about what goes on beside the blocks; on any thread. May be empty.
+    std::function<void(const std::string&)> on_note{};
 };
 
 /// A whole node but for its RPC server: home, database, block log, rules and engine.
@@ -56,7 +58,7 @@ class Node final : public NodeApi {
     std::optional<StoredTx> tx(const Hash256& hash) const override;
     bool in_mempool(const Hash256& tx) const override;
     std::optional<Bytes> state(const Bytes& key) const override;
-    std::optional<consensus::QueryResult> prove(const Bytes& key, std::optional<Height> height) const override;
+    consensus::QueryResult prove(const Bytes& key, std::optional<Height> height) const override;
     std::uint64_t next_nonce(const AccountId& account) const override;
     Page<contracts::HistoryRecord> task_history(const contracts::TaskId& task, std::uint64_t from, std::uint32_t limit)
         const override;

@@ -30,6 +30,8 @@ struct NodeStatus {
     std::uint64_t mempool_txs = 0;
     std::uint64_t mempool_bytes = 0;
     std::uint64_t block_interval_ms = 0;
+    Height first_state;  ///< states, and proofs from them, are kept from this height on
+    Height first_block;  ///< blocks, and what happened in them, from this one on
     LastStop last_stop = LastStop::kFirstStart;
     std::uint64_t uptime_s = 0;
 };
@@ -37,7 +39,7 @@ struct NodeStatus {
 struct StoredBlock {
     Height height;
     Hash256 hash;
-    Hash256 parent;
+    std::optional<Hash256> parent;  ///< nullopt: this is the first block that is kept
     std::uint64_t time_ms = 0;
     AccountId proposer;
     Hash256 parent_app_hash;
@@ -87,6 +89,7 @@ class NodeApi {
     virtual Result<Hash256, SubmitError> submit(Bytes tx) = 0;
     /// Waits until a block later than `after` is committed, at most `timeout`; returns the last committed height.
     virtual Height wait_for_block(Height after, std::chrono::milliseconds timeout) = 0;
+    /// nullopt: there is none yet. Throws consensus::HeightNotKept for one that is not here any more.
     virtual std::optional<StoredBlock> block(Height height) const = 0;
     /// What the validators signed of a block, Borsh of light::LightBlock; nullopt under the embedded engine, or when the
     /// engine has no such block. Throws when the engine cannot be asked.
@@ -95,8 +98,8 @@ class NodeApi {
     virtual bool in_mempool(const Hash256& tx) const = 0;
     /// A slot of the last committed state, by its key (contracts::keys).
     virtual std::optional<Bytes> state(const Bytes& key) const = 0;
-    /// With a proof; nullopt when the height is not kept.
-    virtual std::optional<consensus::QueryResult> prove(const Bytes& key, std::optional<Height> height) const = 0;
+    /// With a proof. Throws consensus::HeightNotKept.
+    virtual consensus::QueryResult prove(const Bytes& key, std::optional<Height> height) const = 0;
     /// The nonce for the account's next transaction, counting those waiting in the mempool.
     virtual std::uint64_t next_nonce(const AccountId& account) const = 0;
     virtual Page<contracts::HistoryRecord> task_history(

@@ -115,6 +115,27 @@ void keep_block(storage::Batch& batch, const consensus::FinalizeRequest& block) 
     batch.put(storage::Column::kHistory, with_number(make_key(Kind::kBlock), block.height.value), codec::encode(kept));
 }
 
+std::size_t prune_block(storage::Batch& batch, const storage::Snapshot& snapshot, Height height) {
+    const Reader reader(snapshot);
+    const auto receipts = reader.receipts(height).value_or(std::vector<contracts::Receipt>{});
+    for (std::size_t i = 0; i < receipts.size(); ++i) {
+        // A transaction can be in several blocks; the last is where it is found.
+        const auto place = reader.find_tx(receipts[i].tx);
+        if (place && place->height == height) {
+            batch.erase(storage::Column::kHistory, make_key(Kind::kTx, receipts[i].tx.view()));
+        }
+        if (is_sender_known(receipts[i])) {
+            batch.erase(
+                storage::Column::kHistory,
+                with_number(make_key(Kind::kAccountTx, receipts[i].sender.view()), position(height, i))
+            );
+        }
+    }
+    batch.erase(storage::Column::kHistory, with_number(make_key(Kind::kReceipts), height.value));
+    batch.erase(storage::Column::kHistory, with_number(make_key(Kind::kBlock), height.value));
+    return 1 + receipts.size();
+}
+
 void index_block(
     storage::Batch& batch,
     const consensus::FinalizeRequest& block,

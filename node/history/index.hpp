@@ -63,6 +63,10 @@ void index_block(
 /// Adds the block itself.
 void keep_block(storage::Batch& batch, const consensus::FinalizeRequest& block);
 
+/// Erases the block of `height` with its receipts and where its transactions are. What happened to tasks and in disputes
+/// stays. Returns how much was looked at.
+std::size_t prune_block(storage::Batch& batch, const storage::Snapshot& snapshot, Height height);
+
 /// Part of a listing. `next` is the `from` of the following part; nullopt at the end.
 template <class T>
 struct Part {

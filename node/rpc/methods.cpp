@@ -134,7 +134,9 @@ Json tx_get(const NodeApi& api, const Json& params) {
         return render_tx(*tx, true);
     }
     if (!is_pending) {
-        throw Fault(kNotFound, "no such transaction");
+        const Height first = api.status().first_block;
+        throw Fault(kNotFound, "no such transaction" +
+                                   (first.value > 1 ? " in the blocks from " + std::to_string(first.value) + " on" : ""));
     }
     Json out{{"hash", render(hash)}, {"status", "pending"}};
     for (const char* name : {"height", "index", "action", "sender", "nonce", "fee", "code", "error", "size_bytes",
@@ -284,9 +286,17 @@ Json task_list(const NodeApi& api, const Json& params) {
 Json task_history(const NodeApi& api, const Json& params) {
     const Arguments arguments(params, {"task", "limit", "cursor"});
     const auto id = arguments.id<contracts::TaskId>("task");
-    require<contracts::Task>(api, keys::task(id), "task");
+    const auto task = require<contracts::Task>(api, keys::task(id), "task");
     const std::string scope = "task_history/" + to_hex(id.view());
-    const auto page = api.task_history(id, arguments.from(scope), arguments.limit());
+    const std::uint64_t from = arguments.from(scope);
+    const auto page = api.task_history(id, from, arguments.limit());
+    // A node that began with a snapshot has not seen what was before it.
+    if (page.items.empty() ? from < task.history_count : page.items.front().index != from) {
+        const Height first = api.status().first_block;
+        throw Fault(kUnavailable, "the beginning of this task's history is not here: what blocks did is, from " +
+                                      std::to_string(first.value) + " on",
+                    {{"first_height", first.value}});
+    }
     Json records = Json::array();
     for (const auto& record : page.items) {
         records.push_back(render(record));
@@ -442,14 +452,11 @@ Json chain_proof(const NodeApi& api, const Json& params) {
     const auto height =
         arguments.has("height") ? std::optional(Height{arguments.number("height", kAny)}) : std::nullopt;
     const auto answer = api.prove(key, height);
-    if (!answer) {
-        throw Fault(kUnavailable, "the state of that height is not kept");
-    }
     return {{"key", to_hex(key)},
-            {"value", answer->value ? Json(to_hex(*answer->value)) : Json()},
-            {"height", answer->height.value},
-            {"app_hash", render(answer->app_hash)},
-            {"proof", to_hex(codec::encode(answer->proof))}};
+            {"value", answer.value ? Json(to_hex(*answer.value)) : Json()},
+            {"height", answer.height.value},
+            {"app_hash", render(answer.app_hash)},
+            {"proof", to_hex(codec::encode(answer.proof))}};
 }
 
 }  // namespace
@@ -458,7 +465,14 @@ Dispatcher make_dispatcher(NodeApi& api, const std::atomic<bool>& stopping) {
     Dispatcher out;
     using Reader = Json (*)(const NodeApi&, const Json&);
     const auto add = [&out, &api](const char* name, Reader method) {
-        out.add(name, [&api, method](const Json& params) { return method(api, params); });
+        out.add(name, [&api, method](const Json& params) {
+            try {
+                return method(api, params);
+            } catch (const consensus::HeightNotKept& error) {
+                throw Fault(kUnavailable, error.what(),
+                            {{"first_height", error.first().value}, {"last_height", error.last().value}});
+            }
+        });
     };
     add("node_status", node_status);
     add("chain_params", chain_params);

@@ -33,6 +33,8 @@ Json render_status(const node::NodeStatus& s, const std::string& version) {
             {"proposer", s.proposer.is_zero() ? Json() : render(s.proposer)},
             {"mempool", {{"txs", s.mempool_txs}, {"bytes", s.mempool_bytes}}},
             {"block_interval_ms", s.block_interval_ms},
+            {"first_state", s.first_state.value},
+            {"first_block", s.first_block.value},
             {"last_stop", text_of(s.last_stop)},
             {"uptime_s", s.uptime_s}};
 }
@@ -49,7 +51,7 @@ Json render_block(const node::StoredBlock& stored) {
     const auto& block = stored.signed_block;
     return {{"height", stored.height.value},
             {"hash", render(stored.hash)},
-            {"parent", render(stored.parent)},
+            {"parent", stored.parent ? render(*stored.parent) : Json()},
             {"time_ms", stored.time_ms},
             {"proposer", render(stored.proposer)},
             {"txs_root", block ? render(block->header.txs_root) : Json()},

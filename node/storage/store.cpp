@@ -9,6 +9,7 @@
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/options.h>
 #include <rocksdb/table.h>
+#include <rocksdb/utilities/table_properties_collectors.h>
 #include <rocksdb/write_batch.h>
 
 #include <core/base/assert.hpp>
@@ -32,8 +33,17 @@ void check(const rocksdb::Status& status, const char* what) {
     }
 }
 
-rocksdb::ColumnFamilyOptions make_column_options() {
+rocksdb::ColumnFamilyOptions make_column_options(const StoreOptions& store) {
+    // A file where so many of so many neighbours erase something is compacted soon: pruning frees the disk.
+    constexpr std::size_t kWindow = 4'096;
+    constexpr std::size_t kErased = 1'024;
     rocksdb::ColumnFamilyOptions options;
+    options.table_properties_collector_factories.push_back(
+        rocksdb::NewCompactOnDeletionCollectorFactory(kWindow, kErased)
+    );
+    if (store.write_buffer_bytes != 0) {
+        options.write_buffer_size = store.write_buffer_bytes;
+    }
     rocksdb::BlockBasedTableOptions table;
     table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
     table.format_version = 5;
@@ -135,7 +145,7 @@ Store::Store(const std::filesystem::path& directory, StoreOptions options) : imp
     }
     std::vector<rocksdb::ColumnFamilyDescriptor> descriptors;
     for (const char* name : kColumnNames) {
-        descriptors.emplace_back(name, make_column_options());
+        descriptors.emplace_back(name, make_column_options(options));
     }
     rocksdb::DB* db = nullptr;
     const auto status = rocksdb::DB::Open(db_options, directory.string(), descriptors, &impl_->columns, &db);

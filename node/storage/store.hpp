@@ -24,10 +24,10 @@ class StorageError : public std::runtime_error {
 /// Column families. Numbers are indices, names are on disk.
 enum class Column : std::uint8_t {
     kMeta = 0,     ///< height, app hash, chain id
-    kState = 1,    ///< slot -> last committed value
+    kState = 1,    ///< SHA-256(slot) -> slot and last committed value
     kValues = 2,   ///< SHA-256(slot) || height, big-endian -> slot and value written at that height
     kTree = 3,     ///< JMT nodes
-    kStale = 4,    ///< height || node key: nodes that later heights do not reach; for pruning
+    kStale = 4,    ///< height, big-endian -> nodes that it and later ones do not reach, slots it changed; for pruning
     kHistory = 5,  ///< indexes that no rule reads
 };
 inline constexpr std::size_t kColumnCount = 6;
@@ -81,6 +81,7 @@ enum class Fault : std::uint8_t { kNone = 0, kFail = 1, kTear = 2 };
 struct StoreOptions {
     bool in_memory = false;       ///< nothing on disk; gone when closed
     bool write_ahead_log = true;  ///< false: survives nothing but close(); for scratch stores
+    std::size_t write_buffer_bytes = 0;  ///< of one column, before it goes to a file; 0: RocksDB's own
     /// Tests only: asked before every append and sync of every file with their number so far.
     std::function<Fault(std::uint64_t)> fault;
 };

@@ -51,7 +51,7 @@ class FakeNode final : public node::NodeApi {
         const auto found = slots_.find(key);
         return found == slots_.end() ? std::nullopt : std::optional(found->second);
     }
-    std::optional<consensus::QueryResult> prove(const Bytes& key, std::optional<Height> height) const override {
+    consensus::QueryResult prove(const Bytes& key, std::optional<Height> height) const override {
         return consensus::QueryResult{.height = height.value_or(Height{}), .app_hash = {}, .value = state(key), .proof = {}};
     }
     std::uint64_t next_nonce(const AccountId&) const override { return 0; }

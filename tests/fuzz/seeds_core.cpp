@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <map>
 
 #include <core/codec/borsh.hpp>
@@ -6,8 +7,10 @@
 #include <core/crypto/hash.hpp>
 #include <core/crypto/keystore.hpp>
 #include <core/merkle/jmt.hpp>
+#include <core/merkle/range.hpp>
 #include <tests/fuzz/seeds.hpp>
 #include <tests/fuzz/shapes.hpp>
+#include <tests/fuzz/snapshot_shapes.hpp>
 
 namespace assay::fuzz {
 namespace {
@@ -44,6 +47,38 @@ void write_jmt(const CorpusWriter& out) {
     }
 }
 
+void write_snapshot(const CorpusWriter& out) {
+    Nodes nodes;
+    std::map<Bytes, std::optional<Bytes>> changes;
+    std::vector<snapshot::Slot> slots;
+    for (std::uint8_t i = 0; i < 40; ++i) {
+        changes[Bytes{i}] = Bytes(i, i);
+        slots.push_back({Bytes{i}, Bytes(i, i)});
+    }
+    const auto hash_of = [](const snapshot::Slot& slot) { return crypto::sha256(slot.key); };
+    std::sort(slots.begin(), slots.end(), [&](const auto& a, const auto& b) { return hash_of(a) < hash_of(b); });
+    const merkle::TreeUpdate update = merkle::update_tree(nodes, std::nullopt, 1, changes);
+    nodes.add(update);
+    snapshot::Metadata metadata{.height = Height{1}, .chunks = {}};
+    std::optional<merkle::LeafHashes> after;
+    for (std::size_t begin = 0; begin < slots.size(); begin += 16) {
+        const std::size_t end = std::min(begin + 16, slots.size());
+        const auto range = merkle::prove_range(nodes, 1, after ? std::optional(after->key_hash) : std::nullopt, 16);
+        const auto from = slots.begin() + static_cast<std::ptrdiff_t>(begin);
+        ChunkClaim claim{.root = update.root, .after = after, .chunk = {.slots = {}, .left = range.left, .right = range.right}};
+        claim.chunk.slots.assign(from, from + static_cast<std::ptrdiff_t>(end - begin));
+        after = range.leaves.back();
+        metadata.chunks.push_back(crypto::sha256(codec::encode(claim.chunk)));
+        out.write("snapshot", "chunk_" + std::to_string(begin), codec::encode(claim.chunk));
+        out.write("snapshot", "claim_" + std::to_string(begin), codec::encode(claim));
+        claim.root = Hash256{};
+        out.write("snapshot", "refuted_" + std::to_string(begin), codec::encode(claim));
+    }
+    ChunkClaim whole{.root = update.root, .after = {}, .chunk = {.slots = slots, .left = {}, .right = {}}};
+    out.write("snapshot", "whole", codec::encode(whole));
+    out.write("snapshot", "metadata", codec::encode(metadata));
+}
+
 void write_keystore(const CorpusWriter& out) {
     // The secret key 3 sealed under "password" (tests/vectors has how).
     KeystoreCase sealed{.account = {}, .n = 4, .r = 1, .p = 1, .ciphertext = Bytes(48), .password = "password"};
@@ -74,6 +109,7 @@ void write_core_seeds(const CorpusWriter& out) {
     out.write("address", "bip350_data", "abcdef1l7aum6echk45nj3s0wdvt2fg8x9yrzpqzd3ryx");
     out.write("address", "bech32_not_m", "a12uel5l");
     write_jmt(out);
+    write_snapshot(out);
     write_keystore(out);
 }
 

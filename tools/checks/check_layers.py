@@ -38,10 +38,11 @@ ROOMS = {
     "net": (CORE + ["verifier/canonical", "verifier/trace", "contracts"], ["boost", "json", "system"], False),
     "node/storage": (CORE + ["contracts", "consensus"], ["rocksdb", "system"], False),
     "node/history": (CORE + ["contracts", "consensus", "node/storage"], ["system"], False),
+    "node/snapshot": (CORE + ["consensus", "node/storage"], ["system"], False),
     "node/rpc": (CORE + ["verifier/canonical", "verifier/trace", "contracts", "consensus", "net", "node/app"],
                  ["json", "system"], False),
     "node/app": (CORE + ["verifier/canonical", "verifier/trace", "contracts", "consensus", "consensus/cometbft", "consensus/light", "net", "node/storage",
-                 "node/history", "node/rpc"], ["json", "cli11", "toml", "system"], False),
+                 "node/history", "node/snapshot", "node/rpc"], ["json", "cli11", "toml", "system"], False),
     "tools": (EVERYTHING, EVERYTHING, False),
     "tests": (EVERYTHING, EVERYTHING, False),
 }

@@ -8,6 +8,8 @@
     cometbft_e2e.py BIN crash-points POINTS VALIDATORS
                                          the engine's own crash points, one after the other, under load
     cometbft_e2e.py BIN join             a full node joins by replaying the blocks
+    cometbft_e2e.py BIN state-sync       a full node joins by a snapshot of the state, and goes on
+    cometbft_e2e.py BIN pruning          old blocks and states go, here and in the engine; the chain goes on
     cometbft_e2e.py BIN staking          a full node becomes a validator by staking, and leaves again
     cometbft_e2e.py BIN double-sign      two nodes with one key: its stake is slashed by the engine's evidence
 
@@ -72,6 +74,19 @@ class Node:
         if wait:
             self.await_ready()
 
+    def configure(self, section, **settings):
+        """Changes config.toml; what is not said there has its default, as a comment."""
+        file = self.home / "config.toml"
+        head, body = file.read_text().split(f"[{section}]\n", 1)
+        for key, value in settings.items():
+            body, count = re.subn(rf"^(# )?{key} = .*$", lambda _: f"{key} = {json.dumps(value)}", body, count=1, flags=re.M)
+            check(count == 1, f"{file} has no {section}.{key}")
+        file.write_text(f"{head}[{section}]\n{body}")
+
+    def engine_rpc(self):
+        text = (self.home / "config.toml").read_text()
+        return "127.0.0.1:" + re.search(r"\[cometbft\].*?^rpc_port = (\d+)", text, re.S | re.M).group(1)
+
     def await_ready(self):
         line = self.process.stdout.readline()
         check(line.startswith("assayd ready"), f"{self.home} did not become ready: {self.log_tail()}")
@@ -104,10 +119,11 @@ class Node:
 
 
 class Testnet:
-    def __init__(self, binaries, folder, validators=4, full_nodes=0, interval_ms=200):
+    def __init__(self, binaries, folder, validators=4, full_nodes=0, interval_ms=200, genesis=None):
         self.binaries, self.folder = binaries, folder / "net"
+        more = ["--genesis", str(genesis)] if genesis else []
         out = self.assayd("testnet", "--home", str(self.folder), "--validators", str(validators), "--full-nodes",
-                          str(full_nodes), "--base-port", "0", "--block-interval-ms", str(interval_ms), "-o", "json")
+                          str(full_nodes), "--base-port", "0", "--block-interval-ms", str(interval_ms), "-o", "json", *more)
         self.nodes = [Node(binaries, pathlib.Path(n["home"]), n["rpc"]) for n in out["nodes"]]
         self.accounts = [n["account"] for n in out["nodes"]]
 
@@ -149,10 +165,10 @@ class Testnet:
                 check(time.monotonic() < end, f"{node.home} did not reach height {height}: {node.log_tail()}")
                 time.sleep(0.1)
 
-    def check_agreement(self, which):
-        """Every one of these nodes has the same block and the same state at every height."""
+    def check_agreement(self, which, first=1):
+        """Every one of these nodes has the same block and the same state at every height from `first` on."""
         heights = [self.nodes[i].rpc.height() for i in which]
-        for height in range(1, min(heights) + 1):
+        for height in range(first, min(heights) + 1):
             found = {(b["hash"], b["app_hash"]) for b in (self.nodes[i].rpc.call("chain_block", height=height) for i in which)}
             check(len(found) == 1, f"nodes disagree at height {height}: {found}")
         return min(heights)
@@ -190,7 +206,8 @@ def await_true(what, condition, timeout=90):
 class Load:
     """Transfers of one grain from every node's account, each to whatever node is up, until stopped."""
 
-    def __init__(self, net):
+    def __init__(self, net, which=None):
+        self.nodes = [node for i, node in enumerate(net.nodes) if which is None or i in which]
         self.net, self.executed, self.stopped = net, [], threading.Event()
         payers = [Client(net, net.nodes[0], f"payer{i}", key_of=node) for i, node in enumerate(net.nodes)]
         self.threads = [threading.Thread(target=self.loop, args=(payer, i)) for i, payer in enumerate(payers)]
@@ -198,7 +215,7 @@ class Load:
     def loop(self, payer, seed):
         chooser = random.Random(seed)
         while not self.stopped.is_set():
-            payer.node = chooser.choice(self.net.nodes)
+            payer.node = chooser.choice(self.nodes)
             result = payer.ask("account", "send", self.net.assayd_account(seed), "1 grains")
             if result.returncode == 0:
                 self.executed.append(json.loads(result.stdout))
@@ -315,11 +332,83 @@ def run_join(binaries, folder):
         net.stop()
 
 
+def run_state_sync(binaries, folder):
+    net = Testnet(binaries, folder, full_nodes=1)
+    newcomer = net.nodes[4]
+    try:
+        for node in net.nodes:
+            node.configure("snapshot", interval_blocks=10)
+        net.start(range(4))
+        with Load(net, range(4)) as load:
+            net.await_height(25, range(4))
+        account = net.assayd_account(0)
+        trusted = net.nodes[0].rpc.call("chain_block", height=5)
+        newcomer.configure("cometbft", state_sync_rpc=",".join(n.engine_rpc() for n in net.nodes[:2]),
+                           state_sync_trust_height=5, state_sync_trust_hash=trusted["hash"])
+        newcomer.start(environment={"CMT_STATESYNC_DISCOVERY_TIME": "5s"})
+        net.await_height(net.nodes[0].rpc.height() + 3, range(5))
+        first = newcomer.rpc.call("node_status")["first_block"]
+        check(first > 10 and first % 10 == 1, f"the newcomer began after a snapshot, not at block {first}")
+        check("state sync: the state is that of height" in newcomer.log_tail(), newcomer.log_tail())
+        for method, params in (("chain_block", {"height": 3}), ("chain_proof", {"account": account, "height": 3})):
+            try:
+                newcomer.rpc.call(method, **params)
+                check(False, f"{method} answers what is not here")
+            except RuntimeError as error:
+                check("is not here: heights" in str(error), f"{method}: {error}")
+        # The same state at every height that it has, also after a crash, and it takes and relays transactions.
+        newcomer.kill()
+        newcomer.start()
+        client = Client(net, newcomer, "newcomer")
+        check(client.run("account", "show", account)["nonce"] > 0, "the state is there")
+        client.run("account", "send", account, "1 grains")
+        heights = net.check_agreement(range(5), first + 1)
+        print(f"joined at height {first - 1} of {heights}, {len(load.executed)} transfers; agreed since")
+    finally:
+        net.stop()
+
+
+def run_pruning(binaries, folder):
+    # The evidence of the chain counts for 50 blocks only: no more than 100 have to be kept.
+    template = Testnet(binaries, folder / "template", validators=1)
+    genesis = json.loads((template.nodes[0].home / "genesis.json").read_text())
+    genesis["params"]["unbonding_blocks"] = 50
+    genesis.pop("validators")
+    genesis["balances"] = {template.accounts[0]: genesis["balances"][template.accounts[0]]}
+    (folder / "genesis.json").write_text(json.dumps(genesis))
+    net = Testnet(binaries, folder, validators=2, interval_ms=20, genesis=folder / "genesis.json")
+    pruning, keeping = net.nodes
+    try:
+        pruning.configure("pruning", keep_blocks=99)
+        pruning.start(wait=False)
+        check(pruning.process.wait(timeout=30) == 3 and "must be 0 or at least 100" in pruning.log_tail(), pruning.log_tail())
+        pruning.configure("pruning", keep_blocks=100)
+        net.start()
+        net.await_height(130, range(2))
+        pruning.kill()
+        pruning.start()
+        net.await_height(180, range(2))
+        status = pruning.rpc.call("node_status")
+        check(status["height"] - 110 < status["first_state"] < status["height"], f"pruned up to the last 100: {status}")
+        check(status["first_block"] == status["first_state"] + 1, f"{status}")
+        check(keeping.rpc.call("node_status")["first_block"] == 1, "the other keeps everything")
+        with urllib.request.urlopen(f"http://{pruning.engine_rpc()}/status", timeout=15) as answer:
+            earliest = int(json.load(answer)["result"]["sync_info"]["earliest_block_height"])
+        check(earliest > 20, f"the engine keeps its blocks from {earliest} on")
+        try:
+            pruning.rpc.call("chain_block", height=5)
+            check(False, "an old block is there")
+        except RuntimeError as error:
+            check("is not here: heights" in str(error), f"{error}")
+        heights = net.check_agreement(range(2), status["first_block"] + 20)
+        print(f"pruned up to {status['first_state']} of {heights}, the engine up to {earliest}; agreed since")
+    finally:
+        net.stop()
+
+
 def engine_set(node):
     """The powers of the engine's own validators, by address."""
-    text = (node.home / "config.toml").read_text()
-    port = re.search(r"\[cometbft\].*?^rpc_port = (\d+)", text, re.S | re.M).group(1)
-    with urllib.request.urlopen(f"http://127.0.0.1:{port}/validators?per_page=100", timeout=15) as answer:
+    with urllib.request.urlopen(f"http://{node.engine_rpc()}/validators?per_page=100", timeout=15) as answer:
         found = json.load(answer)["result"]["validators"]
     return {v["address"].lower(): int(v["voting_power"]) for v in found}
 
@@ -393,7 +482,8 @@ def main():
             return
         modes = {"demo": lambda: run_demo(binaries, folder, rest[0]), "minority": lambda: run_minority(binaries, folder),
                  "kill": lambda: run_kill(binaries, folder, int(rest[0]), int(rest[1])),
-                 "crash-points": lambda: run_crash_points(binaries, folder, int(rest[0]), int(rest[1])), "join": lambda: run_join(binaries, folder), "staking": lambda: run_staking(binaries, folder),
+                 "crash-points": lambda: run_crash_points(binaries, folder, int(rest[0]), int(rest[1])), "join": lambda: run_join(binaries, folder), "state-sync": lambda: run_state_sync(binaries, folder), "pruning": lambda: run_pruning(binaries, folder),
+                 "staking": lambda: run_staking(binaries, folder),
                  "double-sign": lambda: run_double_sign(binaries, folder)}
         if mode not in modes:
             sys.exit(__doc__)

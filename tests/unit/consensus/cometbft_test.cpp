@@ -199,7 +199,7 @@ TEST_CASE("CMT-6: what this application does without is answered as the protocol
     request.mutable_list_snapshots();
     CHECK(toy.handler.handle(request).list_snapshots().snapshots_size() == 0);
     request.mutable_offer_snapshot();
-    CHECK(toy.handler.handle(request).offer_snapshot().result() == abci::ResponseOfferSnapshot::REJECT_FORMAT);
+    CHECK(toy.handler.handle(request).offer_snapshot().result() == abci::ResponseOfferSnapshot::ABORT);
     request.mutable_apply_snapshot_chunk();
     CHECK(toy.handler.handle(request).apply_snapshot_chunk().result() == abci::ResponseApplySnapshotChunk::ABORT);
     request.mutable_extend_vote();

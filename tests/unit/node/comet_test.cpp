@@ -122,9 +122,9 @@ TEST_CASE("a kept block is the one that was executed") {
     CHECK(kept.hash == block.block_hash);
     CHECK(kept.time_ms == block.time_ms);
     CHECK(kept.txs == block.txs);
-    CHECK_THROWS_AS(abci.app.kept_block({2}), storage::StorageError);
+    CHECK_THROWS_AS(abci.app.kept_block({2}), consensus::HeightNotKept);
     CHECK(abci.app.app_hash_at({1}) == abci.app.info().app_hash);
-    CHECK_THROWS_AS(abci.app.app_hash_at({2}), std::out_of_range);
+    CHECK_THROWS_AS(abci.app.app_hash_at({2}), consensus::HeightNotKept);
 }
 
 namespace {

@@ -165,9 +165,9 @@ std::optional<Bytes> FakeNode::state(const Bytes& slot) const {
     return found == state_.end() ? std::nullopt : std::optional(found->second);
 }
 
-std::optional<consensus::QueryResult> FakeNode::prove(const Bytes& slot, std::optional<Height> height) const {
+consensus::QueryResult FakeNode::prove(const Bytes& slot, std::optional<Height> height) const {
     if (height && height->value < oldest_height) {
-        return std::nullopt;
+        throw consensus::HeightNotKept("the state", *height, Height{oldest_height}, status().height);
     }
     consensus::QueryResult out;
     out.height = height.value_or(status().height);

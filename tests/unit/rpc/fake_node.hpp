@@ -40,7 +40,7 @@ class FakeNode final : public node::NodeApi {
     std::optional<node::StoredTx> tx(const Hash256& hash) const override;
     bool in_mempool(const Hash256& tx) const override;
     std::optional<Bytes> state(const Bytes& key) const override;
-    std::optional<consensus::QueryResult> prove(const Bytes& key, std::optional<Height> height) const override;
+    consensus::QueryResult prove(const Bytes& key, std::optional<Height> height) const override;
     std::uint64_t next_nonce(const AccountId& account) const override;
     node::Page<contracts::HistoryRecord> task_history(
         const contracts::TaskId& task, std::uint64_t from, std::uint32_t limit

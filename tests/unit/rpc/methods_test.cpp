@@ -144,7 +144,7 @@ TEST_CASE("status, parameters and blocks are as documented") {
     CHECK(status.at("height") == 7);
     CHECK(status.at("last_stop") == "unclean");
     CHECK(status.at("mempool") == Json{{"txs", 0}, {"bytes", 0}});
-    CHECK(status.size() == 11);
+    CHECK(status.size() == 13);
     const Json params = server.result("chain_params");
     CHECK(params.at("raw") == to_hex(codec::encode(Params{})));
     CHECK(params.at("fee_base") == "1000");
