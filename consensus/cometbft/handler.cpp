@@ -390,7 +390,6 @@ void Handler::offer_snapshot(const abci::Request& request, abci::Response& respo
         case consensus::OfferAnswer::kReject: out.set_result(abci::ResponseOfferSnapshot::REJECT); break;
         case consensus::OfferAnswer::kRejectFormat: out.set_result(abci::ResponseOfferSnapshot::REJECT_FORMAT); break;
     }
-    finalized_.reset();
 }
 
 void Handler::apply_chunk(const abci::Request& request, abci::Response& response) {

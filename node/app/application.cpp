@@ -277,7 +277,7 @@ Height Application::retain_height() const {
 
 void Application::commit() {
     ASSERT(pending_.has_value());
-    // The engine forgets blocks that this database need not lose any more: what is older than kKeepBlocksMin is durable.
+    // The engine forgets blocks that this database could lose in a power cut, but for a synced commit after them.
     const bool sync = keep_ != 0 && pending_->meta.height.value % (kKeepBlocksMin / 2) == 0;
     store_.write(pending_->batch, sync);
     publish(pending_->meta);

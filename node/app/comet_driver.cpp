@@ -205,6 +205,10 @@ std::optional<Bytes> CometDriver::light_block(Height height) const {
     if (height.value == 0 || height > tip().height) {
         return std::nullopt;
     }
+    // The engine keeps what this node told it to.
+    if (const Height first = application_.committed()->first_block(); height < first) {
+        throw consensus::HeightNotKept("the light block", height, first, tip().height);
+    }
     return codec::encode(cometbft::read_light_block(rpc_, height.value));
 }
 

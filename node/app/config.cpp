@@ -88,8 +88,8 @@ const std::vector<Setting>& settings() {
         {"snapshot", "keep", "How many of them stay.", &Config::snapshot_keep, 1},
         {"pruning",
          "keep_blocks",
-         "States, and under CometBFT blocks, older than so many blocks are erased; 0 keeps everything. Not less than the\n"
-         "# chain's unbonding_blocks, 100, and what snapshots need: (keep + 1) times interval_blocks.",
+         "States, and under CometBFT blocks, older than so many blocks are erased; 0 keeps everything. Not less\n"
+         "# than the chain's unbonding_blocks, 100, and what snapshots need: (keep + 1) times interval_blocks.",
          &Config::pruning_keep_blocks},
         {"mempool", "txs_max", "Limits of what may wait for a block; under CometBFT its own config.toml has them.", &Config::mempool_txs_max, 1},
         {"mempool", "bytes_max", "", &Config::mempool_bytes_max, 1},
@@ -262,7 +262,8 @@ void check_pruning(const Config& config, std::uint64_t unbonding_blocks) {
     // The oldest snapshot is as old as all of them and the one that is being made.
     const std::uint64_t intervals = std::uint64_t{config.snapshot_keep} + 1;
     if (config.snapshot_interval_blocks > keep / intervals) {
-        refuse(config.snapshot_interval_blocks * intervals, "who joins by the oldest snapshot needs the blocks after it");
+        refuse(config.snapshot_interval_blocks * intervals,
+               "who joins by the oldest snapshot needs the blocks after it");
     }
 }
 

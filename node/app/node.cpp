@@ -36,7 +36,8 @@ Page<T> to_page(history::Part<T> part) {
 
 /// CMT-13: a node that joins by a snapshot is told whom to ask and what to trust.
 std::optional<cometbft::StateSyncSettings> state_sync_of(const Config& config) {
-    const bool is_hash = from_hex(config.cometbft_state_sync_trust_hash).value_or(Bytes{}).size() == Hash256::kSizeBytes;
+    const auto hash = from_hex(config.cometbft_state_sync_trust_hash);
+    const bool is_hash = hash && hash->size() == Hash256::kSizeBytes;
     if (config.cometbft_state_sync_rpc.empty()) {
         return std::nullopt;
     }
@@ -44,8 +45,8 @@ std::optional<cometbft::StateSyncSettings> state_sync_of(const Config& config) {
         throw ConfigError("cometbft.state_sync_rpc must name two or more of CometBFT's JSON-RPCs, separated by commas");
     }
     if (config.cometbft_state_sync_trust_height == 0 || !is_hash) {
-        throw ConfigError("cometbft.state_sync_rpc needs cometbft.state_sync_trust_height, a height that you trust, and "
-                          "cometbft.state_sync_trust_hash, the hash of its block in 64 hex digits");
+        throw ConfigError("cometbft.state_sync_rpc needs cometbft.state_sync_trust_height, a height that you trust, "
+                          "and cometbft.state_sync_trust_hash, the hash of its block in 64 hex digits");
     }
     return cometbft::StateSyncSettings{
         .rpc_servers = config.cometbft_state_sync_rpc,

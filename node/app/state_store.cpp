@@ -188,7 +188,9 @@ void write_restored(
     }
 }
 
-bool is_restoring(const storage::Snapshot& snapshot) { return snapshot.get(Column::kMeta, restoring_key()).has_value(); }
+bool is_restoring(const storage::Snapshot& snapshot) {
+    return snapshot.get(Column::kMeta, restoring_key()).has_value();
+}
 
 void mark_restoring(storage::Batch& batch) { batch.put(Column::kMeta, restoring_key(), {}); }
 
