@@ -81,8 +81,10 @@ struct Summary {
     Hash256 hash = empty_tree_root();
 };
 
-Summary summary_of(const Child& child) {
+/// `hashes` counts the digests computed.
+Summary summary_of(const Child& child, std::uint64_t& hashes) {
     if (const auto* leaf = std::get_if<LeafHashes>(&child)) {
+        ++hashes;
         return {Summary::What::kLeaf, leaf_hash(*leaf)};
     }
     if (const auto* inner = std::get_if<InnerRef>(&child)) {
@@ -91,28 +93,45 @@ Summary summary_of(const Child& child) {
     return {};
 }
 
-Summary join(const Summary& left, const Summary& right) {
+Summary join(const Summary& left, const Summary& right, std::uint64_t& hashes) {
     if (left.what == Summary::What::kEmpty && right.what != Summary::What::kInner) {
         return right;
     }
     if (right.what == Summary::What::kEmpty && left.what != Summary::What::kInner) {
         return left;
     }
+    ++hashes;
     return {Summary::What::kInner, inner_hash(left.hash, right.hash)};
 }
 
 /// The binary tree inside a node as a heap: position 1 is the node, positions 16 to 31 are its children.
 using Heap = std::array<Summary, 2 * kWidth>;
 
-Heap heap_of(const Node& node) {
+/// Sets of positions, bit i for position i.
+using Positions = std::uint32_t;
+constexpr Positions kAllChildren = 0xFFFF0000U;
+
+/// Brings `heap` to `node`, whose children at `changed` are others than those that the heap is of.
+void refresh(Heap& heap, const Node& node, Positions changed, std::uint64_t& hashes) {
+    for (std::size_t at = 2 * kWidth - 1; at >= 1; --at) {
+        if (at >= kWidth && (changed >> at & 1U) != 0) {
+            heap[at] = summary_of(node.children[at - kWidth], hashes);
+        } else if (at < kWidth && (changed >> (2 * at) & 3U) != 0) {
+            heap[at] = join(heap[2 * at], heap[2 * at + 1], hashes);
+            changed |= Positions{1} << at;
+        }
+    }
+}
+
+Heap heap_of(const Node& node, std::uint64_t& hashes) {
     Heap heap;
-    for (std::size_t i = 0; i < kWidth; ++i) {
-        heap[kWidth + i] = summary_of(node.children[i]);
-    }
-    for (std::size_t i = kWidth - 1; i >= 1; --i) {
-        heap[i] = join(heap[2 * i], heap[2 * i + 1]);
-    }
+    refresh(heap, node, kAllChildren, hashes);
     return heap;
+}
+
+Heap heap_of(const Node& node) {
+    std::uint64_t uncounted = 0;
+    return heap_of(node, uncounted);
 }
 
 Hash256 hash_of(const Node& node) { return heap_of(node)[1].hash; }
@@ -136,16 +155,23 @@ struct Change {
     std::optional<Hash256> value_hash;
 };
 
+/// A node being changed: its heap is of the children but for those at `changed`.
+struct Work {
+    Node node;
+    Heap heap;
+    Positions changed = 0;
+};
+
 /// One batch of changes on its way down the tree. Depth is at most 64 nibbles, so the recursion is bounded.
 class Updater {
   public:
     Updater(const NodeReader& reader, std::uint64_t version) : reader_(reader), version_(version) {}
 
     TreeUpdate run(std::optional<std::uint64_t> base_version, std::span<const Change> changes) {
-        Node root;
+        Work root;
         if (base_version) {
             const NodeKey old{*base_version, {}};
-            root = read(reader_, old);
+            root = load(old);
             out_.stale.push_back(old);
         }
         apply(root, changes);
@@ -154,8 +180,14 @@ class Updater {
     }
 
   private:
-    /// Applies `changes`, all below the current path, to the children of `node`.
-    void apply(Node& node, std::span<const Change> changes) {
+    Work load(const NodeKey& key) {
+        Work work{read(reader_, key), {}, 0};
+        work.heap = heap_of(work.node, out_.hashes);
+        return work;
+    }
+
+    /// Applies `changes`, all below the current path, to the children of `work`.
+    void apply(Work& work, std::span<const Change> changes) {
         const std::size_t depth = path_.size();
         ASSERT(depth < kMaxNibbles);
         while (!changes.empty()) {
@@ -165,7 +197,12 @@ class Updater {
                 ++count;
             }
             path_.push_back(nibble);
-            node.children[nibble] = apply_to_child(node.children[nibble], changes.first(count));
+            Child& child = work.node.children[nibble];
+            Child after = apply_to_child(child, changes.first(count));
+            if (after != child) {
+                child = after;
+                work.changed |= Positions{1} << (kWidth + nibble);
+            }
             path_.pop_back();
             changes = changes.subspan(count);
         }
@@ -173,14 +210,14 @@ class Updater {
 
     Child apply_to_child(const Child& old, std::span<const Change> changes) {
         if (const auto* inner = std::get_if<InnerRef>(&old)) {
-            const Node before = read_inner(reader_, *inner, path_);
-            Node after = before;
-            apply(after, changes);
-            if (after == before) {
+            Work work = load(NodeKey{inner->version, path_});
+            ASSERT(work.heap[1].hash == inner->hash);
+            apply(work, changes);
+            if (work.changed == 0) {
                 return old;
             }
             out_.stale.push_back(NodeKey{inner->version, path_});
-            return collapse(after);
+            return collapse(work);
         }
         std::vector<Change> puts;
         const auto* leaf = std::get_if<LeafHashes>(&old);
@@ -210,18 +247,18 @@ class Updater {
         if (puts.size() == 1) {
             return LeafHashes{puts.front().key_hash, *puts.front().value_hash};
         }
-        Node node;
-        apply(node, puts);
-        return collapse(node);
+        Work work;
+        apply(work, puts);
+        return collapse(work);
     }
 
     /// JMT-3: a node with one leaf left below it becomes that leaf.
-    Child collapse(const Node& node) {
+    Child collapse(Work& work) {
         const Child* only = nullptr;
-        for (const Child& child : node.children) {
+        for (const Child& child : work.node.children) {
             if (std::holds_alternative<InnerRef>(child) ||
                 (only != nullptr && !std::holds_alternative<Empty>(child))) {
-                return InnerRef{version_, write(node)};
+                return InnerRef{version_, write(work)};
             }
             if (std::holds_alternative<LeafHashes>(child)) {
                 only = &child;
@@ -230,9 +267,10 @@ class Updater {
         return only == nullptr ? Child{Empty{}} : *only;
     }
 
-    Hash256 write(const Node& node) {
-        out_.nodes.emplace_back(NodeKey{version_, path_}, codec::encode(node));
-        return hash_of(node);
+    Hash256 write(Work& work) {
+        refresh(work.heap, work.node, work.changed, out_.hashes);
+        out_.nodes.emplace_back(NodeKey{version_, path_}, codec::encode(work.node));
+        return work.heap[1].hash;
     }
 
     const NodeReader& reader_;
@@ -281,7 +319,11 @@ TreeUpdate update_tree(
         }
     }
     std::sort(hashed.begin(), hashed.end(), [](const Change& a, const Change& b) { return a.key_hash < b.key_hash; });
-    return Updater(reader, version).run(base_version, hashed);
+    auto update = Updater(reader, version).run(base_version, hashed);
+    for (const Change& change : hashed) {
+        update.hashes += change.value_hash ? 2U : 1U;
+    }
+    return update;
 }
 
 JmtProof prove(const NodeReader& reader, std::uint64_t version, ByteView key) {
