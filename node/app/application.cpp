@@ -244,7 +244,8 @@ consensus::CheckResult Application::check(ByteView tx, consensus::CheckKind kind
         out.nonce = decoded.body.nonce;
         out.state_nonce = contracts::get_account(*state, out.sender).nonce;
         // Nonces beyond the state's are the mempool's matter: it knows what waits before them.
-        const auto checked = contracts::check_tx(*state, decoded, tx.size(), std::max(out.nonce, out.state_nonce));
+        const auto checked =
+            contracts::check_tx(*state, state->params(), decoded, tx.size(), std::max(out.nonce, out.state_nonce));
         out.code = checked ? std::uint8_t{0} : code_of(checked.error());
     };
     if (kind == consensus::CheckKind::kRecheck) {
@@ -261,6 +262,7 @@ consensus::CheckResult Application::check(ByteView tx, consensus::CheckKind kind
         out.code = code_of(decoded.error());
         return out;
     }
+    verified_.add(contracts::tx_hash(tx));
     use(*decoded);
     return out;
 }
@@ -295,7 +297,9 @@ consensus::FinalizeResult Application::finalize(const consensus::FinalizeRequest
         .height = block.height, .time_ms = block.time_ms, .block_hash = block.block_hash, .proposer = block.proposer,
         .misbehaviour = block.misbehaviour,
         .absent = block.absent};
-    auto outcome = contracts::apply_block(*state, state->chain_id(), context, block.txs);
+    auto outcome = contracts::apply_block(
+        *state, state->chain_id(), context, block.txs, find_signed(block.txs, state->params(), verified_)
+    );
     auto meta = read_meta(state->snapshot());
     ASSERT(meta.has_value());
 

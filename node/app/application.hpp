@@ -15,6 +15,7 @@
 #include <consensus/state_machine.hpp>
 #include <contracts/chain/chain.hpp>
 #include <contracts/chain/state.hpp>
+#include <node/app/signatures.hpp>
 #include <node/history/index.hpp>
 #include <node/storage/store.hpp>
 
@@ -83,6 +84,7 @@ class Application final : public consensus::StateMachine {
     storage::Store& store_;
     const Clock clock_;
     const bool keeps_blocks_;
+    mutable VerifiedSignatures verified_;  ///< by check, for finalize
     mutable std::mutex mutex_;
     std::shared_ptr<const CommittedState> committed_;  ///< null before init
     std::optional<Pending> pending_;
