@@ -35,6 +35,8 @@ struct Meta {
 };
 constexpr std::uint32_t kFormat = 1;
 
+constexpr std::size_t kCacheBytes = 64U << 20U;
+
 const Bytes& meta_key() {
     static const Bytes kKey{'m', 'e', 't', 'a'};
     return kKey;
@@ -134,8 +136,9 @@ std::vector<history::RefereeTime> time_referee(
 ) {
     std::vector<history::RefereeTime> out;
     const ChangedView after(before, outcome.changes);
+    static const std::string kProof = contracts::action_name(contracts::ProveMove{});
     for (std::size_t i = 0; i < txs.size(); ++i) {
-        if (outcome.receipts[i].code != 0) {
+        if (outcome.receipts[i].code != 0 || outcome.receipts[i].action != kProof) {
             continue;
         }
         const auto tx = codec::decode<contracts::Tx>(txs[i]);
@@ -171,25 +174,40 @@ const char* to_text(contracts::GenesisError error) {
 }  // namespace
 
 CommittedState::CommittedState(
-    Height height, Hash256 app_hash, std::string chain_id, std::shared_ptr<const storage::Snapshot> snapshot
+    Height height, Hash256 app_hash, std::string chain_id, std::shared_ptr<const storage::Snapshot> snapshot,
+    std::shared_ptr<StateCache> cache
 )
     : height_(height),
       app_hash_(app_hash),
       chain_id_(std::move(chain_id)),
       snapshot_(std::move(snapshot)),
+      cache_(std::move(cache)),
       params_(contracts::get_params(*this)) {}
 
-std::optional<Bytes> CommittedState::get(const Bytes& key) const { return snapshot_->get(Column::kState, key); }
+std::optional<Bytes> CommittedState::get(const Bytes& key) const {
+    if (auto held = cache_->find(height_, key)) {
+        return *std::move(held);
+    }
+    auto value = snapshot_->get(Column::kState, key);
+    cache_->keep(height_, key, value);
+    return value;
+}
 
 Application::Application(storage::Store& store, Clock clock, bool keeps_blocks)
-    : store_(store), clock_(std::move(clock)), keeps_blocks_(keeps_blocks) {
+    : store_(store),
+      clock_(std::move(clock)),
+      keeps_blocks_(keeps_blocks),
+      cache_(std::make_shared<StateCache>(kCacheBytes)) {
     if (const auto meta = read_meta(*store_.snapshot())) {
         publish(meta->height, meta->app_hash, meta->chain_id);
     }
 }
 
 void Application::publish(Height height, const Hash256& app_hash, const std::string& chain_id) {
-    auto state = std::make_shared<const CommittedState>(height, app_hash, chain_id, store_.snapshot());
+    if (cache_->height() != height) {
+        cache_->reset(height);
+    }
+    auto state = std::make_shared<const CommittedState>(height, app_hash, chain_id, store_.snapshot(), cache_);
     const std::lock_guard lock(mutex_);
     committed_ = std::move(state);
 }
@@ -303,7 +321,7 @@ consensus::FinalizeResult Application::finalize(const consensus::FinalizeRequest
     auto meta = read_meta(state->snapshot());
     ASSERT(meta.has_value());
 
-    Pending pending{.height = block.height, .app_hash = {}, .batch = {}};
+    Pending pending{.height = block.height, .app_hash = {}, .batch = {}, .changes = {}};
     pending.app_hash =
         write_state(pending.batch, state->snapshot(), state->height().value, block.height, outcome.changes);
     history::index_block(pending.batch, block, outcome, time_referee(*state, block.txs, outcome, clock_));
@@ -318,6 +336,7 @@ consensus::FinalizeResult Application::finalize(const consensus::FinalizeRequest
         .app_hash = pending.app_hash,
         .receipts = std::move(outcome.receipts),
         .validator_updates = std::move(outcome.validator_updates)};
+    pending.changes = std::move(outcome.changes);
     pending_ = std::move(pending);
     return result;
 }
@@ -325,6 +344,7 @@ consensus::FinalizeResult Application::finalize(const consensus::FinalizeRequest
 void Application::commit() {
     ASSERT(pending_.has_value());
     store_.write(pending_->batch, false);
+    cache_->advance(pending_->height, pending_->changes);
     publish(pending_->height, pending_->app_hash, committed()->chain_id());
     pending_.reset();
 }

@@ -16,6 +16,7 @@
 #include <contracts/chain/chain.hpp>
 #include <contracts/chain/state.hpp>
 #include <node/app/signatures.hpp>
+#include <node/app/state_cache.hpp>
 #include <node/history/index.hpp>
 #include <node/storage/store.hpp>
 
@@ -24,8 +25,10 @@ namespace assay::node {
 /// The state of one committed height, readable for as long as it is held.
 class CommittedState final : public contracts::StateView {
   public:
+    /// `cache` knows this height, or nothing of it.
     CommittedState(
-        Height height, Hash256 app_hash, std::string chain_id, std::shared_ptr<const storage::Snapshot> snapshot
+        Height height, Hash256 app_hash, std::string chain_id, std::shared_ptr<const storage::Snapshot> snapshot,
+        std::shared_ptr<StateCache> cache
     );
     std::optional<Bytes> get(const Bytes& key) const override;
 
@@ -40,6 +43,7 @@ class CommittedState final : public contracts::StateView {
     Hash256 app_hash_;
     std::string chain_id_;
     std::shared_ptr<const storage::Snapshot> snapshot_;
+    std::shared_ptr<StateCache> cache_;
     contracts::Params params_;
 };
 
@@ -78,12 +82,14 @@ class Application final : public consensus::StateMachine {
         Height height;
         Hash256 app_hash;
         storage::Batch batch;
+        contracts::Changes changes;
     };
     void publish(Height height, const Hash256& app_hash, const std::string& chain_id);
 
     storage::Store& store_;
     const Clock clock_;
     const bool keeps_blocks_;
+    const std::shared_ptr<StateCache> cache_;
     mutable VerifiedSignatures verified_;  ///< by check, for finalize
     mutable std::mutex mutex_;
     std::shared_ptr<const CommittedState> committed_;  ///< null before init
