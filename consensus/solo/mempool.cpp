@@ -88,7 +88,7 @@ std::vector<Bytes> Mempool::candidates(std::uint64_t bytes_max) const {
 }
 
 void Mempool::update(const std::vector<Bytes>& block_txs) {
-    std::set<Hash256> in_block;
+    consensus::HashSet in_block;
     for (const Bytes& tx : block_txs) {
         in_block.insert(contracts::tx_hash(tx));
     }

@@ -5,11 +5,11 @@
 #include <map>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <vector>
 
 #include <core/base/bytes.hpp>
 #include <core/base/result.hpp>
+#include <consensus/hash_set.hpp>
 #include <consensus/state_machine.hpp>
 
 namespace assay::solo {
@@ -76,7 +76,7 @@ class Mempool {
     std::uint64_t bytes_ = 0;
     std::map<std::uint64_t, Waiting> waiting_;  ///< by arrival
     std::map<AccountId, SenderQueue> senders_;
-    std::set<Hash256> hashes_;
+    consensus::HashSet hashes_;
 };
 
 }  // namespace assay::solo

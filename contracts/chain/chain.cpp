@@ -33,12 +33,16 @@ Result<Tx, TxError> decode_tx(ByteView tx_bytes, const Params& params) {
     return *std::move(tx);
 }
 
-Result<void, TxError> check_signature(const Tx& tx, const std::string& chain_id) {
+bool has_signature(const Tx& tx) {
+    return crypto::verify_signature(tx.body.sender, signing_hash(tx.body).view(), tx.signature);
+}
+
+Result<void, TxError> check_signature(const Tx& tx, const std::string& chain_id, bool known_signed) {
     // TX-3
     if (tx.body.chain_id != chain_id) {
         return Unexpected{TxError::kWrongChain};
     }
-    if (!crypto::verify_signature(tx.body.sender, signing_hash(tx.body).view(), tx.signature)) {
+    if (!known_signed && !has_signature(tx)) {
         return Unexpected{TxError::kBadSignature};
     }
     return {};
@@ -101,10 +105,10 @@ Result<Traces, TxError> apply_action(Run& run, const Tx& tx, const Cause& cause)
     });
 }
 
-Result<void, TxError> apply_tx(Run& run, ByteView tx_bytes, Receipt& receipt) {
+Result<void, TxError> apply_tx(Run& run, ByteView tx_bytes, bool known_signed, Receipt& receipt) {
     TRY_ASSIGN(const Tx tx, decode_tx(tx_bytes, run.params));
     receipt.action = action_name(tx.body.action);
-    TRY(check_signature(tx, run.chain_id));
+    TRY(check_signature(tx, run.chain_id, known_signed));
     receipt.sender = tx.body.sender;
     TRY(check_nonce(tx.body.nonce, get_account(run.state, tx.body.sender).nonce));
     TRY(check_fee(run.state, run.params, tx, tx_bytes.size()));
@@ -192,16 +196,20 @@ Result<Changes, GenesisError> make_genesis(const Genesis& genesis) {
 
 Result<Tx, TxError> check_stateless(ByteView tx_bytes, const std::string& chain_id, const Params& params) noexcept {
     TRY_ASSIGN(Tx tx, decode_tx(tx_bytes, params));
-    TRY(check_signature(tx, chain_id));
+    TRY(check_signature(tx, chain_id, false));
     TRY(check_action_stateless(tx.body.action));
     return tx;
 }
 
+bool is_signed(ByteView tx_bytes, const Params& params) noexcept {
+    const auto tx = decode_tx(tx_bytes, params);
+    return tx && has_signature(*tx);
+}
+
 Result<void, TxError> check_tx(
-    const StateView& view, const Tx& tx, std::size_t size_bytes, std::uint64_t expected_nonce
+    const StateView& view, const Params& params, const Tx& tx, std::size_t size_bytes, std::uint64_t expected_nonce
 ) noexcept {
     // TX-9
-    const Params params = get_params(view);
     TRY(check_nonce(tx.body.nonce, expected_nonce));
     TRY(check_fee(view, params, tx, size_bytes));
     if (expected_nonce != get_account(view, tx.body.sender).nonce) {
@@ -217,17 +225,19 @@ Result<void, TxError> check_tx(
 }
 
 BlockOutcome apply_block(
-    const StateView& view, const std::string& chain_id, const BlockContext& context, const std::vector<Bytes>& txs
+    const StateView& view, const std::string& chain_id, const BlockContext& context, const std::vector<Bytes>& txs,
+    const std::vector<bool>& known_signed
 ) noexcept {
     // BLK-2
+    ASSERT(known_signed.empty() || known_signed.size() == txs.size());
     BlockOutcome outcome;
     const Params params = get_params(view);
     Overlay state = Overlay::over(view);
     Run run{state, params, chain_id, context, outcome};
-    for (const Bytes& tx : txs) {
+    for (std::size_t i = 0; i < txs.size(); ++i) {
         Receipt receipt;
-        receipt.tx = tx_hash(tx);
-        const auto applied = apply_tx(run, tx, receipt);
+        receipt.tx = tx_hash(txs[i]);
+        const auto applied = apply_tx(run, txs[i], !known_signed.empty() && known_signed[i], receipt);
         receipt.code = applied ? std::uint8_t{0} : static_cast<std::uint8_t>(applied.error());
         outcome.receipts.push_back(std::move(receipt));
     }

@@ -80,16 +80,23 @@ struct BlockOutcome {
 /// Decodes and checks what needs no state: encoding, size, chain id, signature, ranges of the action's fields.
 Result<Tx, TxError> check_stateless(ByteView tx_bytes, const std::string& chain_id, const Params& params) noexcept;
 
-/// Whether `tx` could be executed on `view` right now, at the nonce the state asks for; for mempools.
-/// `expected_nonce` lets a mempool check a transaction that follows others of the same sender.
+/// Whether the bytes are a transaction that carries its sender's signature (TX-1 to TX-3, whatever chain it names).
+/// Depends on the bytes and the limit on their size alone, so it can be found out before the block, on any thread.
+bool is_signed(ByteView tx_bytes, const Params& params) noexcept;
+
+/// Whether `tx` could be executed on `view` right now, at the nonce the state asks for; for mempools. `params` are the
+/// view's. `expected_nonce` lets a mempool check a transaction that follows others of the same sender.
 Result<void, TxError> check_tx(
-    const StateView& view, const Tx& tx, std::size_t size_bytes, std::uint64_t expected_nonce
+    const StateView& view, const Params& params, const Tx& tx, std::size_t size_bytes, std::uint64_t expected_nonce
 ) noexcept;
 
 /// Executes a whole block: each transaction (checks, effects, invariants; a failed one leaves no trace but its fee and
 /// nonce), then the deadlines that end with this block, then the draws. Total: any bytes give a receipt.
+/// `known_signed` says of which transactions is_signed() has been found to hold; empty, or one for each. It saves
+/// verifying their signatures and changes nothing else.
 BlockOutcome apply_block(
-    const StateView& view, const std::string& chain_id, const BlockContext& context, const std::vector<Bytes>& txs
+    const StateView& view, const std::string& chain_id, const BlockContext& context, const std::vector<Bytes>& txs,
+    const std::vector<bool>& known_signed = {}
 ) noexcept;
 
 }  // namespace assay::contracts

@@ -42,16 +42,24 @@ struct Change {
     std::optional<Hash256> value_hash;
 };
 
+/// A node being changed: its heap is of the children but for those at `changed`.
+struct Work {
+    Node node;
+    Heap heap;
+    Positions changed = 0;
+};
+
 /// One batch of changes on its way down the tree. Depth is at most 64 nibbles, so the recursion is bounded.
 class Updater {
   public:
     Updater(const NodeReader& reader, std::uint64_t version) : reader_(reader), version_(version) {}
 
     TreeUpdate run(std::optional<std::uint64_t> base_version, std::span<const Change> changes) {
-        Node root;
+        Work root;
         if (base_version) {
-            root = read_root(reader_, *base_version);
-            out_.stale.push_back(NodeKey{*base_version, {}});
+            const NodeKey old{*base_version, {}};
+            root = load(old);
+            out_.stale.push_back(old);
         }
         apply(root, changes);
         out_.root = write(root);
@@ -59,8 +67,14 @@ class Updater {
     }
 
   private:
-    /// Applies `changes`, all below the current path, to the children of `node`.
-    void apply(Node& node, std::span<const Change> changes) {
+    Work load(const NodeKey& key) {
+        Work work{read(reader_, key), {}, 0};
+        work.heap = heap_of(work.node, out_.hashes);
+        return work;
+    }
+
+    /// Applies `changes`, all below the current path, to the children of `work`.
+    void apply(Work& work, std::span<const Change> changes) {
         const std::size_t depth = path_.size();
         ASSERT(depth < kMaxNibbles);
         while (!changes.empty()) {
@@ -70,7 +84,12 @@ class Updater {
                 ++count;
             }
             path_.push_back(nibble);
-            node.children[nibble] = apply_to_child(node.children[nibble], changes.first(count));
+            Child& child = work.node.children[nibble];
+            Child after = apply_to_child(child, changes.first(count));
+            if (after != child) {
+                child = after;
+                work.changed |= Positions{1} << (kWidth + nibble);
+            }
             path_.pop_back();
             changes = changes.subspan(count);
         }
@@ -78,14 +97,14 @@ class Updater {
 
     Child apply_to_child(const Child& old, std::span<const Change> changes) {
         if (const auto* inner = std::get_if<InnerRef>(&old)) {
-            const Node before = read_inner(reader_, *inner, path_);
-            Node after = before;
-            apply(after, changes);
-            if (after == before) {
+            Work work = load(NodeKey{inner->version, path_});
+            ASSERT(work.heap[1].hash == inner->hash);
+            apply(work, changes);
+            if (work.changed == 0) {
                 return old;
             }
             out_.stale.push_back(NodeKey{inner->version, path_});
-            return collapse(after);
+            return collapse(work);
         }
         std::vector<Change> puts;
         const auto* leaf = std::get_if<LeafHashes>(&old);
@@ -115,18 +134,18 @@ class Updater {
         if (puts.size() == 1) {
             return LeafHashes{puts.front().key_hash, *puts.front().value_hash};
         }
-        Node node;
-        apply(node, puts);
-        return collapse(node);
+        Work work;
+        apply(work, puts);
+        return collapse(work);
     }
 
     /// JMT-3: a node with one leaf left below it becomes that leaf.
-    Child collapse(const Node& node) {
+    Child collapse(Work& work) {
         const Child* only = nullptr;
-        for (const Child& child : node.children) {
+        for (const Child& child : work.node.children) {
             if (std::holds_alternative<InnerRef>(child) ||
                 (only != nullptr && !std::holds_alternative<Empty>(child))) {
-                return InnerRef{version_, write(node)};
+                return InnerRef{version_, write(work)};
             }
             if (std::holds_alternative<LeafHashes>(child)) {
                 only = &child;
@@ -135,9 +154,10 @@ class Updater {
         return only == nullptr ? Child{Empty{}} : *only;
     }
 
-    Hash256 write(const Node& node) {
-        out_.nodes.emplace_back(NodeKey{version_, path_}, codec::encode(node));
-        return hash_of(node);
+    Hash256 write(Work& work) {
+        refresh(work.heap, work.node, work.changed, out_.hashes);
+        out_.nodes.emplace_back(NodeKey{version_, path_}, codec::encode(work.node));
+        return work.heap[1].hash;
     }
 
     const NodeReader& reader_;
@@ -186,7 +206,11 @@ TreeUpdate update_tree(
         }
     }
     std::sort(hashed.begin(), hashed.end(), [](const Change& a, const Change& b) { return a.key_hash < b.key_hash; });
-    return Updater(reader, version).run(base_version, hashed);
+    auto update = Updater(reader, version).run(base_version, hashed);
+    for (const Change& change : hashed) {
+        update.hashes += change.value_hash ? 2U : 1U;
+    }
+    return update;
 }
 
 TreeUpdate extend_tree(

@@ -37,6 +37,7 @@ struct TreeUpdate {
     Hash256 root;
     std::vector<std::pair<NodeKey, Bytes>> nodes;  ///< to be written under `version`
     std::vector<NodeKey> stale;                    ///< no longer reachable from `version` on; for pruning
+    std::uint64_t hashes = 0;                      ///< SHA-256 digests computed; for measuring
 };
 
 /// JMT-2: what the hash of a leaf and of an inner node begins with.

@@ -22,22 +22,17 @@ Hash256 prefixed(std::string_view prefix, const Hash256& first, const Hash256& s
     return crypto::sha256(input);
 }
 
-Summary summary_of(const Child& child) {
+constexpr Positions kAllChildren = 0xFFFF0000U;
+
+Summary summary_of(const Child& child, std::uint64_t& hashes) {
     if (const auto* leaf = std::get_if<LeafHashes>(&child)) {
+        ++hashes;
         return {Summary::What::kLeaf, leaf_hash(*leaf)};
     }
     if (const auto* inner = std::get_if<InnerRef>(&child)) {
         return {Summary::What::kInner, inner->hash};
     }
     return {};
-}
-
-Node read(const NodeReader& reader, const NodeKey& key) {
-    const std::optional<Bytes> bytes = reader.read_node(key);
-    ASSERT(bytes.has_value());
-    auto node = codec::decode<Node>(*bytes);
-    ASSERT(node.has_value());
-    return *std::move(node);
 }
 
 }  // namespace
@@ -60,28 +55,53 @@ bool bit_at(const Hash256& key, std::size_t index) {
     return ((byte >> (7 - index % 8)) & 1U) != 0;
 }
 
-Summary join(const Summary& left, const Summary& right) {
+Summary join(const Summary& left, const Summary& right, std::uint64_t& hashes) {
     if (left.what == Summary::What::kEmpty && right.what != Summary::What::kInner) {
         return right;
     }
     if (right.what == Summary::What::kEmpty && left.what != Summary::What::kInner) {
         return left;
     }
+    ++hashes;
     return {Summary::What::kInner, inner_hash(left.hash, right.hash)};
 }
 
-Heap heap_of(const Node& node) {
+Summary join(const Summary& left, const Summary& right) {
+    std::uint64_t uncounted = 0;
+    return join(left, right, uncounted);
+}
+
+void refresh(Heap& heap, const Node& node, Positions changed, std::uint64_t& hashes) {
+    for (std::size_t at = 2 * kWidth - 1; at >= 1; --at) {
+        if (at >= kWidth && (changed >> at & 1U) != 0) {
+            heap[at] = summary_of(node.children[at - kWidth], hashes);
+        } else if (at < kWidth && (changed >> (2 * at) & 3U) != 0) {
+            heap[at] = join(heap[2 * at], heap[2 * at + 1], hashes);
+            changed |= Positions{1} << at;
+        }
+    }
+}
+
+Heap heap_of(const Node& node, std::uint64_t& hashes) {
     Heap heap;
-    for (std::size_t i = 0; i < kWidth; ++i) {
-        heap[kWidth + i] = summary_of(node.children[i]);
-    }
-    for (std::size_t i = kWidth - 1; i >= 1; --i) {
-        heap[i] = join(heap[2 * i], heap[2 * i + 1]);
-    }
+    refresh(heap, node, kAllChildren, hashes);
     return heap;
 }
 
+Heap heap_of(const Node& node) {
+    std::uint64_t uncounted = 0;
+    return heap_of(node, uncounted);
+}
+
 Hash256 hash_of(const Node& node) { return heap_of(node)[1].hash; }
+
+Node read(const NodeReader& reader, const NodeKey& key) {
+    const std::optional<Bytes> bytes = reader.read_node(key);
+    ASSERT(bytes.has_value());
+    auto node = codec::decode<Node>(*bytes);
+    ASSERT(node.has_value());
+    return *std::move(node);
+}
 
 Node read_root(const NodeReader& reader, std::uint64_t version) { return read(reader, NodeKey{version, {}}); }
 

@@ -55,14 +55,24 @@ struct Summary {
     What what = What::kEmpty;
     Hash256 hash = empty_tree_root();
 };
+/// `hashes` counts the digests computed.
+Summary join(const Summary& left, const Summary& right, std::uint64_t& hashes);
 Summary join(const Summary& left, const Summary& right);
 
 /// The binary tree inside a node as a heap: position 1 is the node, positions 16 to 31 are its children.
 using Heap = std::array<Summary, 2 * kWidth>;
+Heap heap_of(const Node& node, std::uint64_t& hashes);
 Heap heap_of(const Node& node);
 Hash256 hash_of(const Node& node);
 
-/// The root of a version, and the node behind a reference. What is not there or does not hash right aborts.
+/// Sets of positions, bit i for position i.
+using Positions = std::uint32_t;
+/// Brings `heap` to `node`, whose children at `changed` are others than those that the heap is of.
+void refresh(Heap& heap, const Node& node, Positions changed, std::uint64_t& hashes);
+
+/// A stored node, unchecked; the root of a version; the node behind a reference. What is not there or does not hash
+/// right aborts.
+Node read(const NodeReader& reader, const NodeKey& key);
 Node read_root(const NodeReader& reader, std::uint64_t version);
 Node read_inner(const NodeReader& reader, const InnerRef& reference, const Bytes& path);
 

@@ -20,6 +20,8 @@
 namespace assay::node {
 namespace {
 
+constexpr std::size_t kCacheBytes = 64U << 20U;
+
 std::optional<consensus::ProvenKey> prove_leaf(
     const storage::Snapshot& snapshot, Height height, const std::optional<merkle::LeafHashes>& leaf
 ) {
@@ -62,8 +64,9 @@ std::vector<history::RefereeTime> time_referee(
 ) {
     std::vector<history::RefereeTime> out;
     const ChangedView after(before, outcome.changes);
+    static const std::string kProof = contracts::action_name(contracts::ProveMove{});
     for (std::size_t i = 0; i < txs.size(); ++i) {
-        if (outcome.receipts[i].code != 0) {
+        if (outcome.receipts[i].code != 0 || outcome.receipts[i].action != kProof) {
             continue;
         }
         const auto tx = codec::decode<contracts::Tx>(txs[i]);
@@ -104,13 +107,29 @@ const char* to_text(contracts::GenesisError error) {
 
 }  // namespace
 
-CommittedState::CommittedState(const Meta& meta, std::shared_ptr<const storage::Snapshot> snapshot)
-    : meta_(meta), snapshot_(std::move(snapshot)), params_(contracts::get_params(*this)) {}
+CommittedState::CommittedState(
+    const Meta& meta, std::shared_ptr<const storage::Snapshot> snapshot, std::shared_ptr<StateCache> cache
+)
+    : meta_(meta),
+      snapshot_(std::move(snapshot)),
+      cache_(std::move(cache)),
+      params_(contracts::get_params(*this)) {}
 
-std::optional<Bytes> CommittedState::get(const Bytes& key) const { return read_slot(*snapshot_, key); }
+std::optional<Bytes> CommittedState::get(const Bytes& key) const {
+    if (auto held = cache_->find(meta_.height, key)) {
+        return *std::move(held);
+    }
+    auto value = read_slot(*snapshot_, key);
+    cache_->keep(meta_.height, key, value);
+    return value;
+}
 
 Application::Application(storage::Store& store, Clock clock, bool keeps_blocks, std::uint64_t keep)
-    : store_(store), clock_(std::move(clock)), keeps_blocks_(keeps_blocks), keep_(keep) {
+    : store_(store),
+      clock_(std::move(clock)),
+      keeps_blocks_(keeps_blocks),
+      keep_(keep),
+      cache_(std::make_shared<StateCache>(kCacheBytes)) {
     const auto snapshot = store_.snapshot();
     if (is_restoring(*snapshot)) {
         return;  // what is there is half a snapshot: init() begins anew
@@ -121,7 +140,10 @@ Application::Application(storage::Store& store, Clock clock, bool keeps_blocks, 
 }
 
 void Application::publish(const Meta& meta) {
-    auto state = std::make_shared<const CommittedState>(meta, store_.snapshot());
+    if (cache_->height() != meta.height) {
+        cache_->reset(meta.height);
+    }
+    auto state = std::make_shared<const CommittedState>(meta, store_.snapshot(), cache_);
     const std::lock_guard lock(mutex_);
     committed_ = std::move(state);
 }
@@ -182,7 +204,8 @@ consensus::CheckResult Application::check(ByteView tx, consensus::CheckKind kind
         out.nonce = decoded.body.nonce;
         out.state_nonce = contracts::get_account(*state, out.sender).nonce;
         // Nonces beyond the state's are the mempool's matter: it knows what waits before them.
-        const auto checked = contracts::check_tx(*state, decoded, tx.size(), std::max(out.nonce, out.state_nonce));
+        const auto checked =
+            contracts::check_tx(*state, state->params(), decoded, tx.size(), std::max(out.nonce, out.state_nonce));
         out.code = checked ? std::uint8_t{0} : code_of(checked.error());
     };
     if (kind == consensus::CheckKind::kRecheck) {
@@ -199,6 +222,7 @@ consensus::CheckResult Application::check(ByteView tx, consensus::CheckKind kind
         out.code = code_of(decoded.error());
         return out;
     }
+    verified_.add(contracts::tx_hash(tx));
     use(*decoded);
     return out;
 }
@@ -236,8 +260,10 @@ consensus::FinalizeResult Application::finalize(const consensus::FinalizeRequest
         .height = block.height, .time_ms = block.time_ms, .block_hash = block.block_hash, .proposer = block.proposer,
         .misbehaviour = block.misbehaviour,
         .absent = block.absent};
-    auto outcome = contracts::apply_block(*state, state->chain_id(), context, block.txs);
-    Pending pending{.meta = state->meta(), .batch = {}};
+    auto outcome = contracts::apply_block(
+        *state, state->chain_id(), context, block.txs, find_signed(block.txs, state->params(), verified_)
+    );
+    Pending pending{.meta = state->meta(), .batch = {}, .changes = {}};
     Meta& meta = pending.meta;
     meta.app_hash = write_state(pending.batch, state->snapshot(), state->height().value, block.height, outcome.changes);
     meta.height = block.height;
@@ -252,6 +278,7 @@ consensus::FinalizeResult Application::finalize(const consensus::FinalizeRequest
         .app_hash = meta.app_hash,
         .receipts = std::move(outcome.receipts),
         .validator_updates = std::move(outcome.validator_updates)};
+    pending.changes = std::move(outcome.changes);
     pending_ = std::move(pending);
     return result;
 }
@@ -280,6 +307,7 @@ void Application::commit() {
     // The engine forgets blocks that this database could lose in a power cut, but for a synced commit after them.
     const bool sync = keep_ != 0 && pending_->meta.height.value % (kKeepBlocksMin / 2) == 0;
     store_.write(pending_->batch, sync);
+    cache_->advance(pending_->meta.height, pending_->changes);
     publish(pending_->meta);
     pending_.reset();
 }

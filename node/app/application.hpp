@@ -17,6 +17,8 @@
 #include <consensus/state_machine.hpp>
 #include <contracts/chain/chain.hpp>
 #include <contracts/chain/state.hpp>
+#include <node/app/signatures.hpp>
+#include <node/app/state_cache.hpp>
 #include <node/app/state_store.hpp>
 #include <node/history/index.hpp>
 #include <node/snapshot/chunk.hpp>
@@ -27,7 +29,10 @@ namespace assay::node {
 /// The state of one committed height, readable for as long as it is held.
 class CommittedState final : public contracts::StateView {
   public:
-    CommittedState(const Meta& meta, std::shared_ptr<const storage::Snapshot> snapshot);
+    /// `cache` knows this height, or nothing of it.
+    CommittedState(
+        const Meta& meta, std::shared_ptr<const storage::Snapshot> snapshot, std::shared_ptr<StateCache> cache
+    );
     std::optional<Bytes> get(const Bytes& key) const override;
 
     Height height() const { return meta_.height; }
@@ -43,6 +48,7 @@ class CommittedState final : public contracts::StateView {
   private:
     const Meta meta_;
     std::shared_ptr<const storage::Snapshot> snapshot_;
+    std::shared_ptr<StateCache> cache_;
     contracts::Params params_;
 };
 
@@ -93,6 +99,7 @@ class Application final : public consensus::StateMachine {
     struct Pending {
         Meta meta;
         storage::Batch batch;
+        contracts::Changes changes;
     };
     void publish(const Meta& meta);
     void prune(Pending& pending, const storage::Snapshot& snapshot) const;
@@ -101,6 +108,8 @@ class Application final : public consensus::StateMachine {
     const Clock clock_;
     const bool keeps_blocks_;
     const std::uint64_t keep_;
+    const std::shared_ptr<StateCache> cache_;
+    mutable VerifiedSignatures verified_;  ///< by check, for finalize
     mutable std::mutex mutex_;
     std::shared_ptr<const CommittedState> committed_;  ///< null before init
     std::optional<Pending> pending_;

@@ -104,9 +104,7 @@ void StateSync::note_commit() {
     }
     const std::lock_guard lock(mutex_);
     if (due_) {
-        note("no snapshot of height " + number(state->height().value) + ": the one of height " +
-             number(due_->height().value) + " is not done");
-        return;
+        note("no snapshot of height " + number(due_->height().value) + ": the one before it took too long");
     }
     due_ = state;
     changed_.notify_all();
@@ -119,7 +117,7 @@ void StateSync::make() {
         if (stop_) {
             return;
         }
-        const auto state = due_;
+        const auto state = std::exchange(due_, nullptr);
         lock.unlock();
         const std::string height = number(state->height().value);
         try {
@@ -134,7 +132,6 @@ void StateSync::make() {
             note("no snapshot of height " + height + ": " + error.what());
         }
         lock.lock();
-        due_.reset();
     }
 }
 

@@ -66,7 +66,7 @@ class StateSync final : public consensus::StateSync {
     std::atomic<bool> stop_{false};
     std::mutex mutex_;
     std::condition_variable changed_;
-    std::shared_ptr<const CommittedState> due_;  ///< what the thread is to make next, or makes
+    std::shared_ptr<const CommittedState> due_;  ///< what the thread is to make next
     std::thread maker_;
 };
 

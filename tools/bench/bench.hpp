@@ -1,33 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
+#include <tools/bench/measure.hpp>
 #include <verifier/program/graph_builder.hpp>
 
 /// What the benches of assay-bench share. Each compares side by side in one run and gives JSON.
 namespace assay::bench {
-
-class Stopwatch {
-  public:
-    double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
-
-  private:
-    using Clock = std::chrono::steady_clock;
-    Clock::time_point start_ = Clock::now();
-};
-
-/// Median, with the extremes beside it: machines are noisy.
-inline nlohmann::json spread(std::vector<double> values) {
-    std::sort(values.begin(), values.end());
-    return {{"median", values[values.size() / 2]}, {"min", values.front()}, {"max", values.back()}};
-}
 
 std::string read_file(const std::string& path);
 /// "XG-21" and so on; throws for another name.

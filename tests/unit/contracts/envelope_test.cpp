@@ -73,6 +73,34 @@ TEST_CASE("TX-3: another chain's transaction and a wrong signature are refused a
     CHECK(chain.last.changes.empty());
 }
 
+TEST_CASE("TX-3: whether a transaction is signed depends on its bytes alone, and a block believes what was found") {
+    Chain chain;
+    const TxBody body{"other-1", chain.submitter.id, 0, {kCoin}, kPay};
+    const Bytes elsewhere = codec::encode(sign_tx(body, chain.submitter.key));
+    CHECK(is_signed(elsewhere, chain.params));
+    const BlockContext context{.height = {1}, .time_ms = 1, .block_hash = {}, .proposer = {}};
+    const auto apply = [&](const Bytes& tx, const std::vector<bool>& known) {
+        return TxError{apply_block(chain.view, kChainId, context, {tx}, known).receipts.at(0).code};
+    };
+    CHECK(apply(elsewhere, {true}) == TxError::kWrongChain);
+
+    const Bytes good = chain.make_tx(chain.submitter, kPay);
+    CHECK(is_signed(good, chain.params));
+    for (const std::size_t at : {std::size_t{0}, good.size() / 2, good.size() - 1}) {
+        Bytes forged = good;
+        forged[at] ^= 1U;
+        CHECK_FALSE(is_signed(forged, chain.params));
+        CHECK(apply(forged, {}) != TxError{});
+    }
+    Bytes forged = good;
+    forged.back() ^= 1U;
+    CHECK(apply(forged, {false}) == TxError::kBadSignature);
+    CHECK(apply(forged, {true}) == TxError{});
+    Params small = chain.params;
+    small.tx_size_max = static_cast<std::uint32_t>(good.size() - 1);
+    CHECK_FALSE(is_signed(good, small));
+}
+
 TEST_CASE("TX-4: a receipt names its transaction by the hash of its bytes") {
     Chain chain;
     const Bytes bytes = chain.make_tx(chain.submitter, kPay);
@@ -154,7 +182,7 @@ TEST_CASE("TX-9: a mempool check says what execution would, at the nonce it is a
     Chain chain;
     const auto check = [&](const Action& action, std::uint64_t nonce, std::uint64_t expected) {
         const Tx tx = sign_tx({kChainId, chain.submitter.id, nonce, {kCoin}, action}, chain.submitter.key);
-        return check_tx(chain.view, tx, codec::encode(tx).size(), expected);
+        return check_tx(chain.view, chain.params, tx, codec::encode(tx).size(), expected);
     };
     CHECK(check(kPay, 0, 0).has_value());
     CHECK(check(kPay, 1, 1).has_value());

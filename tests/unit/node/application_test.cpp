@@ -69,6 +69,29 @@ TEST_CASE("the genesis is written once, may be given again, and another one is r
     CHECK_THROWS(app.init(other));
 }
 
+TEST_CASE("a block's signatures count the same whether a check has seen them or not") {
+    Fixture checked;
+    Fixture unchecked;
+    std::vector<Bytes> txs;
+    for (std::uint64_t nonce = 0; nonce < 100; ++nonce) {
+        txs.push_back(transfer(key(1), nonce, key(8).account(), 1));
+    }
+    txs[60].back() ^= 1U;
+    txs.push_back(Bytes{1, 2, 3});
+    for (const Bytes& tx : txs) {
+        static_cast<void>(checked.check(tx));
+    }
+    CHECK(checked.check(txs[60]) == TxError::kBadSignature);
+    const auto one = checked.run(txs);
+    const auto two = unchecked.run(txs);
+    CHECK(one.app_hash == two.app_hash);
+    CHECK(codec::encode(one.receipts) == codec::encode(two.receipts));
+    CHECK(one.receipts[59].code == 0);
+    CHECK(TxError{one.receipts[60].code} == TxError::kBadSignature);
+    CHECK(TxError{one.receipts[61].code} == TxError::kNonceTooHigh);
+    CHECK(TxError{one.receipts[100].code} == TxError::kUndecodable);
+}
+
 TEST_CASE("the same blocks give the same app hashes and only a commit changes the state") {
     Fixture one;
     Fixture two;

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <node/app/signatures.hpp>
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include <contracts/chain/chain.hpp>
+
+namespace assay::node {
+namespace {
+
+constexpr std::size_t kGeneration = 200'000;
+/// Fewer signatures than this are not worth a thread.
+constexpr std::size_t kThreadSignatures = 16;
+
+}  // namespace
+
+bool VerifiedSignatures::contains(const Hash256& tx) const {
+    const std::lock_guard lock(mutex_);
+    return recent_.contains(tx) || older_.contains(tx);
+}
+
+void VerifiedSignatures::add(const Hash256& tx) {
+    const std::lock_guard lock(mutex_);
+    if (recent_.size() >= kGeneration) {
+        older_ = std::exchange(recent_, {});
+    }
+    recent_.insert(tx);
+}
+
+std::vector<bool> find_signed(
+    const std::vector<Bytes>& txs, const contracts::Params& params, VerifiedSignatures& verified
+) {
+    std::vector<bool> out(txs.size());
+    std::vector<std::pair<std::size_t, Hash256>> unknown;
+    for (std::size_t i = 0; i < txs.size(); ++i) {
+        const Hash256 hash = contracts::tx_hash(txs[i]);
+        out[i] = verified.contains(hash);
+        if (!out[i]) {
+            unknown.emplace_back(i, hash);
+        }
+    }
+    const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
+    const std::size_t parts = std::min(cores, unknown.size() / kThreadSignatures);
+    // A thread of its own for every part but the last, which is this one's. Parts are far apart, not single bits.
+    std::vector<char> is_signed(unknown.size());
+    const auto verify = [&](std::size_t part) {
+        for (std::size_t k = unknown.size() * part / parts; k < unknown.size() * (part + 1) / parts; ++k) {
+            is_signed[k] = contracts::is_signed(txs[unknown[k].first], params) ? 1 : 0;
+        }
+    };
+    std::vector<std::jthread> threads;
+    for (std::size_t part = 0; part + 1 < parts; ++part) {
+        threads.emplace_back(verify, part);
+    }
+    if (parts > 0) {
+        verify(parts - 1);
+    }
+    threads.clear();
+    for (std::size_t k = 0; k < unknown.size(); ++k) {
+        if (is_signed[k] != 0) {
+            out[unknown[k].first] = true;
+            verified.add(unknown[k].second);
+        }
+    }
+    return out;
+}
+
+}  // namespace assay::node

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <mutex>
+#include <vector>
+
+#include <consensus/hash_set.hpp>
+#include <contracts/params/params.hpp>
+#include <core/base/bytes.hpp>
+
+namespace assay::node {
+
+/// Transactions whose signatures have been verified here, by hash. Whether a transaction is signed depends on its bytes
+/// alone, so a block may rest on what a mempool's check found. Holds the last few hundred thousand. Thread-safe.
+class VerifiedSignatures {
+  public:
+    bool contains(const Hash256& tx) const;
+    void add(const Hash256& tx);
+
+  private:
+    mutable std::mutex mutex_;
+    consensus::HashSet recent_;
+    consensus::HashSet older_;  ///< what recent_ was when it was full
+};
+
+/// For each transaction whether it is signed (contracts::is_signed), or false where that has not been found out. Those
+/// that `verified` does not have are verified on all cores, and added.
+std::vector<bool> find_signed(
+    const std::vector<Bytes>& txs, const contracts::Params& params, VerifiedSignatures& verified
+);
+
+}  // namespace assay::node

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <contracts/chain/chain.hpp>
+#include <core/crypto/keys.hpp>
+
+namespace assay::bench {
+
+inline constexpr const char* kChainId = "assay-bench";
+
+/// Signed transfers of many senders, valid one after the other in each lane. Lanes share no sender.
+class Load {
+  public:
+    /// Recipients are drawn from accounts 0 to `accounts` - 1.
+    Load(std::uint64_t senders, std::uint64_t accounts, unsigned lanes);
+
+    /// Every sender has far more than it will send; the accounts exist.
+    contracts::Genesis genesis() const;
+    std::vector<AccountId> senders() const;
+    void set_accounts(std::uint64_t accounts) { accounts_ = accounts; }
+    /// `count` further transfers, one list for each lane; senders take turns.
+    std::vector<std::vector<Bytes>> next(std::uint64_t count);
+
+  private:
+    struct Sender {
+        crypto::SecretKey key;
+        AccountId account;
+        std::uint64_t nonce = 0;
+    };
+    void fill(unsigned lane, std::uint64_t count, std::uint64_t seed, std::vector<Bytes>& out);
+
+    std::uint64_t accounts_;
+    std::vector<std::vector<Sender>> lanes_;
+    std::uint64_t calls_ = 0;
+};
+
+/// An account that nobody has the key of.
+AccountId account_numbered(std::uint64_t number);
+
+/// SplitMix64: good enough to choose accounts, and the same on every run.
+std::uint64_t mix(std::uint64_t& state);
+
+/// What a process or this program has used, all threads, in seconds of CPU.
+double own_cpu_seconds();
+/// Of the calling thread alone.
+double thread_cpu_seconds();
+double cpu_seconds_of(int pid);
+
+/// A directory that goes with it.
+class Scratch {
+  public:
+    /// Below `parent`; empty: the temporary directory.
+    explicit Scratch(const std::filesystem::path& parent);
+    ~Scratch();
+    Scratch(const Scratch&) = delete;
+    Scratch& operator=(const Scratch&) = delete;
+    const std::filesystem::path& path() const { return path_; }
+
+  private:
+    std::filesystem::path path_;
+};
+
+/// Bytes of all files below.
+std::uint64_t size_on_disk(const std::filesystem::path& directory);
+
+}  // namespace assay::bench

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace assay::bench {
+
+class Stopwatch {
+  public:
+    double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+
+  private:
+    using Clock = std::chrono::steady_clock;
+    Clock::time_point start_ = Clock::now();
+};
+
+/// Median, with the extremes beside it: machines are noisy.
+inline nlohmann::json spread(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    return {{"median", values[values.size() / 2]}, {"min", values.front()}, {"max", values.back()}};
+}
+
+}  // namespace assay::bench

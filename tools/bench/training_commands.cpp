@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tools/bench/commands.hpp>
+
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <sstream>
+#include <stdexcept>
+
+#include <tools/bench/bench.hpp>
+#include <tools/bench/drift.hpp>
+
+namespace assay::bench {
+
+std::string read_file(const std::string& path) {
+    std::ifstream in(path, std::ios::binary);
+    if (!in) {
+        throw std::runtime_error("cannot read " + path);
+    }
+    return {std::istreambuf_iterator<char>(in), {}};
+}
+
+program::Profile profile_named(const std::string& name) {
+    static const std::map<std::string, program::Profile> known{
+        {"XG-21", program::kXg21}, {"XG-24", program::kXg24}, {"XG-8", program::kXg8}, {"XG-7", program::kXg7}};
+    const auto found = known.find(name);
+    if (found == known.end()) {
+        throw std::runtime_error("no profile is called " + name + "; there are XG-21, XG-24, XG-8 and XG-7");
+    }
+    return found->second;
+}
+
+namespace {
+
+template <class T>
+std::string to_text(const T& value) {
+    std::ostringstream out;
+    out << value;
+    return out.str();
+}
+
+void add_replay(Commands& commands) {
+    const auto held = std::make_shared<ReplayOptions>();
+    ReplayOptions& options = *held;
+    CLI::App* const replay = commands.add(
+        "replay", "A verifier's replay over the solver's training, and the share of training that commitments cost",
+        [held] { return run_replay_bench(*held).dump(2); }
+    );
+    replay->add_option("--text", options.text, "Text to train on")->capture_default_str();
+    replay->add_option("--segment-steps", options.segment_steps, "Steps per segment")->capture_default_str();
+    replay->add_option("--repeats", options.repeats, "Interleaved repetitions")->capture_default_str()->check(CLI::PositiveNumber);
+    replay->add_option("--threads", options.threads, "Threads of the engine")->capture_default_str();
+    replay->add_option("--hidden", options.hidden, "Width of the hidden layer")->capture_default_str();
+}
+
+void add_canonical(Commands& commands) {
+    const auto held = std::make_shared<CanonicalOptions>();
+    CanonicalOptions& options = *held;
+    CLI::App* const canonical = commands.add(
+        "canonical", "Steps of canonical training over plain libtorch in fp32, and canonical products over SGEMM",
+        [held] { return run_canonical_bench(*held).dump(2); }
+    );
+    canonical->add_option("--device", options.device, "A torch device")->capture_default_str();
+    canonical->add_option("--threads", options.threads, "Threads of both sides")->capture_default_str()->check(CLI::PositiveNumber);
+    canonical->add_option("--repeats", options.repeats, "Interleaved pairs")->capture_default_str()->check(CLI::PositiveNumber);
+    canonical->add_option("--segment-steps", options.segment_steps, "Steps between two checkpoints")->capture_default_str();
+    canonical->add_option("--models", options.models, "Which of gpt, cnn, mlp")->capture_default_str();
+    canonical->add_option("--profiles", options.profiles, "Which of XG-21, XG-24, XG-8, XG-7")->capture_default_str();
+    canonical->add_flag("--only-models", options.only_models, "Leave the products out");
+}
+
+void add_curves(Commands& commands) {
+    const auto held = std::make_shared<CurveOptions>();
+    CurveOptions& options = *held;
+    CLI::App* const curves = commands.add(
+        "curves", "Losses of native and canonical training from the same starts over the same batches",
+        [held] { return run_curves(*held).dump(2); }
+    );
+    curves->add_option("--model", options.model)->check(CLI::IsMember({"gpt", "cnn", "mlp"}))->capture_default_str();
+    curves->add_option("--data", options.data, "Text for gpt; for the others what digits.py writes")->capture_default_str();
+    curves->add_option("--device", options.device, "A torch device")->capture_default_str();
+    curves->add_option("--threads", options.threads)->capture_default_str()->check(CLI::PositiveNumber);
+    curves->add_option("--steps", options.steps)->capture_default_str()->check(CLI::PositiveNumber);
+    curves->add_option("--seeds", options.seeds, "Native runs, and runs of XG-21")->capture_default_str();
+    curves->add_option("--profiles", options.profiles)->capture_default_str();
+}
+
+void add_peak(Commands& commands) {
+    const auto held = std::make_shared<PeakOptions>();
+    PeakOptions& options = *held;
+    CLI::App* const peak = commands.add(
+        "peak", "MiB that a few steps of one side need at their peak; used by canonical",
+        [held] { return to_text(run_peak(*held)); }
+    );
+    peak->add_option("--side", options.side)->check(CLI::IsMember({"canonical", "native"}))->capture_default_str();
+    peak->add_option("--model", options.model)->capture_default_str();
+    peak->add_option("--profile", options.profile)->capture_default_str();
+    peak->add_option("--threads", options.threads)->capture_default_str();
+}
+
+void add_drift_files(CLI::App& drift, DriftOptions& options) {
+    drift.add_option("--text", options.text, "Text for gpt")->capture_default_str();
+    drift.add_option("--digits", options.digits, "What digits.py writes, for mlp and cnn")->capture_default_str();
+    drift.add_option("--segments", options.segments, "Of each run")->capture_default_str()->check(CLI::Range(2, 10'000));
+    drift.add_option("--segment-steps", options.segment_steps)->capture_default_str()->check(CLI::Range(2, 10'000));
+}
+
+void add_drift(Commands& commands) {
+    const auto held = std::make_shared<DriftStudyOptions>();
+    DriftStudyOptions& options = *held;
+    CLI::App* const drift = commands.add(
+        "drift", "How far native training lies from its canonical replay, and cheats, against thresholds",
+        [held] { return to_text(run_drift_study(*held)); }
+    );
+    add_drift_files(*drift, options.run);
+    drift->add_option("--models", options.models, "Which of gpt, cnn, mlp")->capture_default_str();
+    drift->add_option("--seeds", options.seeds, "Runs of each source of drift")->capture_default_str();
+    drift->add_option("--cheat-seeds", options.cheat_seeds, "Runs of each cheat")->capture_default_str();
+    drift->add_option("--resamples", options.resamples, "Simulated honest segments")->capture_default_str();
+}
+
+void add_drift_run(Commands& commands) {
+    struct Run {
+        DriftOptions options;
+        bool cheats = false;
+    };
+    const auto held = std::make_shared<Run>();
+    DriftOptions& options = held->options;
+    CLI::App* const drift = commands.add("drift-run", "One run, replayed and measured; used by drift", [held] {
+        return to_text(held->cheats ? run_cheats(held->options) : run_drift(held->options));
+    });
+    add_drift_files(*drift, options);
+    drift->add_option("--model", options.model)->check(CLI::IsMember({"gpt", "cnn", "mlp"}));
+    drift->add_option("--seed", options.seed);
+    drift->add_option("--threads", options.threads);
+    drift->add_option("--products", options.products)->check(CLI::IsMember({"f32", "bf16", "f64"}));
+    drift->add_option("--order", options.order)->check(CLI::IsMember({"given", "reversed"}));
+    drift->add_flag("--references", options.references);
+    drift->add_option("--threshold-ppb", options.threshold_ppb);
+    drift->add_flag("--cheats", held->cheats);
+}
+
+}  // namespace
+
+void add_training_commands(Commands& commands) {
+    add_replay(commands);
+    add_canonical(commands);
+    add_curves(commands);
+    add_peak(commands);
+    add_drift(commands);
+    add_drift_run(commands);
+}
+
+}  // namespace assay::bench
