@@ -24,7 +24,9 @@ bool is_over(TaskState state) {
            state == TaskState::kExpired || state == TaskState::kRefused;
 }
 
-std::uint32_t first_of(const contracts::TaskSpec& spec) { return spec.parent ? 1 : 0; }
+std::uint32_t first_of(const contracts::TaskSpec& spec) {
+    return spec.parent ? 1 : 0;
+}
 
 std::uint32_t last_of(const Task& task) {
     if (task.diverged_at) {
@@ -55,6 +57,10 @@ bool is_exact(const Task& task, std::uint32_t segment) {
 
 bool is_published(const Duty& duty) {
     return duty.status == VerdictStatus::kAccepted || duty.status == VerdictStatus::kRejected;
+}
+
+bool is_secret(const Duty& duty) {
+    return is_published(duty) && !duty.forced;
 }
 
 std::uint64_t part_of(std::uint64_t amount, std::uint64_t numerator, std::uint64_t denominator) {
@@ -110,7 +116,8 @@ std::uint64_t Model::bond_of(Role role, const Task& task) const {
     // PAR-2
     const std::uint64_t value = task.spec.reward.grains + task.spec.verification_fee.grains;
     switch (role) {
-        case Role::kSolver: return std::max(params_.solver_bond.grains, part_of(value, params_.solver_bond_bps, 10'000));
+        case Role::kSolver:
+            return std::max(params_.solver_bond.grains, part_of(value, params_.solver_bond_bps, 10'000));
         case Role::kVerifier:
             return std::max(params_.verifier_bond.grains, part_of(value, params_.verifier_bond_bps, 10'000));
         default:
@@ -136,7 +143,9 @@ void Model::set_task_deadline(const TaskId& id, std::uint64_t height) {
 }
 
 std::string Model::run_block(
-    const contracts::BlockContext& block, const std::vector<Sent>& txs, const contracts::BlockOutcome& chain,
+    const contracts::BlockContext& block,
+    const std::vector<Sent>& txs,
+    const contracts::BlockOutcome& chain,
     const Mirror& after
 ) {
     height_ = block.height.value;
@@ -162,7 +171,9 @@ std::string Model::run_block(
         if (const auto* paid = std::get_if<contracts::history::Paid>(&entry.event)) {
             moved.push_back({entry.task, false, paid->to, paid->amount.grains, 0, paid->reason});
         } else if (const auto* slashed = std::get_if<contracts::history::Slashed>(&entry.event)) {
-            moved.push_back({entry.task, true, slashed->from, slashed->amount.grains, slashed->burned.grains, slashed->reason});
+            moved.push_back(
+                {entry.task, true, slashed->from, slashed->amount.grains, slashed->burned.grains, slashed->reason}
+            );
         }
     }
     std::sort(moved.begin(), moved.end());
@@ -228,73 +239,80 @@ void Model::lapse_dispute(const DisputeId& id) {
     rule(id, undisclosed || dispute.responders_turn, undisclosed ? Reason::kUndisclosed : Reason::kDisputeTimeout);
 }
 
+/// TASK-6
+void Model::lapse_acceptance(const TaskId& id) {
+    Task& task = at(id);
+    if (std::find(task.lapsed.begin(), task.lapsed.end(), *task.solver) == task.lapsed.end()) {
+        task.lapsed.push_back(*task.solver);
+    }
+    if (task.lapsed.size() > 32) {
+        task.lapsed.erase(task.lapsed.begin());
+    }
+    task.solver.reset();
+    enter(id, TaskState::kOpen, 0);
+    world_.waiting.push_back(id);
+}
+
+/// TASK-8
+void Model::lapse_training(const TaskId& id) {
+    Task& task = at(id);
+    const std::uint64_t bond = task.solver_bond;
+    task.solver_bond = 0;
+    slash(id, Role::kSolver, *task.solver, bond, Reason::kMissedDeadline, task.submitter, Reason::kMissedDeadline);
+    end_without_fraud(id, TaskState::kExpired);
+}
+
+/// VER-5: whoever still has to do this loses a tenth.
+void Model::miss_all(const TaskId& id, const std::function<bool(const Duty&)>& is_missing) {
+    for (Duty& duty : at(id).duties) {
+        if (is_missing(duty)) {
+            duty.status = VerdictStatus::kMissed;
+            miss(id, duty.verifier, duty.bond);
+        }
+    }
+}
+
+/// LIN-3, VER-13
+void Model::end_window(const TaskId& id) {
+    const Task& task = at(id);
+    for (auto up = task.spec.parent; up; up = at(*up).spec.parent) {
+        const Task& ancestor = at(*up);
+        if (!is_over(ancestor.state) || (ancestor.state == TaskState::kConvicted && !task.tainted_by)) {
+            const bool dateless = !is_over(ancestor.state) && ancestor.deadline == 0;
+            const std::uint64_t wait = dateless ? params_.challenge_blocks : 1;
+            set_task_deadline(id, std::max(height_ + wait, ancestor.deadline + 1));
+            return;
+        }
+    }
+    if (std::any_of(task.duties.begin(), task.duties.end(), is_secret)) {
+        enter(id, TaskState::kDisclosure, height_ + params_.disclose_blocks);
+    } else {
+        conclude(id);
+    }
+}
+
 void Model::end_task_deadline(const TaskId& id) {
     Task& task = at(id);
     if (task.state == TaskState::kDrawn) {
-        // TASK-6
-        if (std::find(task.lapsed.begin(), task.lapsed.end(), *task.solver) == task.lapsed.end()) {
-            task.lapsed.push_back(*task.solver);
-        }
-        if (task.lapsed.size() > 32) {
-            task.lapsed.erase(task.lapsed.begin());
-        }
-        task.solver.reset();
-        enter(id, TaskState::kOpen, 0);
-        world_.waiting.push_back(id);
-        return;
-    }
-    if (task.state == TaskState::kTraining) {
-        // TASK-8
-        const std::uint64_t bond = task.solver_bond;
-        task.solver_bond = 0;
-        slash(id, Role::kSolver, *task.solver, bond, Reason::kMissedDeadline, task.submitter, Reason::kMissedDeadline);
-        end_without_fraud(id, TaskState::kExpired);
-        return;
-    }
-    if (!task.disputes.empty() || !task.challenges.empty()) {
+        lapse_acceptance(id);
+    } else if (task.state == TaskState::kTraining) {
+        lapse_training(id);
+    } else if (!task.disputes.empty() || !task.challenges.empty()) {
         set_task_deadline(id, 0);  // TASK-11
         task.suspended = true;
-        return;
-    }
-    if (task.state == TaskState::kCompleted) {
+    } else if (task.state == TaskState::kCompleted) {
         end_without_fraud(id, TaskState::kExpired);  // VER-7
     } else if (task.state == TaskState::kVerifying) {
         const bool commits = std::any_of(task.duties.begin(), task.duties.end(), [](const Duty& duty) {
             return duty.status == VerdictStatus::kDue;
         });
-        for (Duty& duty : task.duties) {
-            if (duty.status == (commits ? VerdictStatus::kDue : VerdictStatus::kCommitted)) {
-                duty.status = VerdictStatus::kMissed;  // VER-5
-                miss(id, duty.verifier, duty.bond);
-            }
-        }
+        const VerdictStatus missing = commits ? VerdictStatus::kDue : VerdictStatus::kCommitted;
+        miss_all(id, [missing](const Duty& duty) { return duty.status == missing; });
         advance_verdicts(id, commits);
     } else if (task.state == TaskState::kChallenge) {
-        // LIN-3
-        for (auto up = task.spec.parent; up; up = at(*up).spec.parent) {
-            const Task& ancestor = at(*up);
-            if (!is_over(ancestor.state) || (ancestor.state == TaskState::kConvicted && !task.tainted_by)) {
-                const bool dateless = !is_over(ancestor.state) && ancestor.deadline == 0;
-                const std::uint64_t wait = dateless ? params_.challenge_blocks : 1;
-                set_task_deadline(id, std::max(height_ + wait, ancestor.deadline + 1));
-                return;
-            }
-        }
-        const bool secret = std::any_of(task.duties.begin(), task.duties.end(), [](const Duty& duty) {
-            return is_published(duty) && !duty.forced;
-        });
-        if (secret) {
-            enter(id, TaskState::kDisclosure, height_ + params_.disclose_blocks);  // VER-13
-        } else {
-            conclude(id);
-        }
+        end_window(id);
     } else if (task.state == TaskState::kDisclosure) {
-        for (Duty& duty : task.duties) {
-            if (is_published(duty) && !duty.forced) {
-                duty.status = VerdictStatus::kMissed;
-                miss(id, duty.verifier, duty.bond);
-            }
-        }
+        miss_all(id, is_secret);
         conclude(id);
     } else if (task.state == TaskState::kProfiling) {
         end_profiling(id);
@@ -309,7 +327,8 @@ void Model::end_profiling(const TaskId& id) {
         return;
     }
     if (profiling.phase != ProfilingPhase::kChallenge) {
-        const auto missing = profiling.phase == ProfilingPhase::kCommit ? ProfileStatus::kDue : ProfileStatus::kCommitted;
+        const auto missing =
+            profiling.phase == ProfilingPhase::kCommit ? ProfileStatus::kDue : ProfileStatus::kCommitted;
         for (Profiler& profiler : profiling.profilers) {
             if (profiler.status == missing) {
                 profiler.status = ProfileStatus::kMissed;
@@ -324,7 +343,8 @@ void Model::end_profiling(const TaskId& id) {
     contracts::Distances threshold;
     contracts::Distances reference;
     bool bounded = true;
-    const auto bound = [&](trace::GroupMeasurement trace::Measurement::* row, trace::Relative contracts::Distances::* of) {
+    const auto bound = [&](trace::GroupMeasurement trace::Measurement::*row,
+                           trace::Relative contracts::Distances::*of) {
         std::vector<std::vector<trace::Relative>> samples;
         std::vector<trace::Relative> references;
         for (const Profiler& profiler : profiling.profilers) {
@@ -401,7 +421,9 @@ void Model::spread_taints() {
 
 // --- draws ---------------------------------------------------------------------------------------------------
 
-Hash256 Model::random(const contracts::DrawName& name) const { return contracts::draw_randomness(block_hash_, name); }
+Hash256 Model::random(const contracts::DrawName& name) const {
+    return contracts::draw_randomness(block_hash_, name);
+}
 
 Model::Pool Model::pool(Role role) const {
     // STK-5
@@ -531,7 +553,8 @@ bool Model::try_duties(const TaskId& id) {
         segments.push_back(segment);
     }
     const std::uint64_t checked = std::min<std::uint64_t>(
-        segments.size(), grown(params_.segments_checked, params_.value_per_check.grains, params_.segments_checked_max));
+        segments.size(), grown(params_.segments_checked, params_.value_per_check.grains, params_.segments_checked_max)
+    );
     for (std::uint32_t i = 0; i < checked; ++i) {
         const std::uint64_t other = i + contracts::reduce(random({id, DrawKind::kSegment, 0, i}), segments.size() - i);
         std::swap(segments[i], segments[other]);
@@ -567,7 +590,8 @@ bool Model::try_duties(const TaskId& id) {
             const std::uint32_t steps = steps_in(task, segment);
             if (segment != 0 && steps > 1) {
                 duty.probe = 1 + static_cast<std::uint32_t>(
-                                     contracts::reduce(random({id, DrawKind::kProbe, segment, i}), steps - 1));
+                                     contracts::reduce(random({id, DrawKind::kProbe, segment, i}), steps - 1)
+                                 );
             }
             lock(Role::kVerifier, *verifier, duty.bond);
             task.duties.push_back(duty);
@@ -657,8 +681,8 @@ void Model::run_validators(const contracts::BlockContext& block) {
     std::vector<std::pair<std::uint64_t, AccountId>> able;  // VAL-3
     for (auto& [account, validator] : world_.validators) {
         // VAL-7
-        const bool absent = std::find(block.absent.begin(), block.absent.end(),
-                                      contracts::address_of(validator.key)) != block.absent.end();
+        const bool absent = std::find(block.absent.begin(), block.absent.end(), contracts::address_of(validator.key)) !=
+                            block.absent.end();
         validator.missed = absent && validator.power != 0 ? validator.missed + 1 : 0;
         if (validator.missed >= params_.downtime_blocks) {
             validator.missed = 0;

@@ -76,8 +76,12 @@ Crowd::Crowd(Workshop& shop, std::uint64_t seed) : shop_(shop), seed_(seed), ran
         std::array<std::uint8_t, 32> secret{};
         secret[31] = static_cast<std::uint8_t>(i + 1);
         const auto key = crypto::SecretKey::from_bytes(secret).value();
-        const Role role = i < 4 ? Role::kSolver : i < 9 ? Role::kVerifier : i < 12 ? Role::kWhistleblower : Role::kValidator;
-        actors_.push_back({key, key.account(), 60 + static_cast<int>(below(41)), 50 + static_cast<int>(below(51)), role});
+        const Role role = i < 4    ? Role::kSolver
+                          : i < 9  ? Role::kVerifier
+                          : i < 12 ? Role::kWhistleblower
+                                   : Role::kValidator;
+        actors_.push_back({key, key.account(), 60 + static_cast<int>(below(41)), 50 + static_cast<int>(below(51)), role}
+        );
     }
 }
 
@@ -95,9 +99,8 @@ contracts::Genesis Crowd::genesis() const {
     return genesis;
 }
 
-std::uint64_t Crowd::fixed(
-    const Hash256& name, const AccountId& actor, std::uint32_t purpose, std::uint64_t bound
-) const {
+std::uint64_t Crowd::fixed(const Hash256& name, const AccountId& actor, std::uint32_t purpose, std::uint64_t bound)
+    const {
     return contracts::to_seed(mix(name, actor, seed_ * 1'000 + purpose)) % bound;
 }
 
@@ -117,8 +120,8 @@ Sent Crowd::send(const AccountId& sender, const Action& action, std::uint64_t no
 
 /// Makes a transaction that is to be refused before it costs anything.
 Sent Crowd::damage(Sent sent) {
-    const auto actor = std::find_if(
-        actors_.begin(), actors_.end(), [&](const Actor& a) { return a.id == sent.body.sender; });
+    const auto actor =
+        std::find_if(actors_.begin(), actors_.end(), [&](const Actor& a) { return a.id == sent.body.sender; });
     const auto resign = [&] { sent.bytes = codec::encode(contracts::sign_tx(sent.body, actor->key)); };
     switch (below(8)) {
         case 0:
@@ -180,7 +183,8 @@ std::vector<Sent> Crowd::next_block(const Mirror& chain, std::uint64_t /*height*
         }
         for (const Action& action : work) {
             const auto person = chain.world.people.find(actor.id);
-            const std::uint64_t nonce = (person == chain.world.people.end() ? 0 : person->second.nonce) + used[actor.id];
+            const std::uint64_t nonce =
+                (person == chain.world.people.end() ? 0 : person->second.nonce) + used[actor.id];
             Sent sent = send(actor.id, action, nonce);
             if (chance(2)) {
                 out.push_back(damage(std::move(sent)));
@@ -248,7 +252,12 @@ void Crowd::add_money(const Actor& actor, const World& world, Actions& out) {
     if (chance(2) && actor.role != Role::kWhistleblower) {
         const auto number = static_cast<std::uint32_t>(below(3));
         const Role role = actor.role == Role::kValidator ? Role::kVerifier : actor.role;
-        out.push_back(contracts::RegisterHardware{role, number, number == 0 ? 0 : number == 1 ? below(90) + 1 : 100 + below(9)});
+        out.push_back(contracts::RegisterHardware{
+            role,
+            number,
+            number == 0   ? 0
+            : number == 1 ? below(90) + 1
+                          : 100 + below(9)});
     }
     if (actor.role != Role::kValidator) {
         return;

@@ -19,7 +19,6 @@ namespace assay::model {
 /// The chain that a seed makes: short clocks and odd shares.
 contracts::Params make_params(std::uint64_t seed);
 
-
 class Crowd {
   public:
     Crowd(Workshop& shop, std::uint64_t seed);
@@ -77,8 +76,11 @@ class Crowd {
     // moves.cpp
     void add_moves(const Actor& actor, const Mirror& chain, Actions& out);
     Player make_player(const Actor& actor, const DisputeId& id, const Mirror& chain, bool responds);
-    std::optional<contracts::Action> make_move(Player& player, const DisputeId& id, const Mirror& chain, const Actor& actor);
+    std::optional<contracts::Action> make_move(
+        Player& player, const DisputeId& id, const Mirror& chain, const Actor& actor
+    );
     void remember_reveals(const Mirror& chain);
+    contracts::TaskSpec spoil(contracts::TaskSpec spec, const TaskId& parent);
     contracts::Action nonsense(const Actor& actor, const Mirror& chain);
 
     Workshop& shop_;

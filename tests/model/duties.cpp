@@ -21,8 +21,21 @@ namespace {
 
 /// What a strategy decides, so that two decisions of one actor are independent.
 enum Purpose : std::uint32_t {
-    kSolves, kAccepts, kDropsOut, kGarbage, kDeclares, kVerdict, kLie, kCommits, kPublishes, kDiscloses, kReport, kServes,
-    kReports, kLieOfReport, kDrift,
+    kSolves,
+    kAccepts,
+    kDropsOut,
+    kGarbage,
+    kDeclares,
+    kVerdict,
+    kLie,
+    kCommits,
+    kPublishes,
+    kDiscloses,
+    kReport,
+    kServes,
+    kReports,
+    kLieOfReport,
+    kDrift,
 };
 
 Hash256 invented(const std::string& what, const AccountId& who) {
@@ -77,7 +90,8 @@ std::optional<contracts::Action> Crowd::next_checkpoint(
     const auto index = static_cast<std::uint32_t>(task.checkpoints.size());
     if (index == 0) {
         const auto& parent = task.spec.parent;
-        return contracts::PostCheckpoint{id, 0, parent ? world.tasks.at(*parent).checkpoints.back() : shop_.start(way), {}};
+        return contracts::PostCheckpoint{
+            id, 0, parent ? world.tasks.at(*parent).checkpoints.back() : shop_.start(way), {}};
     }
     const Hash256 before = task.checkpoints.back();
     const std::uint64_t first = steps_before(task.spec, index);
@@ -196,8 +210,8 @@ contracts::VerdictOpening Crowd::opening(const Actor& actor, const TaskId& id, c
         verdict.measurement = measurement_of(honest || lie != 2 ? 1e-5F : 5.0F);
         if (known && (honest || lie == 3)) {
             verdict.end_root = end;
-            verdict.measurement = shop_.measure(
-                task.checkpoints[duty.segment - 1], end, claimed, task.profiling->sketch_seed);
+            verdict.measurement =
+                shop_.measure(task.checkpoints[duty.segment - 1], end, claimed, task.profiling->sketch_seed);
         }
         if (params_.growth_max_thousandths < 1'000 && fixed(Hash256{id.data}, {}, kDrift, 2) == 0) {
             verdict.measurement = measurement_of(1e-5F);
@@ -331,7 +345,8 @@ void Crowd::add_profile_accusations(const Actor& actor, const TaskId& id, const 
     const auto segment = static_cast<std::uint32_t>(1 + below(report.segments.size()));
     const Hash256 before = segment == 1 ? report.start_root : report.segments[segment - 2].native_root;
     const auto& of = report.segments[segment - 1];
-    contracts::ChallengeProfile action{id, profiler.account, Role::kWhistleblower, ProfilePart::kStart, 0, std::nullopt};
+    contracts::ChallengeProfile action{
+        id, profiler.account, Role::kWhistleblower, ProfilePart::kStart, 0, std::nullopt};
     if (report.start_root == shop_.start(Way::kTruth)) {
         const Hash256 replayed =
             shop_.after(Way::kTruth, before, steps_before(task.spec, segment), steps_in(task, segment));
@@ -364,7 +379,8 @@ void Crowd::add_accusations(const Actor& actor, const TaskId& id, const Task& ta
     const Role role = actor.role == Role::kVerifier ? Role::kVerifier : Role::kWhistleblower;
     if (below(400) < 2) {
         const auto checkpoint = static_cast<std::uint32_t>(below(task.checkpoints.size()));
-        out.push_back(contracts::ChallengeAvailability{id, checkpoint, static_cast<std::uint32_t>(below(2)), random_(), role});
+        out.push_back(contracts::ChallengeAvailability{
+            id, checkpoint, static_cast<std::uint32_t>(below(2)), random_(), role});
     }
     if (task.state < TaskState::kCompleted || task.state > TaskState::kChallenge || task.suspended) {
         return;
@@ -372,8 +388,8 @@ void Crowd::add_accusations(const Actor& actor, const TaskId& id, const Task& ta
     if (chance(4)) {
         const auto segment = static_cast<std::uint32_t>(first_of(task.spec) + below(last_of(task)));
         const Hash256 end = true_end(task, segment, steps_in(task, segment));
-        const bool wrong = end != task.checkpoints[segment] ||
-                           (is_of_diverging(task, shop_) && shop_.knows(end) && trace::open_divergence(shop_.state(end)));
+        const bool wrong = end != task.checkpoints[segment] || (is_of_diverging(task, shop_) && shop_.knows(end) &&
+                                                                trace::open_divergence(shop_.state(end)));
         if (is_exact(task, segment) && (wrong ? !end.is_zero() : chance(3))) {
             out.push_back(contracts::OpenDispute{id, segment, role});
         }

@@ -71,7 +71,9 @@ void Model::act(const contracts::AcceptTask& a) {
     enter(a.task, TaskState::kTraining, height_ + task.spec.training_blocks);
 }
 
-void Model::act(const contracts::PostCheckpoint& a) { at(a.task).checkpoints.push_back(a.state_root); }
+void Model::act(const contracts::PostCheckpoint& a) {
+    at(a.task).checkpoints.push_back(a.state_root);
+}
 
 void Model::complete(const TaskId& id) {
     enter(id, TaskState::kCompleted, height_ + params_.commit_blocks);  // VER-7
@@ -79,7 +81,9 @@ void Model::complete(const TaskId& id) {
     world_.waiting.push_back(id);
 }
 
-void Model::act(const contracts::CompleteTask& a) { complete(a.task); }
+void Model::act(const contracts::CompleteTask& a) {
+    complete(a.task);
+}
 
 void Model::act(const contracts::DeclareDivergence& a) {
     // TASK-13
@@ -88,7 +92,9 @@ void Model::act(const contracts::DeclareDivergence& a) {
     complete(a.task);
 }
 
-void Model::act(const contracts::CancelTask& a) { end_without_fraud(a.task, TaskState::kCancelled); }
+void Model::act(const contracts::CancelTask& a) {
+    end_without_fraud(a.task, TaskState::kCancelled);
+}
 
 // --- verdicts ------------------------------------------------------------------------------------------------
 
@@ -162,8 +168,13 @@ void Model::act(const contracts::DiscloseVerdict& a) {
     const bool kept = duty.commitment == contracts::verdict_commitment(a.task, a.segment, who_, opening) &&
                       duty.verdict == expected && opening.verdict.probe_root != opening.decoy_root;  // VER-14
     if (!kept) {
-        refute_verdict(a.task, duty, VerdictStatus::kBroken, Reason::kBrokenCommitment,
-                       awaiting.empty() ? std::nullopt : std::optional{awaiting.front()});
+        refute_verdict(
+            a.task,
+            duty,
+            VerdictStatus::kBroken,
+            Reason::kBrokenCommitment,
+            awaiting.empty() ? std::nullopt : std::optional{awaiting.front()}
+        );
     } else {
         duty.forced = forced;
         if (flaw_ != Flaw::kKeepsProbe) {
@@ -176,8 +187,11 @@ void Model::act(const contracts::DiscloseVerdict& a) {
             if (!forced) {
                 dispute.state = DisputeState::kActive;
                 dispute.last_move_at = height_;
-                set_deadline({contracts::DueKind::kDispute, Hash256{id.data}, {}}, dispute.deadline,
-                             height_ + dispute.responder_clock);
+                set_deadline(
+                    {contracts::DueKind::kDispute, Hash256{id.data}, {}},
+                    dispute.deadline,
+                    height_ + dispute.responder_clock
+                );
                 continue;
             }
             close_dispute(id, DisputeState::kForced, Reason::kForcedError);
@@ -189,9 +203,7 @@ void Model::act(const contracts::DiscloseVerdict& a) {
         pay_jackpots(a.task, winners);
         resume(a.task, false);
     }
-    const bool secret = std::any_of(task.duties.begin(), task.duties.end(), [](const Duty& d) {
-        return is_published(d) && !d.forced;
-    });
+    const bool secret = std::any_of(task.duties.begin(), task.duties.end(), is_secret);
     if (task.state == TaskState::kDisclosure && !secret) {
         conclude(a.task);
     }
@@ -232,7 +244,12 @@ void Model::act(const contracts::OpenDispute& a) {
     dispute.segment = a.segment;
     dispute.responder = at(a.task).solver.value();
     dispute.role = a.role;
-    open(contracts::dispute_id(a.task, a.segment, who_), dispute, claim_of(a.task, a.segment), params_.dispute_clock_blocks);
+    open(
+        contracts::dispute_id(a.task, a.segment, who_),
+        dispute,
+        claim_of(a.task, a.segment),
+        params_.dispute_clock_blocks
+    );
 }
 
 void Model::act(const contracts::ChallengeVerdict& a) {
@@ -246,8 +263,12 @@ void Model::act(const contracts::ChallengeVerdict& a) {
     dispute.verdict = contracts::DisputedVerdict{a.verifier, probe && duty.forced == true, a.part};
     const bool waits = probe && !duty.forced;  // DSP-42
     dispute.state = waits ? DisputeState::kAwaiting : DisputeState::kActive;
-    open(contracts::dispute_id(a.task, a.segment, who_, dispute.verdict), dispute, verdict_claim(a.task, duty, a.part),
-         waits ? params_.disclose_blocks : params_.dispute_clock_blocks);
+    open(
+        contracts::dispute_id(a.task, a.segment, who_, dispute.verdict),
+        dispute,
+        verdict_claim(a.task, duty, a.part),
+        waits ? params_.disclose_blocks : params_.dispute_clock_blocks
+    );
 }
 
 /// DSP-33
@@ -266,8 +287,11 @@ void Model::turn(const DisputeId& id, const trace::Position& next, bool by_respo
     dispute.rounds = next.rounds;
     dispute.level = next.level;
     dispute.responders_turn = next.level == trace::Level::kProof || next.pending.empty();  // DSP-32
-    set_deadline({contracts::DueKind::kDispute, Hash256{id.data}, {}}, dispute.deadline,
-                 height_ + (dispute.responders_turn ? dispute.responder_clock : dispute.challenger_clock));
+    set_deadline(
+        {contracts::DueKind::kDispute, Hash256{id.data}, {}},
+        dispute.deadline,
+        height_ + (dispute.responders_turn ? dispute.responder_clock : dispute.challenger_clock)
+    );
 }
 
 void Model::act(const contracts::RevealMove& a) {
@@ -292,12 +316,23 @@ void Model::act(const contracts::ProveMove& a) {
 
 void Model::act(const contracts::ChallengeAvailability& a) {
     const ChallengeId id = contracts::challenge_id(who_, nonce_);
-    Challenge challenge{a.task, a.checkpoint, a.tensor, a.tile, who_, a.role, challenge_bond(at(a.task)),
-                        contracts::ChallengeState::kOpen, 0};
+    Challenge challenge{
+        a.task,
+        a.checkpoint,
+        a.tensor,
+        a.tile,
+        who_,
+        a.role,
+        challenge_bond(at(a.task)),
+        contracts::ChallengeState::kOpen,
+        0};
     lock(a.role, who_, challenge.bond);
     world_.challenges[id] = challenge;
-    set_deadline({contracts::DueKind::kChallenge, Hash256{id.data}, {}}, world_.challenges.at(id).deadline,
-                 height_ + params_.availability_blocks);
+    set_deadline(
+        {contracts::DueKind::kChallenge, Hash256{id.data}, {}},
+        world_.challenges.at(id).deadline,
+        height_ + params_.availability_blocks
+    );
     at(a.task).challenges.push_back(id);
 }
 
@@ -308,8 +343,15 @@ void Model::act(const contracts::ServeChunk& a) {
     set_deadline({contracts::DueKind::kChallenge, Hash256{a.challenge.data}, {}}, challenge.deadline, 0);
     std::erase(at(challenge.task).challenges, a.challenge);
     const std::uint64_t lost = challenge.bond / 10;
-    slash(challenge.task, challenge.role, challenge.challenger, lost, Reason::kNeedlessChallenge,
-          at(challenge.task).solver, Reason::kNeedlessChallenge);
+    slash(
+        challenge.task,
+        challenge.role,
+        challenge.challenger,
+        lost,
+        Reason::kNeedlessChallenge,
+        at(challenge.task).solver,
+        Reason::kNeedlessChallenge
+    );
     unlock(challenge.role, challenge.challenger, challenge.bond - lost);
     challenge.bond = 0;
     resume(challenge.task, true);
@@ -317,8 +359,12 @@ void Model::act(const contracts::ServeChunk& a) {
 
 // --- validators, machines ------------------------------------------------------------------------------------
 
-void Model::act(const contracts::RegisterValidator& a) { world_.validators[who_].key = a.key; }
-void Model::act(const contracts::Unjail& /*a*/) { world_.validators.at(who_).jailed_until = 0; }
+void Model::act(const contracts::RegisterValidator& a) {
+    world_.validators[who_].key = a.key;
+}
+void Model::act(const contracts::Unjail& /*a*/) {
+    world_.validators.at(who_).jailed_until = 0;
+}
 void Model::act(const contracts::RegisterHardware& a) {
     if (a.hardware_class == 0) {
         world_.machines.erase({a.role, who_});
@@ -385,7 +431,7 @@ void Model::act(const contracts::ChallengeProfile& a) {
         claim->initialisation = start;
         claim->first_step = steps_before(task.spec, segment);
         claim->step_count = steps_in(task, segment);
-        claim->before = start           ? task.spec.program.initial_root
+        claim->before = start          ? task.spec.program.initial_root
                         : segment == 1 ? report.start_root
                                        : report.segments[segment - 2].native_root;
         claim->after = start ? report.start_root : report.segments[segment - 1].replayed_root;
@@ -400,7 +446,9 @@ void Model::act(const contracts::ChallengeProfile& a) {
     dispute.responder = a.profiler;
     dispute.role = a.role;
     dispute.profile = contracts::DisputedProfile{a.profiler, a.part};
-    open(contracts::dispute_id(a.task, a.segment, who_, *dispute.profile), dispute, claim, params_.dispute_clock_blocks);
+    open(
+        contracts::dispute_id(a.task, a.segment, who_, *dispute.profile), dispute, claim, params_.dispute_clock_blocks
+    );
 }
 
 // --- claims --------------------------------------------------------------------------------------------------
@@ -421,9 +469,8 @@ std::optional<trace::Claim> Model::claim_of(const TaskId& id, std::uint32_t segm
     return claim;
 }
 
-std::optional<trace::Claim> Model::verdict_claim(
-    const TaskId& id, const Duty& duty, contracts::VerdictPart part
-) const {
+std::optional<trace::Claim> Model::verdict_claim(const TaskId& id, const Duty& duty, contracts::VerdictPart part)
+    const {
     // DSP-41, DSP-45
     if (part == contracts::VerdictPart::kMeasurement) {
         return std::nullopt;

@@ -22,8 +22,13 @@ void Model::pay(const TaskId& id, const AccountId& to, std::uint64_t amount, Rea
 }
 
 Model::Loss Model::slash(
-    const TaskId& id, Role role, const AccountId& from, std::uint64_t amount, Reason reason,
-    const std::optional<AccountId>& winner, Reason winners
+    const TaskId& id,
+    Role role,
+    const AccountId& from,
+    std::uint64_t amount,
+    Reason reason,
+    const std::optional<AccountId>& winner,
+    Reason winners
 ) {
     // SET-5
     if (amount == 0) {
@@ -129,8 +134,7 @@ void Model::refute_profile(const DisputeId& won, Reason reason) {
     return_bond(dispute);
     for (Profiler& profiler : at(id).profiling->profilers) {
         if (profiler.account == dispute.responder) {
-            const Loss loss =
-                slash(id, Role::kVerifier, profiler.account, profiler.bond, reason, dispute.challenger);
+            const Loss loss = slash(id, Role::kVerifier, profiler.account, profiler.bond, reason, dispute.challenger);
             profiler.bond = 0;
             profiler.status = ProfileStatus::kRefuted;
             dispute.slashed = loss.slashed;
@@ -406,7 +410,8 @@ void Model::decide(const TaskId& id) {
         parameters.push_back(measurement.parameters);
         other.push_back(measurement.other);
     }
-    if (trace::growth(parameters) > params_.growth_max_thousandths || trace::growth(other) > params_.growth_max_thousandths) {
+    if (trace::growth(parameters) > params_.growth_max_thousandths ||
+        trace::growth(other) > params_.growth_max_thousandths) {
         convict(id, {Reason::kBeyondBudget, std::nullopt, std::nullopt});
         return;
     }

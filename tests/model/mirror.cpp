@@ -32,15 +32,16 @@ Stake stake_of(const contracts::Stake& record) {
 }
 
 Duty duty_of(const contracts::Assignment& record) {
-    return {.segment = record.segment,
-            .verifier = record.verifier,
-            .status = record.status,
-            .bond = record.bond.grains,
-            .commitment = record.commitment,
-            .verdict = {record.end_root, record.probe_root, record.measurement, record.diverged_after},
-            .probe = record.probe,
-            .forced = record.forced,
-            .watchers = record.watchers};
+    return {
+        .segment = record.segment,
+        .verifier = record.verifier,
+        .status = record.status,
+        .bond = record.bond.grains,
+        .commitment = record.commitment,
+        .verdict = {record.end_root, record.probe_root, record.measurement, record.diverged_after},
+        .probe = record.probe,
+        .forced = record.forced,
+        .watchers = record.watchers};
 }
 
 void read_profiling(Task& task, const contracts::Tolerance& record) {
@@ -94,29 +95,30 @@ void read_docket(Task& task, const contracts::Docket& record) {
 }
 
 Dispute dispute_of(const contracts::Dispute& record) {
-    return {.task = record.task,
-            .segment = record.segment,
-            .responder = record.responder,
-            .challenger = record.challenger,
-            .role = record.challenger_role,
-            .bond = record.challenger_bond.grains,
-            .state = record.state,
-            .reason = record.reason,
-            .verdict = record.verdict,
-            .profile = record.profile,
-            .rounds = record.position.rounds,
-            .level = record.position.level,
-            .responders_turn = contracts::is_responders_turn(record),
-            .opened_at = record.opened_at.value,
-            .ended_at = record.ended_at.value,
-            .responder_clock = record.responder_clock,
-            .challenger_clock = record.challenger_clock,
-            .last_move_at = record.last_move_at.value,
-            .deadline = record.deadline.value,
-            .bytes = record.onchain_bytes,
-            .slashed = record.slashed.grains,
-            .paid = record.paid.grains,
-            .burned = record.burned.grains};
+    return {
+        .task = record.task,
+        .segment = record.segment,
+        .responder = record.responder,
+        .challenger = record.challenger,
+        .role = record.challenger_role,
+        .bond = record.challenger_bond.grains,
+        .state = record.state,
+        .reason = record.reason,
+        .verdict = record.verdict,
+        .profile = record.profile,
+        .rounds = record.position.rounds,
+        .level = record.position.level,
+        .responders_turn = contracts::is_responders_turn(record),
+        .opened_at = record.opened_at.value,
+        .ended_at = record.ended_at.value,
+        .responder_clock = record.responder_clock,
+        .challenger_clock = record.challenger_clock,
+        .last_move_at = record.last_move_at.value,
+        .deadline = record.deadline.value,
+        .bytes = record.onchain_bytes,
+        .slashed = record.slashed.grains,
+        .paid = record.paid.grains,
+        .burned = record.burned.grains};
 }
 
 void read_slot(Mirror& mirror, const Bytes& key, const Bytes& value) {
@@ -135,7 +137,8 @@ void read_slot(Mirror& mirror, const Bytes& key, const Bytes& value) {
             break;
         }
         case SlotKind::kStake:
-            world.stakes[{static_cast<Role>(key[1]), id_at<AccountId>(key, 2)}] = stake_of(decode<contracts::Stake>(value));
+            world.stakes[{static_cast<Role>(key[1]), id_at<AccountId>(key, 2)}] =
+                stake_of(decode<contracts::Stake>(value));
             break;
         case SlotKind::kHardware: {
             const auto hardware = decode<contracts::Hardware>(value);
@@ -143,7 +146,9 @@ void read_slot(Mirror& mirror, const Bytes& key, const Bytes& value) {
                 hardware.hardware_class, hardware.score, hardware.registered_at.value};
             break;
         }
-        case SlotKind::kTask: read_task(world.tasks[id_at<TaskId>(key, 1)], decode<contracts::Task>(value)); break;
+        case SlotKind::kTask:
+            read_task(world.tasks[id_at<TaskId>(key, 1)], decode<contracts::Task>(value));
+            break;
         case SlotKind::kCheckpoint: {
             auto& roots = world.tasks[id_at<TaskId>(key, 1)].checkpoints;
             std::uint32_t index = 0;
@@ -154,7 +159,9 @@ void read_slot(Mirror& mirror, const Bytes& key, const Bytes& value) {
             roots[index] = decode<contracts::Checkpoint>(value).state_root;
             break;
         }
-        case SlotKind::kDocket: read_docket(world.tasks[id_at<TaskId>(key, 1)], decode<contracts::Docket>(value)); break;
+        case SlotKind::kDocket:
+            read_docket(world.tasks[id_at<TaskId>(key, 1)], decode<contracts::Docket>(value));
+            break;
         case SlotKind::kDispute: {
             const auto dispute = decode<contracts::Dispute>(value);
             world.disputes[dispute.id] = dispute_of(dispute);
@@ -164,21 +171,35 @@ void read_slot(Mirror& mirror, const Bytes& key, const Bytes& value) {
         case SlotKind::kChallenge: {
             const auto record = decode<contracts::Challenge>(value);
             world.challenges[record.id] = {
-                record.task, record.checkpoint, record.tensor, record.tile, record.challenger, record.challenger_role,
-                record.bond.grains, record.state, record.deadline.value};
+                record.task,
+                record.checkpoint,
+                record.tensor,
+                record.tile,
+                record.challenger,
+                record.challenger_role,
+                record.bond.grains,
+                record.state,
+                record.deadline.value};
             break;
         }
         case SlotKind::kValidator: {
             if (key.size() == 33) {
                 const auto record = decode<contracts::Validator>(value);
-                world.validators[id_at<AccountId>(key, 1)] = {record.key, record.power, record.missed,
-                                                              record.jailed_until.value, record.is_banned,
-                                                              record.slashed.grains};
+                world.validators[id_at<AccountId>(key, 1)] = {
+                    record.key,
+                    record.power,
+                    record.missed,
+                    record.jailed_until.value,
+                    record.is_banned,
+                    record.slashed.grains};
             }
             break;
         }
-        case SlotKind::kWaiting: world.waiting = decode<std::vector<TaskId>>(value); break;
-        default: break;
+        case SlotKind::kWaiting:
+            world.waiting = decode<std::vector<TaskId>>(value);
+            break;
+        default:
+            break;
     }
 }
 
@@ -194,11 +215,20 @@ void read_report(Mirror& mirror, const Bytes& key, const Bytes& value) {
 
 void erase_slot(World& world, const Bytes& key) {
     switch (static_cast<SlotKind>(key[0])) {
-        case SlotKind::kStake: world.stakes.erase({static_cast<Role>(key[1]), id_at<AccountId>(key, 2)}); break;
-        case SlotKind::kHardware: world.machines.erase({static_cast<Role>(key[1]), id_at<AccountId>(key, 2)}); break;
-        case SlotKind::kDocket: read_docket(world.tasks[id_at<TaskId>(key, 1)], {}); break;
-        case SlotKind::kWaiting: world.waiting.clear(); break;
-        default: break;
+        case SlotKind::kStake:
+            world.stakes.erase({static_cast<Role>(key[1]), id_at<AccountId>(key, 2)});
+            break;
+        case SlotKind::kHardware:
+            world.machines.erase({static_cast<Role>(key[1]), id_at<AccountId>(key, 2)});
+            break;
+        case SlotKind::kDocket:
+            read_docket(world.tasks[id_at<TaskId>(key, 1)], {});
+            break;
+        case SlotKind::kWaiting:
+            world.waiting.clear();
+            break;
+        default:
+            break;
     }
 }
 
@@ -220,7 +250,9 @@ std::string explain(const Stake& a, const Stake& b) {
            " / " + std::to_string(b.locked) + ", parts " + std::to_string(a.parts.size()) + " / " +
            std::to_string(b.parts.size());
 }
-std::string explain(const Machine& /*a*/, const Machine& /*b*/) { return "machines"; }
+std::string explain(const Machine& /*a*/, const Machine& /*b*/) {
+    return "machines";
+}
 std::string explain(const Task& a, const Task& b) {
     std::string out = std::string("state ") + to_string(a.state) + " / " + to_string(b.state) + ", deadline " +
                       std::to_string(a.deadline) + " / " + std::to_string(b.deadline) + ", escrow " +
@@ -250,8 +282,8 @@ std::string explain(const Task& a, const Task& b) {
 }
 std::string explain(const Dispute& a, const Dispute& b) {
     return std::string("state ") + to_string(a.state) + " / " + to_string(b.state) + ", deadline " +
-           std::to_string(a.deadline) + " / " + std::to_string(b.deadline) + ", bond " + std::to_string(a.bond) + " / " +
-           std::to_string(b.bond) + ", rounds " + std::to_string(a.rounds) + " / " + std::to_string(b.rounds) +
+           std::to_string(a.deadline) + " / " + std::to_string(b.deadline) + ", bond " + std::to_string(a.bond) +
+           " / " + std::to_string(b.bond) + ", rounds " + std::to_string(a.rounds) + " / " + std::to_string(b.rounds) +
            ", bytes " + std::to_string(a.bytes) + " / " + std::to_string(b.bytes);
 }
 std::string explain(const Challenge& a, const Challenge& b) {
@@ -308,9 +340,12 @@ std::string find_difference(const World& model, const World& chain) {
         return "the tasks that wait";
     }
     for (const std::string& fault :
-         {compare("task", model.tasks, chain.tasks), compare("dispute", model.disputes, chain.disputes),
-          compare("challenge", model.challenges, chain.challenges), compare("account", model.people, chain.people),
-          compare("stake", model.stakes, chain.stakes), compare("machine", model.machines, chain.machines),
+         {compare("task", model.tasks, chain.tasks),
+          compare("dispute", model.disputes, chain.disputes),
+          compare("challenge", model.challenges, chain.challenges),
+          compare("account", model.people, chain.people),
+          compare("stake", model.stakes, chain.stakes),
+          compare("machine", model.machines, chain.machines),
           compare("validator", model.validators, chain.validators)}) {
         if (!fault.empty()) {
             return fault;
@@ -336,6 +371,8 @@ std::uint64_t count_money(const World& world) {
     return sum;
 }
 
-std::string name_of(const AccountId& account) { return to_hex(account.view()).substr(0, 8); }
+std::string name_of(const AccountId& account) {
+    return to_hex(account.view()).substr(0, 8);
+}
 
 }  // namespace assay::model

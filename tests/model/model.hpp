@@ -28,15 +28,15 @@ struct Sent {
 /// A mistake in the model, to see that it is noticed.
 enum class Flaw : std::uint8_t {
     kNone,
-    kWinnersShare,      ///< the loser's bond goes to the winner rounded up
-    kKeepsProbe,        ///< a disclosed verdict keeps its forced probe root
-    kDeadlineOff,       ///< a challenge window is a block too long
-    kFeeToAll,          ///< a refuted verdict earns its share of the fee
-    kForgetsLapsed,     ///< who let a task lapse is drawn for it as before
+    kWinnersShare,   ///< the loser's bond goes to the winner rounded up
+    kKeepsProbe,     ///< a disclosed verdict keeps its forced probe root
+    kDeadlineOff,    ///< a challenge window is a block too long
+    kFeeToAll,       ///< a refuted verdict earns its share of the fee
+    kForgetsLapsed,  ///< who let a task lapse is drawn for it as before
     kNoTax,
-    kMootKeepsBond,     ///< a moot dispute's bond stays locked
+    kMootKeepsBond,  ///< a moot dispute's bond stays locked
     kUnbondsEarly,
-    kDrawsAnybody,      ///< the submitter may be drawn as verifier
+    kDrawsAnybody,  ///< the submitter may be drawn as verifier
 };
 inline constexpr int kFlaws = 10;
 
@@ -47,7 +47,9 @@ class Model {
     /// Runs one block and compares with what the chain made of it: the code of every receipt, the whole state, every
     /// payment and slash. Returns the first difference, in words; empty when there is none.
     std::string run_block(
-        const contracts::BlockContext& block, const std::vector<Sent>& txs, const contracts::BlockOutcome& chain,
+        const contracts::BlockContext& block,
+        const std::vector<Sent>& txs,
+        const contracts::BlockOutcome& chain,
         const Mirror& after
     );
 
@@ -142,8 +144,13 @@ class Model {
     // endings.cpp: disputes and tasks end, and money moves.
     void pay(const TaskId& id, const AccountId& to, std::uint64_t amount, contracts::Reason reason);
     Loss slash(
-        const TaskId& id, Role role, const AccountId& from, std::uint64_t amount, contracts::Reason reason,
-        const std::optional<AccountId>& winner, contracts::Reason winners = contracts::Reason::kWonDispute
+        const TaskId& id,
+        Role role,
+        const AccountId& from,
+        std::uint64_t amount,
+        contracts::Reason reason,
+        const std::optional<AccountId>& winner,
+        contracts::Reason winners = contracts::Reason::kWonDispute
     );
     void lock(Role role, const AccountId& account, std::uint64_t amount);
     void unlock(Role role, const AccountId& account, std::uint64_t amount);
@@ -151,7 +158,10 @@ class Model {
     void close_dispute(const DisputeId& id, contracts::DisputeState state, std::optional<contracts::Reason> reason);
     void return_bond(Dispute& dispute);
     void refute_verdict(
-        const TaskId& id, Duty& duty, contracts::VerdictStatus status, contracts::Reason reason,
+        const TaskId& id,
+        Duty& duty,
+        contracts::VerdictStatus status,
+        contracts::Reason reason,
         const std::optional<DisputeId>& won
     );
     void refute_profile(const DisputeId& won, contracts::Reason reason);
@@ -173,6 +183,10 @@ class Model {
     void end_block(const contracts::BlockContext& block);
     void end_deadline(const Due& due);
     void end_task_deadline(const TaskId& id);
+    void lapse_acceptance(const TaskId& id);
+    void lapse_training(const TaskId& id);
+    void miss_all(const TaskId& id, const std::function<bool(const Duty&)>& is_missing);
+    void end_window(const TaskId& id);
     void lapse_dispute(const DisputeId& id);
     void end_profiling(const TaskId& id);
     void spread_taints();
@@ -230,6 +244,8 @@ std::uint64_t steps_before(const contracts::TaskSpec& spec, std::uint32_t segmen
 std::uint32_t steps_in(const Task& task, std::uint32_t segment);
 bool is_exact(const Task& task, std::uint32_t segment);
 bool is_published(const Duty& duty);
+/// Published, and what was committed to is not disclosed yet.
+bool is_secret(const Duty& duty);
 std::uint64_t part_of(std::uint64_t amount, std::uint64_t numerator, std::uint64_t denominator);
 
 }  // namespace assay::model

@@ -47,34 +47,82 @@ std::vector<std::string> what_to_reach() {
     using contracts::TaskState;
     name_all("task", TaskState::kOpen, TaskState::kRefused, TaskState{});
     for (const Reason reason :
-         {Reason::kLostDispute, Reason::kFalseAccusation, Reason::kDisputeTimeout, Reason::kUnavailable,
-          Reason::kMissedDeadline, Reason::kMissedVerdict, Reason::kWrongVerdict, Reason::kNeedlessChallenge,
-          Reason::kBrokenCommitment, Reason::kUndisclosed, Reason::kContradiction, Reason::kBeyondTolerance,
+         {Reason::kLostDispute,
+          Reason::kFalseAccusation,
+          Reason::kDisputeTimeout,
+          Reason::kUnavailable,
+          Reason::kMissedDeadline,
+          Reason::kMissedVerdict,
+          Reason::kWrongVerdict,
+          Reason::kNeedlessChallenge,
+          Reason::kBrokenCommitment,
+          Reason::kUndisclosed,
+          Reason::kContradiction,
+          Reason::kBeyondTolerance,
           Reason::kBeyondBudget}) {
         names.push_back(std::string("slash ") + to_string(reason));
     }
     for (const Reason reason :
-         {Reason::kReward, Reason::kVerificationFee, Reason::kRefund, Reason::kWonDispute, Reason::kTax,
-          Reason::kJackpot, Reason::kProfilingFee, Reason::kNeedlessChallenge, Reason::kMissedDeadline}) {
+         {Reason::kReward,
+          Reason::kVerificationFee,
+          Reason::kRefund,
+          Reason::kWonDispute,
+          Reason::kTax,
+          Reason::kJackpot,
+          Reason::kProfilingFee,
+          Reason::kNeedlessChallenge,
+          Reason::kMissedDeadline}) {
         names.push_back(std::string("payment ") + to_string(reason));
     }
     // The toy program has no sum long enough for partials.
     name_all("move at", trace::Level::kSteps, trace::Level::kProof, trace::Level::kPartials);
-    name_all("profiling", contracts::ProfilingOutcome::kBounded, contracts::ProfilingOutcome::kNotSeparated,
-             contracts::ProfilingOutcome{});
+    name_all(
+        "profiling",
+        contracts::ProfilingOutcome::kBounded,
+        contracts::ProfilingOutcome::kNotSeparated,
+        contracts::ProfilingOutcome{}
+    );
     for (const char* name :
-         {"dispute refuted lost_dispute", "dispute refuted dispute_timeout", "dispute upheld false_accusation",
-          "dispute upheld dispute_timeout", "dispute refuted undisclosed", "dispute refuted forced_error",
-          "dispute upheld moot", "event tainted", "event diverged", "event watcher_drawn", "validator jailed",
+         {"dispute refuted lost_dispute",
+          "dispute refuted dispute_timeout",
+          "dispute upheld false_accusation",
+          "dispute upheld dispute_timeout",
+          "dispute refuted undisclosed",
+          "dispute refuted forced_error",
+          "dispute upheld moot",
+          "event tainted",
+          "event diverged",
+          "event watcher_drawn",
+          "validator jailed",
           "validator banned"}) {
         names.emplace_back(name);
     }
     for (const char* action :
-         {"transfer", "bond", "unbond", "submit_task", "accept_task", "post_checkpoint", "complete_task",
-          "cancel_task", "commit_verdict", "publish_verdict", "open_dispute", "reveal_move", "select_move",
-          "prove_move", "challenge_availability", "serve_chunk", "declare_divergence", "disclose_verdict",
-          "challenge_verdict", "register_validator", "unjail", "register_hardware", "commit_profile",
-          "publish_profile", "challenge_profile"}) {
+         {"transfer",
+          "bond",
+          "unbond",
+          "submit_task",
+          "accept_task",
+          "post_checkpoint",
+          "complete_task",
+          "cancel_task",
+          "commit_verdict",
+          "publish_verdict",
+          "open_dispute",
+          "reveal_move",
+          "select_move",
+          "prove_move",
+          "challenge_availability",
+          "serve_chunk",
+          "declare_divergence",
+          "disclose_verdict",
+          "challenge_verdict",
+          "register_validator",
+          "unjail",
+          "register_hardware",
+          "commit_profile",
+          "publish_profile",
+          "challenge_profile"}) {
         names.push_back(std::string("action ") + action);
     }
     return names;
@@ -82,8 +130,10 @@ std::vector<std::string> what_to_reach() {
 
 void report(std::uint64_t seed, Workshop& shop, const Run& run) {
     std::cout << "ASSAY_SEED=" << seed << ": " << run.failure->what << std::endl;
-    FAIL_CHECK("ASSAY_SEED=" << seed << ", block " << run.failure->block + 1 << ": " << run.failure->what
-                             << "\nshrunk to:\n" << shrink(shop, seed, run));
+    FAIL_CHECK(
+        "ASSAY_SEED=" << seed << ", block " << run.failure->block + 1 << ": " << run.failure->what << "\nshrunk to:\n"
+                      << shrink(shop, seed, run)
+    );
 }
 
 }  // namespace
@@ -121,7 +171,8 @@ TEST_CASE("BLK-2: the chain does what a plain model of the rules does, whatever 
     if (only != 0) {
         return;
     }
-    for (const char* name : {"task settled", "task convicted", "move at proof", "profiling bounded", "payment jackpot"}) {
+    for (const char* name :
+         {"task settled", "task convicted", "move at proof", "profiling bounded", "payment jackpot"}) {
         CAPTURE(name);
         CHECK(coverage[name] > 0);
     }

@@ -37,7 +37,8 @@ std::array<Hash256, 3> measured_states(const Dispute& dispute, const Task& task)
             return {report.start_root, report.segments[0].replayed_root, report.reference_root};
         }
         const auto& segment = report.segments[dispute.segment - 1];
-        const Hash256 before = dispute.segment == 1 ? report.start_root : report.segments[dispute.segment - 2].native_root;
+        const Hash256 before =
+            dispute.segment == 1 ? report.start_root : report.segments[dispute.segment - 2].native_root;
         return {before, segment.replayed_root, segment.native_root};
     }
     return {};
@@ -54,7 +55,8 @@ void Crowd::remember_reveals(const Mirror& chain) {
             if (position.level == trace::Level::kNodes && !position.pending.empty() && remembered <= position.rounds) {
                 remembered = position.rounds + 1;
                 reveals_[dispute].push_back(
-                    {position.first_node, trace::split(game.claim, position).child_height, position.pending});
+                    {position.first_node, trace::split(game.claim, position).child_height, position.pending}
+                );
             }
         }
     }
@@ -87,9 +89,8 @@ Player Crowd::make_player(const Actor& /*actor*/, const DisputeId& id, const Mir
     }
     for (int way = 1; way < 5; ++way) {
         const Way lie = static_cast<Way>(way);
-        const Hash256 other = claim.initialisation
-                                  ? shop_.start(lie)
-                                  : shop_.after(lie, claim.before, claim.first_step, claim.step_count);
+        const Hash256 other = claim.initialisation ? shop_.start(lie)
+                                                   : shop_.after(lie, claim.before, claim.first_step, claim.step_count);
         if (other != claim.after) {
             return play_segment(shop_, claim, lie);
         }
@@ -154,6 +155,37 @@ void Crowd::add_moves(const Actor& actor, const Mirror& chain, Actions& out) {
     }
 }
 
+/// A specification that is wrong in one way, or nearly.
+contracts::TaskSpec Crowd::spoil(contracts::TaskSpec spec, const TaskId& parent) {
+    switch (below(8)) {
+        case 0:
+            spec.reward = {~std::uint64_t{0}};
+            break;
+        case 1:
+            spec.steps = 0;
+            break;
+        case 2:
+            spec.checkpoint_interval = 0;
+            break;
+        case 3:
+            spec.hardware_class = 3;
+            break;
+        case 4:
+            spec.parent = parent;
+            break;
+        case 5:
+            spec.program.state_tensors = 3;
+            break;
+        case 6:
+            spec.title.push_back(0x0a);
+            break;
+        default:
+            spec.mode = contracts::Mode::kTolerance;
+            break;
+    }
+    return spec;
+}
+
 contracts::Action Crowd::nonsense(const Actor& actor, const Mirror& chain) {
     const World& world = chain.world;
     const auto any = [&](const auto& map) {
@@ -193,44 +225,60 @@ contracts::Action Crowd::nonsense(const Actor& actor, const Mirror& chain) {
     if (chance(40)) {
         roots = contracts::MeasuredRoots{};
     }
-    contracts::TaskSpec spec = make_spec(world);
-    switch (below(8)) {
-        case 0: spec.reward = {~std::uint64_t{0}}; break;
-        case 1: spec.steps = 0; break;
-        case 2: spec.checkpoint_interval = 0; break;
-        case 3: spec.hardware_class = 3; break;
-        case 4: spec.parent = id; break;
-        case 5: spec.program.state_tensors = 3; break;
-        case 6: spec.title.push_back(0x0a); break;
-        default: spec.mode = contracts::Mode::kTolerance; break;
-    }
+    const contracts::TaskSpec spec = spoil(make_spec(world), id);
+
     switch (below(25)) {
-        case 0: return contracts::Transfer{other, amount};
-        case 1: return contracts::Bond{role, amount};
-        case 2: return contracts::Unbond{role, amount};
-        case 3: return contracts::SubmitTask{spec};
-        case 4: return contracts::AcceptTask{id};
-        case 5: return contracts::PostCheckpoint{id, segment, root, {}};
-        case 6: return contracts::CompleteTask{id};
-        case 7: return contracts::CancelTask{id};
-        case 8: return contracts::CommitVerdict{id, segment, root};
-        case 9: return contracts::PublishVerdict{id, segment, verdict};
-        case 10: return contracts::OpenDispute{id, segment, role};
-        case 11: return contracts::RevealMove{dispute, round, std::vector<Hash256>(below(4), root)};
-        case 12: return contracts::SelectMove{dispute, round, {static_cast<std::uint32_t>(below(3)), {}}};
-        case 13: return contracts::ProveMove{dispute, {}};
-        case 14: return contracts::ChallengeAvailability{id, segment, static_cast<std::uint32_t>(below(3)), random_(), role};
-        case 15: return contracts::ServeChunk{any(world.challenges), {}, {}};
-        case 16: return contracts::DeclareDivergence{id, below(10), root, {}, {}};
-        case 17: return contracts::DiscloseVerdict{id, segment, {verdict, root, root}};
-        case 18: return contracts::ChallengeVerdict{id, segment, other, role, of_verdict, roots};
-        case 19: return contracts::RegisterValidator{key};
-        case 20: return contracts::Unjail{};
-        case 21: return contracts::RegisterHardware{role, static_cast<std::uint32_t>(below(4)), below(200)};
-        case 22: return contracts::CommitProfile{id, root};
-        case 23: return contracts::PublishProfile{id, report, root};
+        case 0:
+            return contracts::Transfer{other, amount};
+        case 1:
+            return contracts::Bond{role, amount};
+        case 2:
+            return contracts::Unbond{role, amount};
+        case 3:
+            return contracts::SubmitTask{spec};
+        case 4:
+            return contracts::AcceptTask{id};
+        case 5:
+            return contracts::PostCheckpoint{id, segment, root, {}};
+        case 6:
+            return contracts::CompleteTask{id};
+        case 7:
+            return contracts::CancelTask{id};
+        case 8:
+            return contracts::CommitVerdict{id, segment, root};
+        case 9:
+            return contracts::PublishVerdict{id, segment, verdict};
+        case 10:
+            return contracts::OpenDispute{id, segment, role};
+        case 11:
+            return contracts::RevealMove{dispute, round, std::vector<Hash256>(below(4), root)};
+        case 12:
+            return contracts::SelectMove{dispute, round, {static_cast<std::uint32_t>(below(3)), {}}};
+        case 13:
+            return contracts::ProveMove{dispute, {}};
+        case 14:
+            return contracts::ChallengeAvailability{id, segment, static_cast<std::uint32_t>(below(3)), random_(), role};
+        case 15:
+            return contracts::ServeChunk{any(world.challenges), {}, {}};
+        case 16:
+            return contracts::DeclareDivergence{id, below(10), root, {}, {}};
+        case 17:
+            return contracts::DiscloseVerdict{id, segment, {verdict, root, root}};
+        case 18:
+            return contracts::ChallengeVerdict{id, segment, other, role, of_verdict, roots};
+        case 19:
+            return contracts::RegisterValidator{key};
+        case 20:
+            return contracts::Unjail{};
+        case 21:
+            return contracts::RegisterHardware{role, static_cast<std::uint32_t>(below(4)), below(200)};
+        case 22:
+            return contracts::CommitProfile{id, root};
+        case 23:
+            return contracts::PublishProfile{id, report, root};
         default:
-            return contracts::ChallengeProfile{id, chance(30) ? actor.id : other, role, part, static_cast<std::uint32_t>(below(4)), roots};
+            return contracts::ChallengeProfile{
+                id, chance(30) ? actor.id : other, role, part, static_cast<std::uint32_t>(below(4)), roots};
     }
 }
 

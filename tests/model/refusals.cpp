@@ -40,7 +40,8 @@ bool is_sound(const contracts::TaskSpec& spec) {
                        program.init_nodes <= 10'000 && program.step_nodes >= 2 && program.step_nodes <= 10'000 &&
                        program.batch_size >= 1 && program.dataset.rows >= 1 && program.dataset.width >= 1 &&
                        program.dataset.width <= 4'096;
-    const bool initial = program.initial_tensors <= 1'024 && (program.initial_tensors > 0) == !program.initial_root.is_zero();
+    const bool initial =
+        program.initial_tensors <= 1'024 && (program.initial_tensors > 0) == !program.initial_root.is_zero();
     const bool names_initial = spec.initial_artifact.has_value() == (program.initial_tensors > 0 && !spec.parent);
     const bool spans = spec.steps >= 1 && spec.checkpoint_interval >= 1 && spec.training_blocks >= 1;
     if (!texts || !sizes || !initial || !names_initial || !spans) {
@@ -51,8 +52,8 @@ bool is_sound(const contracts::TaskSpec& spec) {
                                          spec.distance->nodes >= 1 && spec.distance->nodes <= 10'000
                                    : !spec.distance;
     const std::uint64_t segments = (spec.steps - 1) / spec.checkpoint_interval + 1;
-    const std::uint64_t step = rounds_for(std::min<std::uint64_t>(spec.steps, spec.checkpoint_interval)) +
-                               rounds_for(program.step_nodes);
+    const std::uint64_t step =
+        rounds_for(std::min<std::uint64_t>(spec.steps, spec.checkpoint_interval)) + rounds_for(program.step_nodes);
     const std::uint64_t distances = spec.distance ? rounds_for(spec.distance->nodes) : 0;
     return distance && segments <= 1'024 && spec.steps <= ~std::uint64_t{0} / program.batch_size &&
            std::max({step, rounds_for(program.init_nodes), distances}) + 4 <= 8;
@@ -343,7 +344,9 @@ Model::Why Model::why(const contracts::PublishVerdict& a) const {
     if (duty->status != VerdictStatus::kCommitted) {
         out.insert(TxError::kNotCommitted);
     }
-    if (std::any_of(task->duties.begin(), task->duties.end(), [](const Duty& d) { return d.status == VerdictStatus::kDue; })) {
+    if (std::any_of(task->duties.begin(), task->duties.end(), [](const Duty& d) {
+            return d.status == VerdictStatus::kDue;
+        })) {
         out.insert(TxError::kPhase);  // VER-4
     }
     const bool exact = is_exact(*task, a.segment);
@@ -439,8 +442,8 @@ Model::Why Model::why(const contracts::ChallengeVerdict& a) const {
         out.insert(TxError::kTaskUnknown);
         return out;
     }
-    const bool in_window = task->state == TaskState::kVerifying ||
-                           (task->state == TaskState::kChallenge && !task->suspended);
+    const bool in_window =
+        task->state == TaskState::kVerifying || (task->state == TaskState::kChallenge && !task->suspended);
     if (!in_window) {
         out.insert(TxError::kTaskState);
     }
@@ -740,12 +743,13 @@ Model::Why Model::why(const contracts::ChallengeProfile& a) const {
     if (world_.disputes.contains(contracts::dispute_id(a.task, a.segment, who_, {a.profiler, a.part}))) {
         out.insert(TxError::kAlreadyDisputed);
     }
-    const bool of_segment = a.part == contracts::ProfilePart::kReplayed || a.part == contracts::ProfilePart::kMeasurement;
+    const bool of_segment =
+        a.part == contracts::ProfilePart::kReplayed || a.part == contracts::ProfilePart::kMeasurement;
     if (of_segment ? a.segment < 1 || a.segment > params_.profile_segments : a.segment != 0) {
         out.insert(TxError::kPartUnknown);
     }
-    const bool measured = a.part == contracts::ProfilePart::kMeasurement ||
-                          a.part == contracts::ProfilePart::kReferenceMeasurement;
+    const bool measured =
+        a.part == contracts::ProfilePart::kMeasurement || a.part == contracts::ProfilePart::kReferenceMeasurement;
     if (a.roots.has_value() != measured) {
         out.insert(TxError::kNotMeasured);
     }

@@ -84,8 +84,9 @@ class Session {
     void note(const Block& block, const contracts::BlockOutcome& outcome, Coverage& coverage) {
         for (std::size_t i = 0; i < outcome.receipts.size(); ++i) {
             const std::uint8_t code = outcome.receipts[i].code;
-            ++coverage[code == 0 ? std::string("action ") + action_name(block.txs[i].body.action)
-                                 : std::string("refusal ") + to_string(static_cast<TxError>(code))];
+            ++coverage
+                [code == 0 ? std::string("action ") + action_name(block.txs[i].body.action)
+                           : std::string("refusal ") + to_string(static_cast<TxError>(code))];
         }
         for (const contracts::HistoryRecord& entry : outcome.history) {
             if (const auto* slashed = std::get_if<contracts::history::Slashed>(&entry.event)) {
@@ -95,7 +96,9 @@ class Session {
             } else if (const auto* entered = std::get_if<contracts::history::StateChanged>(&entry.event)) {
                 ++coverage[std::string("task ") + to_string(entered->state)];
             } else if (const auto* ended = std::get_if<contracts::history::DisputeEnded>(&entry.event)) {
-                ++coverage[std::string("dispute ") + (ended->claim_refuted ? "refuted " : "upheld ") + to_string(ended->reason)];
+                ++coverage
+                    [std::string("dispute ") + (ended->claim_refuted ? "refuted " : "upheld ") +
+                     to_string(ended->reason)];
             } else if (const auto* over = std::get_if<contracts::history::ProfilingEnded>(&entry.event)) {
                 ++coverage[std::string("profiling ") + to_string(over->outcome)];
             } else if (const auto* moved = std::get_if<contracts::history::DisputeMoved>(&entry.event)) {
@@ -175,7 +178,9 @@ Run play(Workshop& shop, std::uint64_t seed, int active, Flaw flaw) {
             break;
         }
         if (height > static_cast<std::uint64_t>(active + kPatience)) {
-            run.failure = {run.blocks.size() - 1, "after " + std::to_string(kPatience) + " quiet blocks " + session.find_unended()};
+            run.failure = {
+                run.blocks.size() - 1,
+                "after " + std::to_string(kPatience) + " quiet blocks " + session.find_unended()};
             return run;
         }
         Block block{make_context(seed, height), {}};
@@ -234,7 +239,9 @@ std::string shrink(Workshop& shop, std::uint64_t seed, const Run& failing, Flaw 
                 blocks = std::move(less);
                 blocks.resize(run.failure->block + 1);
                 what = run.failure->what;
-                kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(from), kept.begin() + static_cast<std::ptrdiff_t>(to));
+                kept.erase(
+                    kept.begin() + static_cast<std::ptrdiff_t>(from), kept.begin() + static_cast<std::ptrdiff_t>(to)
+                );
                 std::erase_if(kept, [&](const auto& at) { return at.first >= blocks.size(); });
             } else {
                 from = to;
@@ -244,7 +251,8 @@ std::string shrink(Workshop& shop, std::uint64_t seed, const Run& failing, Flaw 
     std::string out = what + "\n";
     for (const auto& [b, t] : kept) {
         const contracts::TxBody& body = blocks[b].txs[t].body;
-        out += "block " + std::to_string(b + 1) + ": " + action_name(body.action) + " by " + name_of(body.sender) + "\n";
+        out +=
+            "block " + std::to_string(b + 1) + ": " + action_name(body.action) + " by " + name_of(body.sender) + "\n";
     }
     return out;
 }

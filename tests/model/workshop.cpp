@@ -40,7 +40,9 @@ Hash256 Workshop::keep(State state) {
     return root;
 }
 
-Hash256 Workshop::start(Way way) { return starts_.at(way); }
+Hash256 Workshop::start(Way way) {
+    return starts_.at(way);
+}
 
 Hash256 Workshop::next(Way way, const Hash256& before, std::uint64_t step) {
     const auto key = std::tuple{way, before, step};
@@ -74,14 +76,16 @@ Player play_segment(Workshop& shop, const trace::Claim& claim, Way way) {
     return {nullptr, std::make_unique<contracts::test::ToyReplay>(shop.run(way), claim, before)};
 }
 
-Player play_measurement(Workshop& shop, const Hash256& start, const Hash256& replayed, const Hash256& claimed,
-                        std::uint64_t seed, bool lies) {
+Player play_measurement(
+    Workshop& shop, const Hash256& start, const Hash256& replayed, const Hash256& claimed, std::uint64_t seed, bool lies
+) {
     if (!shop.knows(start) || !shop.knows(replayed) || !shop.knows(claimed)) {
         return {};
     }
     Player player;
     player.world = std::make_unique<trace::testing::World>(
-        contracts::test::measuring_world(shop.state(start), shop.state(replayed), shop.state(claimed)));
+        contracts::test::measuring_world(shop.state(start), shop.state(replayed), shop.state(claimed))
+    );
     std::vector<trace::testing::Lie> told;
     if (lies) {
         const auto commit = static_cast<std::uint32_t>(player.world->init.size() - 1);

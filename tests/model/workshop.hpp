@@ -20,11 +20,22 @@ using contracts::test::ToyRun;
 /// A hash of all three, for what actors invent and decide.
 Hash256 mix(const Hash256& name, const AccountId& actor, std::uint64_t number);
 
-/// A way of running the program. The last three are runs of the program that diverges; kFirstLie .. kLastLie depart from
-/// the truth by a bit somewhere.
-enum class Way : std::uint8_t { kTruth, kLieInInit, kLieInStep, kLieInCommit, kLieLate, kNative, kDiverges, kDivergesLie };
+/// A way of running the program. The last three are runs of the program that diverges; kFirstLie .. kLastLie depart
+/// from the truth by a bit somewhere.
+enum class Way : std::uint8_t {
+    kTruth,
+    kLieInInit,
+    kLieInStep,
+    kLieInCommit,
+    kLieLate,
+    kNative,
+    kDiverges,
+    kDivergesLie
+};
 inline constexpr int kWays = 8;
-constexpr bool is_diverging(Way way) { return way >= Way::kDiverges; }
+constexpr bool is_diverging(Way way) {
+    return way >= Way::kDiverges;
+}
 
 class Workshop {
   public:
@@ -66,7 +77,8 @@ struct Player {
 /// Over a segment; without a replay when the state before it is unknown.
 Player play_segment(Workshop& shop, const trace::Claim& claim, Way way);
 /// Over a measurement of three known states, as it is or with a bit wrong.
-Player play_measurement(Workshop& shop, const Hash256& start, const Hash256& replayed, const Hash256& claimed,
-                        std::uint64_t seed, bool lies);
+Player play_measurement(
+    Workshop& shop, const Hash256& start, const Hash256& replayed, const Hash256& claimed, std::uint64_t seed, bool lies
+);
 
 }  // namespace assay::model

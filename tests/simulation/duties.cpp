@@ -76,15 +76,22 @@ void Worker::add_solving(const View& view, const Task& task, Actions& out) {
             ready = events_.now() + 1 + events_.below(kTrainMs);
         } else if (events_.now() >= ready) {
             ready = 0;
-            trained.push_back(train->segment == 0
-                                  ? shop_.start(way_)
-                                  : shop_.after(way_, trained.back(), contracts::first_step(task.spec, train->segment),
-                                                contracts::step_count(task.spec, train->segment)));
+            trained.push_back(
+                train->segment == 0 ? shop_.start(way_)
+                                    : shop_.after(
+                                          way_,
+                                          trained.back(),
+                                          contracts::first_step(task.spec, train->segment),
+                                          contracts::step_count(task.spec, train->segment)
+                                      )
+            );
             const bool late = events_.chance(15);
             bulletin_.artifacts.emplace(
-                std::pair{task.id, train->segment}, kind_ == Kind::kWithholder && train->segment == 1
-                                    ? ~std::uint64_t{0}
-                                    : events_.now() + (late ? events_.below(6'000) : events_.below(200)));
+                std::pair{task.id, train->segment},
+                kind_ == Kind::kWithholder && train->segment == 1
+                    ? ~std::uint64_t{0}
+                    : events_.now() + (late ? events_.below(6'000) : events_.below(200))
+            );
         }
     } else if (const auto* post = as<intent::PostCheckpoint>(decided)) {
         out.push_back(contracts::PostCheckpoint{task.id, post->index, trained.at(post->index), {}});
@@ -121,7 +128,11 @@ void Worker::add_chunks(const View& view, const Task& task, Actions& out) {
 // --- verifiers -----------------------------------------------------------------------------------------------
 
 void Worker::replay(
-    const View& view, const Task& task, std::uint32_t segment, std::uint64_t steps, const Hash256& claimed,
+    const View& view,
+    const Task& task,
+    std::uint32_t segment,
+    std::uint64_t steps,
+    const Hash256& claimed,
     roles::Replays& replays
 ) {
     Hash256 root = shop_.start(Way::kTruth);
@@ -148,12 +159,17 @@ contracts::VerdictOpening Worker::make_opening(const View& view, const Task& tas
     opening.decoy_root = model::mix(Hash256{task.id.data}, id_, 1 + segment * 2U);
     opening.salt = model::mix(Hash256{task.id.data}, id_, 2 + segment * 2U);
     const bool lazy = kind_ == Kind::kLazyVerifier;
-    opening.verdict.end_root = lazy ? claimed : replays_[{task.id, segment, id_}].first.value();
+    opening.verdict.end_root = lazy                           ? claimed
+                               : kind_ == Kind::kFalseAccuser ? model::mix(claimed, id_, 4)
+                                                              : replays_[{task.id, segment, id_}].first.value();
     if (duty.probe != 0 && opening.verdict.end_root == claimed) {
-        opening.verdict.probe_root =
-            lazy ? model::mix(claimed, id_, 3)
-                 : shop_.after(Way::kTruth, root_at(*view.state, task.id, segment - 1),
-                               contracts::first_step(task.spec, segment), duty.probe);
+        opening.verdict.probe_root = lazy ? model::mix(claimed, id_, 3)
+                                          : shop_.after(
+                                                Way::kTruth,
+                                                root_at(*view.state, task.id, segment - 1),
+                                                contracts::first_step(task.spec, segment),
+                                                duty.probe
+                                            );
     }
     return opening;
 }
@@ -171,13 +187,15 @@ void Worker::add_verifying(const View& view, const Task& task, Actions& out) {
         verifier.replays = replays_[part];
         if (kind_ == Kind::kLazyVerifier) {
             verifier.replays.first = verifier.claimed;
+        } else if (kind_ == Kind::kFalseAccuser) {
+            verifier.replays.first = verifier.replays.second = model::mix(verifier.claimed, id_, 4);
         }
         verifier.has_kept_verdict = openings_.contains(part);
         for (const auto& id : contracts::get_docket(*view.state, task.id).disputes) {
             const auto dispute = contracts::find_dispute(*view.state, id).value();
-            verifier.is_challenged = verifier.is_challenged ||
-                                     (dispute.state == contracts::DisputeState::kAwaiting &&
-                                      dispute.responder == id_ && dispute.segment == duty.segment);
+            verifier.is_challenged =
+                verifier.is_challenged || (dispute.state == contracts::DisputeState::kAwaiting &&
+                                           dispute.responder == id_ && dispute.segment == duty.segment);
         }
         const auto& done = challenged_[task.id];
         const auto missing = verifier.replays.missing_checkpoint;
@@ -186,7 +204,9 @@ void Worker::add_verifying(const View& view, const Task& task, Actions& out) {
         verifier.challenger_bond = contracts::challenger_bond(view.state->params(), contracts::task_value(task.spec));
         const Intent decided = roles::decide_verifier(verifier);
         if (as<intent::Replay>(decided) != nullptr) {
-            replay(view, task, duty.segment, contracts::step_count(task, duty.segment), verifier.claimed, replays_[part]);
+            replay(
+                view, task, duty.segment, contracts::step_count(task, duty.segment), verifier.claimed, replays_[part]
+            );
         } else if (as<intent::Commit>(decided) != nullptr) {
             if (!openings_.contains(part)) {
                 openings_[part] = make_opening(view, task, duty);
@@ -228,8 +248,14 @@ void Worker::add_watching(const View& view, const Task& task, Actions& out) {
     watch.challenger_bond = contracts::challenger_bond(view.state->params(), contracts::task_value(task.spec));
     const Intent decided = roles::decide_whistleblower(watch);
     if (const auto* again = as<intent::Replay>(decided)) {
-        replay(view, task, again->segment, contracts::step_count(task, again->segment), watch.claimed[again->segment],
-               replays_[{task.id, again->segment, id_}]);
+        replay(
+            view,
+            task,
+            again->segment,
+            contracts::step_count(task, again->segment),
+            watch.claimed[again->segment],
+            replays_[{task.id, again->segment, id_}]
+        );
     } else if (const auto* open = as<intent::OpenDispute>(decided)) {
         out.push_back(contracts::OpenDispute{task.id, open->segment, role()});
     } else if (const auto* ask = as<intent::ChallengeAvailability>(decided)) {
@@ -248,8 +274,9 @@ void Worker::add_verdict_watching(const View& view, const Task& task, Actions& o
         watch.replays = probes_[part];
         watch.is_duty = std::find(duty.watchers.begin(), duty.watchers.end(), id_) != duty.watchers.end();
         const contracts::DisputedVerdict subject{duty.verifier, duty.forced == true};
-        watch.has_challenged = contracts::find_dispute(
-            *view.state, contracts::dispute_id(task.id, duty.segment, id_, subject)).has_value();
+        watch.has_challenged =
+            contracts::find_dispute(*view.state, contracts::dispute_id(task.id, duty.segment, id_, subject))
+                .has_value();
         watch.free_stake = free_stake(view);
         watch.challenger_bond = contracts::challenger_bond(view.state->params(), contracts::task_value(task.spec));
         const Intent decided = roles::decide_verdict_watch(watch);

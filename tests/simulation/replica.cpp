@@ -43,7 +43,11 @@ void Ledger::note(const solo::LogRecord& record) {
 }
 
 Replica::Replica(
-    Events& events, Ledger& ledger, const contracts::Genesis& genesis, int place, std::filesystem::path home,
+    Events& events,
+    Ledger& ledger,
+    const contracts::Genesis& genesis,
+    int place,
+    std::filesystem::path home,
     std::vector<std::unique_ptr<Replica>>& all
 )
     : events_(events), ledger_(ledger), genesis_(genesis), place_(place), home_(std::move(home)), all_(all) {
@@ -117,7 +121,9 @@ void Replica::to_all(const std::function<void(Replica&)>& what) {
     }
 }
 
-bool Replica::is_majority(std::size_t count) const { return 2 * count > all_.size(); }
+bool Replica::is_majority(std::size_t count) const {
+    return 2 * count > all_.size();
+}
 
 void Replica::tick() {
     const std::uint64_t count = all_.size();
@@ -126,7 +132,8 @@ void Replica::tick() {
     const std::uint64_t round = waited / kRoundMs;
     const std::uint64_t ballot = round * count + static_cast<std::uint64_t>(place_) + 1;
     const bool leads = (next + round) % count == static_cast<std::uint64_t>(place_);
-    if (leads && waited + kIntervalMs / 4 >= kIntervalMs && (!proposal_ || proposal_->height != next || proposal_->ballot != ballot)) {
+    if (leads && waited + kIntervalMs / 4 >= kIntervalMs &&
+        (!proposal_ || proposal_->height != next || proposal_->ballot != ballot)) {
         propose(ballot);
     }
     const auto peer = static_cast<int>(events_.below(count));
@@ -160,7 +167,10 @@ void Replica::on_prepare(int from, std::uint64_t height, std::uint64_t ballot) {
 }
 
 void Replica::on_promise(
-    int from, std::uint64_t height, std::uint64_t ballot, std::uint64_t accepted_ballot,
+    int from,
+    std::uint64_t height,
+    std::uint64_t ballot,
+    std::uint64_t accepted_ballot,
     const std::optional<solo::Block>& accepted
 ) {
     if (!proposal_ || proposal_->height != height || proposal_->ballot != ballot || height != this->height() + 1) {
@@ -254,9 +264,7 @@ void Replica::on_status(int from, std::uint64_t theirs) {
 Result<Hash256, solo::Refusal> Replica::submit(const Bytes& tx) {
     auto added = mempool_->add(tx);
     if (added) {
-        to_all([tx](Replica& other) {
-            static_cast<void>(other.mempool_->add(tx));
-        });
+        to_all([tx](Replica& other) { static_cast<void>(other.mempool_->add(tx)); });
     }
     return added;
 }

@@ -43,7 +43,11 @@ enum class Death : std::uint8_t { kPlain, kTornLog, kBadDisk };
 class Replica {
   public:
     Replica(
-        Events& events, Ledger& ledger, const contracts::Genesis& genesis, int place, std::filesystem::path home,
+        Events& events,
+        Ledger& ledger,
+        const contracts::Genesis& genesis,
+        int place,
+        std::filesystem::path home,
         std::vector<std::unique_ptr<Replica>>& all
     );
 
@@ -81,8 +85,13 @@ class Replica {
     bool is_majority(std::size_t count) const;
     void propose(std::uint64_t ballot);
     void on_prepare(int from, std::uint64_t height, std::uint64_t ballot);
-    void on_promise(int from, std::uint64_t height, std::uint64_t ballot, std::uint64_t accepted_ballot,
-                    const std::optional<solo::Block>& accepted);
+    void on_promise(
+        int from,
+        std::uint64_t height,
+        std::uint64_t ballot,
+        std::uint64_t accepted_ballot,
+        const std::optional<solo::Block>& accepted
+    );
     void on_accept(int from, std::uint64_t ballot, const solo::Block& block);
     void on_accepted(int from, std::uint64_t height, std::uint64_t ballot);
     void on_decided(const solo::Block& block);

@@ -49,11 +49,20 @@ class Simulation {
     Simulation(model::Workshop& shop, std::uint64_t seed, const std::filesystem::path& home, bool trace)
         : events_(seed), trace_(trace) {
         const int replicas = 3 + static_cast<int>(events_.below(3));
-        std::vector<Kind> kinds{Kind::kSubmitter, Kind::kHonestSolver, Kind::kVerifier, Kind::kVerifier,
-                                Kind::kWhistleblower, Kind::kWhistleblower};
+        std::vector<Kind> kinds{
+            Kind::kSubmitter,
+            Kind::kHonestSolver,
+            Kind::kVerifier,
+            Kind::kVerifier,
+            Kind::kWhistleblower,
+            Kind::kWhistleblower};
         const Kind others[] = {Kind::kHonestSolver, Kind::kCheat, Kind::kCheat, Kind::kWithholder};
         kinds.push_back(others[events_.below(4)]);
-        kinds.push_back(events_.chance(30) ? Kind::kLazyVerifier : Kind::kVerifier);
+        kinds.push_back(
+            events_.chance(30)   ? Kind::kLazyVerifier
+            : events_.chance(30) ? Kind::kFalseAccuser
+                                 : Kind::kVerifier
+        );
         genesis_.chain_id = "sim-1";
         genesis_.params = make_params(events_);
         for (std::size_t i = 0; i < kinds.size(); ++i) {
@@ -64,14 +73,23 @@ class Simulation {
         mirror_.apply(start);
         ledger_.on_block = [this](const solo::Block& block) { on_block(block); };
         for (int i = 0; i < replicas; ++i) {
-            replicas_.push_back(std::make_unique<Replica>(
-                events_, ledger_, genesis_, i, home / std::to_string(i), replicas_));
+            replicas_.push_back(
+                std::make_unique<Replica>(events_, ledger_, genesis_, i, home / std::to_string(i), replicas_)
+            );
         }
         for (std::size_t i = 0; i < kinds.size(); ++i) {
             const int place = replicas + static_cast<int>(i);
             workers_.push_back(std::make_unique<Worker>(
-                events_, bulletin_, shop, ledger_, place, kinds[i], key_of(static_cast<int>(i)), replicas_,
-                genesis_.chain_id));
+                events_,
+                bulletin_,
+                shop,
+                ledger_,
+                place,
+                kinds[i],
+                key_of(static_cast<int>(i)),
+                replicas_,
+                genesis_.chain_id
+            ));
         }
         workers_.front()->tasks_to_submit = tasks_ = 1 + static_cast<std::uint32_t>(events_.below(2));
         plan_faults();
@@ -126,7 +144,9 @@ class Simulation {
         for (std::uint64_t n = events_.below(8); n > 0; --n) {
             const std::size_t which = events_.below(replicas_.size());
             const auto death = static_cast<Death>(events_.below(3));
-            events_.after(3'000 + events_.below(faults_ms_ - 5'000), [this, which, death] { replicas_[which]->die(death); });
+            events_.after(3'000 + events_.below(faults_ms_ - 5'000), [this, which, death] {
+                replicas_[which]->die(death);
+            });
         }
         for (std::uint64_t n = events_.below(6); n > 0; --n) {
             events_.after(3'000 + events_.below(faults_ms_ - 5'000), [this] {
@@ -175,7 +195,8 @@ class Simulation {
             const trace::Position& position = game.position;
             if (position.level == trace::Level::kNodes && !position.pending.empty()) {
                 bulletin_.reveals[id].push_back(
-                    {position.first_node, trace::split(game.claim, position).child_height, position.pending});
+                    {position.first_node, trace::split(game.claim, position).child_height, position.pending}
+                );
             }
         }
         if (trace_) {
@@ -187,7 +208,9 @@ class Simulation {
         std::cout << "block " << block.height.value << " at " << events_.now() << " ms\n";
         for (const contracts::Receipt& receipt : outcome.receipts) {
             std::cout << "  " << receipt.action << " by " << name_of(receipt.sender)
-                      << (receipt.code == 0 ? "" : std::string(": ") + to_string(static_cast<contracts::TxError>(receipt.code)))
+                      << (receipt.code == 0
+                              ? ""
+                              : std::string(": ") + to_string(static_cast<contracts::TxError>(receipt.code)))
                       << "\n";
         }
         for (const contracts::HistoryRecord& entry : outcome.history) {
@@ -216,11 +239,12 @@ class Simulation {
     bool is_done() const {
         const auto& tasks = mirror_.world.tasks;
         const bool ended = tasks.size() >= tasks_ && std::all_of(tasks.begin(), tasks.end(), [](const auto& entry) {
-            return contracts::is_terminal(entry.second.state);
-        });
-        return ended && events_.now() > faults_ms_ && std::all_of(replicas_.begin(), replicas_.end(), [&](const auto& r) {
-            return r->is_up() && r->height() == ledger_.height();
-        });
+                               return contracts::is_terminal(entry.second.state);
+                           });
+        return ended && events_.now() > faults_ms_ &&
+               std::all_of(replicas_.begin(), replicas_.end(), [&](const auto& r) {
+                   return r->is_up() && r->height() == ledger_.height();
+               });
     }
 
     /// Whether somebody honest who could have turned it was cut off for longer than there is time.
@@ -248,7 +272,8 @@ class Simulation {
             const Worker* solver = task.solver ? find_worker(*task.solver) : nullptr;
             const bool honest = solver != nullptr && is_honest(solver->kind());
             const TaskState expected = honest ? TaskState::kSettled : TaskState::kConvicted;
-            const std::string what = std::string(solver == nullptr ? "nobody" : to_string(solver->kind())) + ": " + to_string(task.state);
+            const std::string what =
+                std::string(solver == nullptr ? "nobody" : to_string(solver->kind())) + ": " + to_string(task.state);
             if (task.state != expected && !is_held()) {
                 throw Broken("a task of an unexpected end: " + what);
             }
@@ -256,7 +281,8 @@ class Simulation {
         }
         for (const contracts::history::Slashed& slashed : slashes_) {
             const Worker* worker = find_worker(slashed.from);
-            const std::string what = std::string(to_string(worker->kind())) + " slashed for " + to_string(slashed.reason);
+            const std::string what =
+                std::string(to_string(worker->kind())) + " slashed for " + to_string(slashed.reason);
             // Who asks for what turns out to be there pays for asking: late artifacts make that happen.
             const bool asked = slashed.reason == contracts::Reason::kNeedlessChallenge;
             const bool held = worker->lateness() >= kHeldBlocks;

@@ -26,8 +26,8 @@ Report run_one(model::Workshop& shop, std::uint64_t seed, bool trace) {
 }
 
 void show(const Report& report) {
-    std::cout << report.blocks << " blocks, " << report.deaths << " deaths, " << report.replayed
-              << " blocks replayed, " << report.lost << " messages lost\n";
+    std::cout << report.blocks << " blocks, " << report.deaths << " deaths, " << report.replayed << " blocks replayed, "
+              << report.lost << " messages lost\n";
     for (const auto& [name, count] : report.outcomes) {
         std::cout << "  " << name << ": " << count << "\n";
     }

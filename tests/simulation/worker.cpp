@@ -25,20 +25,36 @@ model::Way way_of(Kind kind, Events& events) {
 
 const char* to_string(Kind kind) noexcept {
     switch (kind) {
-        case Kind::kSubmitter: return "submitter";
-        case Kind::kHonestSolver: return "honest solver";
-        case Kind::kCheat: return "cheat";
-        case Kind::kWithholder: return "withholder";
-        case Kind::kVerifier: return "verifier";
-        case Kind::kLazyVerifier: return "lazy verifier";
-        case Kind::kWhistleblower: return "whistleblower";
+        case Kind::kSubmitter:
+            return "submitter";
+        case Kind::kHonestSolver:
+            return "honest solver";
+        case Kind::kCheat:
+            return "cheat";
+        case Kind::kWithholder:
+            return "withholder";
+        case Kind::kVerifier:
+            return "verifier";
+        case Kind::kLazyVerifier:
+            return "lazy verifier";
+        case Kind::kFalseAccuser:
+            return "false accuser";
+        case Kind::kWhistleblower:
+            return "whistleblower";
     }
     return "";
 }
 
 Worker::Worker(
-    Events& events, Bulletin& bulletin, model::Workshop& shop, const Ledger& ledger, int place, Kind kind,
-    crypto::SecretKey key, std::vector<std::unique_ptr<Replica>>& replicas, std::string chain_id
+    Events& events,
+    Bulletin& bulletin,
+    model::Workshop& shop,
+    const Ledger& ledger,
+    int place,
+    Kind kind,
+    crypto::SecretKey key,
+    std::vector<std::unique_ptr<Replica>>& replicas,
+    std::string chain_id
 )
     : events_(events),
       bulletin_(bulletin),
@@ -114,12 +130,15 @@ void Worker::send(const View& /*view*/, const Actions& actions) {
     }
     for (const Action& action : actions) {
         const Bytes bytes = codec::encode(action);
-        const bool known = std::any_of(waiting_.begin(), waiting_.end(), [&](const Waiting& w) { return w.action == bytes; });
+        const bool known =
+            std::any_of(waiting_.begin(), waiting_.end(), [&](const Waiting& w) { return w.action == bytes; });
         if (known || waiting_.size() >= kAtOnce) {
             continue;
         }
         const contracts::TxBody body{chain_id_, id_, next_nonce_++, Amount{2'000'000}, action};
-        waiting_.push_back({bytes, codec::encode(contracts::sign_tx(body, key_)), body.nonce, ledger_.height(), events_.now()});
+        waiting_.push_back(
+            {bytes, codec::encode(contracts::sign_tx(body, key_)), body.nonce, ledger_.height(), events_.now()}
+        );
         dispatch(waiting_.back());
     }
 }
@@ -144,7 +163,8 @@ void Worker::on_refusal(std::uint64_t nonce, std::uint8_t code) {
     if (error == contracts::TxError::kNonceTooLow || error == contracts::TxError::kNonceTooHigh) {
         return;
     }
-    const auto from = std::find_if(waiting_.begin(), waiting_.end(), [&](const Waiting& w) { return w.nonce == nonce; });
+    const auto from =
+        std::find_if(waiting_.begin(), waiting_.end(), [&](const Waiting& w) { return w.nonce == nonce; });
     if (from != waiting_.end()) {
         waiting_.erase(from, waiting_.end());
         next_nonce_ = nonce;
@@ -154,13 +174,19 @@ void Worker::on_refusal(std::uint64_t nonce, std::uint8_t code) {
 Role Worker::role() const {
     switch (kind_) {
         case Kind::kVerifier:
-        case Kind::kLazyVerifier: return Role::kVerifier;
-        case Kind::kWhistleblower: return Role::kWhistleblower;
-        default: return Role::kSolver;
+        case Kind::kLazyVerifier:
+        case Kind::kFalseAccuser:
+            return Role::kVerifier;
+        case Kind::kWhistleblower:
+            return Role::kWhistleblower;
+        default:
+            return Role::kSolver;
     }
 }
 
-Amount Worker::free_stake(const View& view) const { return contracts::get_stake(*view.state, role(), id_).free; }
+Amount Worker::free_stake(const View& view) const {
+    return contracts::get_stake(*view.state, role(), id_).free;
+}
 
 void Worker::add_bond(const View& view, Actions& out) const {
     const auto stake = contracts::get_stake(*view.state, role(), id_);

@@ -22,9 +22,19 @@ namespace assay::simulation {
 
 using contracts::Role;
 
-enum class Kind : std::uint8_t { kSubmitter, kHonestSolver, kCheat, kWithholder, kVerifier, kLazyVerifier, kWhistleblower };
+enum class Kind : std::uint8_t {
+    kSubmitter,
+    kHonestSolver,
+    kCheat,
+    kWithholder,
+    kVerifier,
+    kLazyVerifier,  ///< accepts what it is shown
+    kFalseAccuser,  ///< a verifier that rejects whatever it is shown
+    kWhistleblower,
+};
 constexpr bool is_honest(Kind kind) {
-    return kind != Kind::kCheat && kind != Kind::kWithholder && kind != Kind::kLazyVerifier;
+    return kind != Kind::kCheat && kind != Kind::kWithholder && kind != Kind::kLazyVerifier &&
+           kind != Kind::kFalseAccuser;
 }
 const char* to_string(Kind kind) noexcept;
 
@@ -39,8 +49,15 @@ struct Bulletin {
 class Worker {
   public:
     Worker(
-        Events& events, Bulletin& bulletin, model::Workshop& shop, const Ledger& ledger, int place, Kind kind,
-        crypto::SecretKey key, std::vector<std::unique_ptr<Replica>>& replicas, std::string chain_id
+        Events& events,
+        Bulletin& bulletin,
+        model::Workshop& shop,
+        const Ledger& ledger,
+        int place,
+        Kind kind,
+        crypto::SecretKey key,
+        std::vector<std::unique_ptr<Replica>>& replicas,
+        std::string chain_id
     );
 
     void start();
@@ -85,10 +102,18 @@ class Worker {
     void add_verdict_watching(const View& view, const contracts::Task& task, Actions& out);
     void add_moves(const View& view, const contracts::Task& task, Actions& out);
     std::optional<contracts::Action> make_move(const contracts::Dispute& dispute, const contracts::Task& task);
-    contracts::VerdictOpening make_opening(const View& view, const contracts::Task& task, const contracts::Assignment& duty);
+    contracts::VerdictOpening make_opening(
+        const View& view, const contracts::Task& task, const contracts::Assignment& duty
+    );
     /// One replay of so many steps of a segment, fetched from the artifact store first.
-    void replay(const View& view, const contracts::Task& task, std::uint32_t segment, std::uint64_t steps,
-                const Hash256& claimed, roles::Replays& replays);
+    void replay(
+        const View& view,
+        const contracts::Task& task,
+        std::uint32_t segment,
+        std::uint64_t steps,
+        const Hash256& claimed,
+        roles::Replays& replays
+    );
     Amount free_stake(const View& view) const;
     Role role() const;
 
