@@ -40,7 +40,7 @@ class StateSync final : public consensus::StateSync {
     StateSync(Application& application, StateSyncOptions options);
     ~StateSync() override;
 
-    /// A block was committed. Makes a snapshot where one is due, unless the one before is not done yet.
+    /// A block was committed. Makes a snapshot where one is due, the latest where they take longer than the interval.
     void note_commit();
 
     std::vector<consensus::SnapshotInfo> snapshots() const override { return archive_.list(); }

@@ -9,6 +9,8 @@
 #include <contracts/chain/slots.hpp>
 #include <core/crypto/hash.hpp>
 #include <core/merkle/jmt.hpp>
+#include <node/app/state_store.hpp>
+#include <node/snapshot/chunk.hpp>
 #include <node/storage/store.hpp>
 #include <tools/bench/chain_load.hpp>
 #include <tools/bench/measure.hpp>
@@ -44,14 +46,16 @@ class CountingNodes final : public merkle::NodeReader {
     const storage::Snapshot& snapshot_;
 };
 
+Bytes to_bytes(const Hash256& hash) { return {hash.data.begin(), hash.data.end()}; }
+
 class CountingSlots final : public contracts::StateView {
   public:
     explicit CountingSlots(const storage::Snapshot& snapshot) : snapshot_(snapshot) {}
     std::optional<Bytes> get(const Bytes& key) const override {
-        auto value = snapshot_.get(Column::kState, key);
+        const auto entry = snapshot_.get(Column::kState, to_bytes(crypto::sha256(key)));
         ++reads.count;
-        reads.bytes += value ? value->size() : 0;
-        return value;
+        reads.bytes += entry ? entry->size() : 0;
+        return entry ? std::optional(codec::decode<snapshot::Slot>(*entry).value().value) : std::nullopt;
     }
     mutable Reads reads;
 
@@ -76,14 +80,14 @@ std::uint64_t size_of(const storage::Batch& batch) {
 /// What a node's columns get for a version of the state.
 void put_slots(storage::Batch& batch, std::uint64_t version, const contracts::Changes& changes) {
     for (const auto& [slot, value] : changes) {
-        Bytes key;
-        append(key, crypto::sha256(slot).view());
+        const Bytes hash = to_bytes(crypto::sha256(slot));
+        Bytes key = hash;
         append_big_endian(key, version);
-        batch.put(Column::kValues, std::move(key), codec::encode(value));
+        batch.put(Column::kValues, std::move(key), codec::encode(node::Written{slot, value}));
         if (value) {
-            batch.put(Column::kState, slot, *value);
+            batch.put(Column::kState, hash, codec::encode(snapshot::Slot{slot, *value}));
         } else {
-            batch.erase(Column::kState, slot);
+            batch.erase(Column::kState, hash);
         }
     }
 }
