@@ -22,7 +22,10 @@ namespace {
 
 constexpr std::array<const char*, kColumnCount> kColumnNames{"default", "state", "values", "tree", "stale", "history"};
 
-rocksdb::Slice to_slice(ByteView bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+/// RocksDB compares what it is given without looking whether it is there, so no null pointer for what is empty.
+rocksdb::Slice to_slice(ByteView bytes) {
+    return bytes.empty() ? rocksdb::Slice() : rocksdb::Slice(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+}
 
 Bytes to_bytes(const rocksdb::Slice& slice) {
     const auto view = as_bytes(std::string_view(slice.data(), slice.size()));
