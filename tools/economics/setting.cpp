@@ -18,6 +18,14 @@ Grains share_of(Grains amount, std::uint32_t bps) {
     return static_cast<Grains>(static_cast<Wide>(amount) * bps / 10'000);
 }
 
+/// VER-16: what a rare forced error has to pay to be worth the checks before it. Where no parameters will do, fees and
+/// with them the jackpot grow beyond all money; it is bounded there.
+Grains fair_jackpot(Grains share, std::uint32_t forced_error_bps) {
+    __extension__ using Wide = __int128;
+    constexpr Wide kMost = 1'000'000'000'000'000'000;
+    return forced_error_bps == 0 ? 0 : static_cast<Grains>(std::min(static_cast<Wide>(share) * 10'000 / forced_error_bps, kMost));
+}
+
 Grains times(Grains amount, double factor) {
     return std::llround(static_cast<double>(amount) * factor);
 }
@@ -115,7 +123,7 @@ Setting make_setting(const Parameters& p, const Costs& costs, const TaskCosts& t
     out.reward_tax = share_of(out.reward, p.tax_bps);
     out.fee_tax = share_of(out.fee, p.tax_bps);
     out.fee_share = (out.fee - out.fee_tax) / out.assignments;
-    out.jackpot = p.forced_error_bps == 0 ? 0 : out.fee / out.assignments * 10'000 / p.forced_error_bps;
+    out.jackpot = fair_jackpot(out.fee / out.assignments, p.forced_error_bps);
     return out;
 }
 
