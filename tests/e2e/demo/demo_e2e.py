@@ -88,8 +88,8 @@ def check_fraud(report, kind):
         check(slash_reasons(task) == {"false_accusation"}, "nobody but accusers lose")
     elif kind in ("inflate", "misprofile"):
         check(task["state"] == "settled" and "refuted" in verdicts, "what is overstated must be refuted and the task settle")
-        reasons = slash_reasons(task)  # who plays many games at once may be late in some
-        check("lost_dispute" in reasons and reasons <= {"lost_dispute", "dispute_timeout"}, f"by the referee, not by {reasons}")
+        reasons = slash_reasons(task)  # one liar plays many games at once, and may be late in any of them
+        check(reasons and reasons <= {"lost_dispute", "dispute_timeout"}, f"by the referee or a clock, not by {reasons}")
     elif kind == "push":
         check(task["state"] == "convicted" and "beyond_tolerance" in slash_reasons(task), "a push must convict")
     elif kind == "withhold":
