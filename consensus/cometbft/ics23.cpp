@@ -10,11 +10,6 @@ namespace {
 
 std::string to_string(ByteView bytes) { return {bytes.begin(), bytes.end()}; }
 
-bool bit_at(const Hash256& key, std::size_t index) {
-    const std::uint32_t byte = key.data[index / 8];
-    return ((byte >> (7 - index % 8)) & 1U) != 0;
-}
-
 void write(const consensus::ProvenKey& from, ics23::ExistenceProof& out) {
     out.set_key(to_string(from.key));
     out.set_value(to_string(from.value));
@@ -31,7 +26,7 @@ void write(const consensus::ProvenKey& from, ics23::ExistenceProof& out) {
         step.set_hash(ics23::SHA256);
         step.set_prefix(std::string(merkle::kInnerPrefix));
         // Hashed as prefix, child, suffix: the sibling stands in the one or the other.
-        if (bit_at(key_hash, --depth)) {
+        if (merkle::bit_at(key_hash, --depth)) {
             *step.mutable_prefix() += to_string(sibling.view());
         } else {
             step.set_suffix(to_string(sibling.view()));

@@ -76,6 +76,9 @@ struct JmtProof {
 /// The proof for `key` in the tree of `version`.
 JmtProof prove(const NodeReader& reader, std::uint64_t version, ByteView key);
 
+/// JMT-3: bits of a key's hash, the most significant first.
+bool bit_at(const Hash256& key_hash, std::size_t index);
+
 /// The leaves on either side of a key hash, itself left out; nullopt where the tree ends.
 struct Neighbours {
     std::optional<LeafHashes> left;

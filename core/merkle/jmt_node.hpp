@@ -45,9 +45,8 @@ struct Node {
 Hash256 leaf_hash(const LeafHashes& leaf) noexcept;
 Hash256 inner_hash(const Hash256& left, const Hash256& right) noexcept;
 
-/// Nibbles and bits of a key's hash, the most significant first.
+/// Nibbles of a key's hash, the most significant first.
 std::uint8_t nibble_at(const Hash256& key, std::size_t depth);
-bool bit_at(const Hash256& key, std::size_t index);
 
 /// What lies below one position of the binary tree. JMT-3: a lone leaf stands for every subtree that holds it alone.
 struct Summary {
