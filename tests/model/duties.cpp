@@ -143,19 +143,7 @@ void Crowd::add_chunks(const Actor& actor, const World& world, Actions& out) {
         if (!serves || !shop_.knows(root)) {
             continue;
         }
-        const State& state = shop_.state(root);
-        std::vector<Hash256> commitments;
-        for (const canonical::Tensor& tensor : state) {
-            commitments.push_back(trace::commit_tensor(tensor));
-        }
-        const canonical::Tensor& asked = state.at(challenge.tensor);
-        const std::uint64_t tile = challenge.tile % canonical::tile_count(asked.shape);
-        contracts::ServeChunk chunk;
-        chunk.challenge = id;
-        chunk.type = {asked.dtype, asked.shape};
-        chunk.opening.tile = canonical::tile_of(asked, tile);
-        chunk.opening.tile_path = trace::tile_tree(asked).path(tile);
-        chunk.opening.source_path = merkle::Tree(commitments).path(challenge.tensor);
+        contracts::ServeChunk chunk = shop_.chunk(id, root, challenge.tensor, challenge.tile);
         if (chance(10)) {
             chunk.opening.tile.data[0] ^= 1U;
         }

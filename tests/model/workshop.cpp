@@ -3,6 +3,8 @@
 
 #include <core/codec/borsh.hpp>
 #include <core/crypto/hash.hpp>
+#include <core/merkle/tree.hpp>
+#include <verifier/trace/commitment.hpp>
 
 namespace assay::model {
 
@@ -66,6 +68,25 @@ trace::Measurement Workshop::measure(
     const Hash256& start, const Hash256& replayed, const Hash256& claimed, std::uint64_t seed
 ) {
     return contracts::test::measure(state(start), state(replayed), state(claimed), seed);
+}
+
+contracts::ServeChunk Workshop::chunk(
+    const contracts::ChallengeId& challenge, const Hash256& root, std::uint32_t tensor, std::uint64_t tile
+) const {
+    const State& known = state(root);
+    std::vector<Hash256> commitments;
+    for (const canonical::Tensor& each : known) {
+        commitments.push_back(trace::commit_tensor(each));
+    }
+    const canonical::Tensor& asked = known.at(tensor);
+    const std::uint64_t place = tile % canonical::tile_count(asked.shape);
+    contracts::ServeChunk out;
+    out.challenge = challenge;
+    out.type = {asked.dtype, asked.shape};
+    out.opening.tile = canonical::tile_of(asked, place);
+    out.opening.tile_path = trace::tile_tree(asked).path(place);
+    out.opening.source_path = merkle::Tree(commitments).path(tensor);
+    return out;
 }
 
 Player play_segment(Workshop& shop, const trace::Claim& claim, Way way) {

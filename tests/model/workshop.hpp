@@ -54,6 +54,10 @@ class Workshop {
     trace::Measurement measure(
         const Hash256& start, const Hash256& replayed, const Hash256& claimed, std::uint64_t seed
     );
+    /// The answer to a challenge of the state with this root, which is known.
+    contracts::ServeChunk chunk(
+        const contracts::ChallengeId& challenge, const Hash256& root, std::uint32_t tensor, std::uint64_t tile
+    ) const;
     const ToyRun& run(Way way) const { return *runs_.at(static_cast<std::size_t>(way)); }
 
     /// Makes a state known.

@@ -108,20 +108,7 @@ void Worker::add_chunks(const View& view, const Task& task, Actions& out) {
         if (as<intent::ServeChunk>(decided) == nullptr || kind_ == Kind::kWithholder || !shop_.knows(root)) {
             continue;
         }
-        const model::State& state = shop_.state(root);
-        std::vector<Hash256> commitments;
-        for (const canonical::Tensor& tensor : state) {
-            commitments.push_back(trace::commit_tensor(tensor));
-        }
-        const canonical::Tensor& asked = state.at(challenge.tensor);
-        const std::uint64_t tile = challenge.tile % canonical::tile_count(asked.shape);
-        contracts::ServeChunk chunk;
-        chunk.challenge = id;
-        chunk.type = {asked.dtype, asked.shape};
-        chunk.opening.tile = canonical::tile_of(asked, tile);
-        chunk.opening.tile_path = trace::tile_tree(asked).path(tile);
-        chunk.opening.source_path = merkle::Tree(commitments).path(challenge.tensor);
-        out.push_back(std::move(chunk));
+        out.push_back(shop_.chunk(id, root, challenge.tensor, challenge.tile));
     }
 }
 
