@@ -12,6 +12,9 @@
 namespace assay::worker {
 namespace {
 
+/// How often a report is checked that cannot be at first.
+constexpr std::uint32_t kTries = 3;
+
 /// A challenge window is short; a server that does not answer is not waited for.
 constexpr artifacts::FetchLimits kFetchLimits{.size_max = 1U << 30U, .timeout = std::chrono::seconds(10)};
 
@@ -153,19 +156,23 @@ bool ProfileWatch::attend(const contracts::Task& task) {
     }
     for (const contracts::Profile& profile : task.tolerance->profiles) {
         const bool stands = profile.status == contracts::ProfileStatus::kStanding;
-        if (stands && profile.profiler != at_.chain.self() && checked_.insert({task.id, profile.profiler}).second) {
-            check(task, profile.profiler);
-            return true;
+        std::uint32_t& tries = tries_.try_emplace({task.id, profile.profiler}, kTries).first->second;
+        if (stands && profile.profiler != at_.chain.self() && tries != 0) {
+            if (check(task, profile.profiler)) {
+                tries = 0;
+                return true;
+            }
+            --tries;  // with the next block, what could not be had may be there
         }
     }
     return false;
 }
 
-void ProfileWatch::check(const contracts::Task& task, const AccountId& profiler) {
+bool ProfileWatch::check(const contracts::Task& task, const AccountId& profiler) {
     const auto material = at_.material(task);
     const auto report = at_.chain.rpc().profile(task.id, profiler);
     if (!material || !report) {
-        return;
+        return false;
     }
     try {
         const auto fault = find_fault(task, material, *report);
@@ -173,9 +180,9 @@ void ProfileWatch::check(const contracts::Task& task, const AccountId& profiler)
             at_.reporter.trouble(
                 "task " + to_hex(task.id.view()) + ": unable to check a profile: " + fault.error().reason
             );
-        } else if (*fault) {
-            challenge(task, profiler, **fault);
+            return false;
         }
+        return !*fault || challenge(task, profiler, **fault);
     } catch (const net::NetError&) {
         throw;
     } catch (const net::RpcError&) {
@@ -183,10 +190,11 @@ void ProfileWatch::check(const contracts::Task& task, const AccountId& profiler)
     } catch (const std::exception& error) {
         // Out of memory, a device, a replay that diverges: nothing to accuse anybody of.
         at_.reporter.trouble("task " + to_hex(task.id.view()) + ": unable to check a profile: " + error.what());
+        return false;
     }
 }
 
-void ProfileWatch::challenge(const contracts::Task& task, const AccountId& profiler, const Fault& fault) {
+bool ProfileWatch::challenge(const contracts::Task& task, const AccountId& profiler, const Fault& fault) {
     const bool sent = at_.chain.send(contracts::ChallengeProfile{
         .task = task.id,
         .profiler = profiler,
@@ -203,6 +211,7 @@ void ProfileWatch::challenge(const contracts::Task& task, const AccountId& profi
              {"segment", fault.segment}}
         );
     }
+    return sent;
 }
 
 const ProfileWatch::Reference& ProfileWatch::reference_of(

@@ -2,9 +2,10 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include <verifier/worker/measuring.hpp>
@@ -52,17 +53,18 @@ class ProfileWatch {
         contracts::MeasuredRoots roots{};
     };
     const Reference& reference_of(const contracts::Task& task, const std::shared_ptr<const Material>& material);
-    void check(const contracts::Task& task, const AccountId& profiler);
+    /// Whether there is an answer: nothing is wrong with it, or it is challenged.
+    bool check(const contracts::Task& task, const AccountId& profiler);
     /// The first part of the report that is wrong.
     Result<std::optional<Fault>, Unavailable> find_fault(
         const contracts::Task& task, const std::shared_ptr<const Material>& material,
         const contracts::ProfileReport& report
     );
-    void challenge(const contracts::Task& task, const AccountId& profiler, const Fault& fault);
+    bool challenge(const contracts::Task& task, const AccountId& profiler, const Fault& fault);
 
     Workplace& at_;
     contracts::Role role_;
-    std::set<std::pair<contracts::TaskId, AccountId>> checked_{};
+    std::map<std::pair<contracts::TaskId, AccountId>, std::uint32_t> tries_{};  ///< left; as many as there were at first
     std::optional<Reference> reference_{};  ///< of the task checked last
 };
 
