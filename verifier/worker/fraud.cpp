@@ -154,6 +154,10 @@ void Fraud::aim() {
     }
 }
 
+bool Fraud::has_place() const {
+    return kind_ == Dishonesty::kWithhold || (alters_steps(kind_) && kind_ != Dishonesty::kReject);
+}
+
 bool Fraud::touches(bool initialisation, std::uint64_t step) const {
     if (!alters_steps(kind_) || initialisation != initialisation_ || step < first_ || step > last_) {
         return false;

@@ -27,6 +27,8 @@ class Fraud {
     static Fraud overstating(std::shared_ptr<const Material> measuring);
 
     Dishonesty kind() const { return kind_; }
+    /// Whether it is at a place that a dispute can be compared with.
+    bool has_place() const;
     /// The first step that is wrong; where each step from there on is, the end of the run.
     std::uint64_t first_step() const { return first_; }
     std::uint64_t last_step() const { return last_; }
