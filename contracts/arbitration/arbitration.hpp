@@ -54,9 +54,9 @@ DisputeId dispute_id(
 /// DSP-37: what the solver claims of `segment` of a completed task.
 trace::Claim make_claim(const StateView& view, const Task& task, std::uint32_t segment);
 
-/// DSP-41, DSP-45: what a verifier claims by a part of its verdict. kPartUnknown, or kNotPublished of a probe root, when the
-/// verdict has no such part;
-/// kNotMeasured unless `roots` are there exactly for a measurement and lead to the states that it is of.
+/// DSP-41, DSP-45: what a verifier claims by a part of its verdict. kPartUnknown, or of a probe root
+/// kNotPublished, when the verdict has no such part; kNotMeasured unless `roots` are there exactly for a measurement and
+/// lead to the states that it is of.
 Result<trace::Claim, TxError> make_verdict_claim(
     const StateView& view, const Task& task, const Assignment& assignment, VerdictPart part,
     const std::optional<MeasuredRoots>& roots = std::nullopt

@@ -17,7 +17,7 @@ struct Cast {
     Fraud fraud = Fraud::kNone;
     const char* name = "";
     const char* solver = nullptr;         ///< its --dishonest; nullptr for an honest one
-    const char* verifier = nullptr;       ///< the first verifier's, or all drawn ones'
+    const char* verifier = nullptr;       ///< the first verifier's; in a collusion every one's
     const char* whistleblower = nullptr;
     bool convicts = false;                ///< the task ends convicted; else settled
     bool needs_tolerance = false;
