@@ -3,6 +3,7 @@
 #include <functional>
 #include <iostream>
 #include <string>
+#include <utility>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -45,106 +46,135 @@ int guard(const std::function<int()>& command, bool json) {
     }
 }
 
-int run(int argc, char** argv) {
-    CLI::App app{"Assay's node: chain, state and JSON-RPC in one process."};
-    app.require_subcommand(1);
-    std::string home = default_home().root.string();
-    std::string output = "text";
-    const auto add_common = [&](CLI::App* command, bool with_output) {
-        command->add_option("--home", home, "The node's directory")->capture_default_str();
-        if (with_output) {
-            command->add_option("-o,--output", output, "text or json")->check(CLI::IsMember({"text", "json"}));
+/// The command line; each subcommand says what there is to do once it was read.
+class CommandLine {
+  public:
+    CommandLine() {
+        app_.require_subcommand(1);
+        add_init();
+        add_testnet();
+        add_start();
+        add_others();
+    }
+
+    int run(int argc, char** argv) {
+        try {
+            app_.parse(argc, argv);
+        } catch (const CLI::ParseError& error) {
+            return app_.exit(error) == 0 ? kExitOk : kExitUsage;
         }
-    };
-    InitOptions init;
-    CLI::App* const init_command = app.add_subcommand("init", "Make a home: config.toml, genesis.json and a node key");
-    add_common(init_command, true);
-    std::string engine = "solo";
-    std::string cometbft;
-    const auto add_engine = [&](CLI::App* command) {
-        command->add_option("--engine", engine, "Who makes the blocks: solo (this process) or cometbft (many validators)")
+        return guard(chosen_, is_json());
+    }
+
+  private:
+    bool is_json() const { return output_ == "json"; }
+
+    void add_init() {
+        CLI::App* const command = add("init", "Make a home: config.toml, genesis.json and a node key", [this] {
+            init_.home = {home_};
+            init_.json = is_json();
+            init_.engine = *decode_engine(engine_);
+            init_.cometbft_program = cometbft_;
+            return run_init(init_);
+        });
+        add_home(command);
+        add_output(command);
+        add_engine(command);
+        command->add_option("--chain-id", init_.chain_id, "Name of the chain")->capture_default_str();
+        command->add_option("--genesis", init_.genesis, "A genesis file to start from")->excludes("--chain-id");
+    }
+
+    void add_testnet() {
+        constexpr const char* kPurpose = "Make homes for many validators of one chain on this machine (CometBFT)";
+        CLI::App* const command = add("testnet", kPurpose, [this] {
+            testnet_.directory = testnet_directory_;
+            testnet_.cometbft_program = cometbft_;
+            testnet_.json = is_json();
+            return run_testnet(testnet_);
+        });
+        command->add_option("--home", testnet_directory_, "The directory that gets node0, node1, ...")->required();
+        add_output(command);
+        command->add_option("--validators", testnet_.validators, "How many")->capture_default_str();
+        command->add_option("--full-nodes", testnet_.full_nodes, "And how many that only follow")->capture_default_str();
+        command->add_option("--chain-id", testnet_.chain_id, "Name of the chain")->capture_default_str();
+        command->add_option("--genesis", testnet_.genesis, "A genesis file to start from")->excludes("--chain-id");
+        command->add_option("--base-port", testnet_.base_port, "Node i has the ports from this plus 10 i on; 0: free ones")
+            ->capture_default_str();
+        command->add_option("--block-interval-ms", testnet_.block_interval_ms, "What the engine waits after a block")
+            ->check(CLI::PositiveNumber)
+            ->capture_default_str();
+        add_cometbft(command);
+    }
+
+    void add_start() {
+        CLI::App* const command = add("start", "Run the node until SIGINT or SIGTERM", [this] {
+            start_.home = {home_};
+            if (app_.get_subcommand("start")->count("--engine") > 0) {
+                start_.engine = decode_engine(engine_);
+            }
+            if (!cometbft_.empty()) {
+                start_.cometbft_program = cometbft_;
+            }
+            return run_start(start_);
+        });
+        add_home(command);
+        add_engine(command);
+        command->add_option("--rpc-address", start_.rpc_address, "Where JSON-RPC listens");
+        command->add_option("--rpc-port", start_.rpc_port, "Its port; 0 for any free one");
+        command->add_option("--block-interval-ms", start_.block_interval_ms, "Time between blocks")
+            ->check(CLI::PositiveNumber);
+        command->add_option("--create-empty-blocks", start_.create_empty_blocks, "true or false");
+    }
+
+    void add_others() {
+        CLI::App* const replay = add(
+            "replay", "Re-execute every block from genesis and compare the app hash at every height",
+            [this] { return run_replay({.home = {home_}, .json = is_json()}); }
+        );
+        add_home(replay);
+        add_output(replay);
+        CLI::App* const validator = add(
+            "show-validator", "Print the consensus key, for `assay validator register`",
+            [this] { return run_show_validator({home_}, is_json()); }
+        );
+        add_home(validator);
+        add_output(validator);
+        add_output(add("version", "Print the version", [this] { return run_version(is_json()); }));
+    }
+
+    CLI::App* add(const char* name, const char* purpose, std::function<int()> what) {
+        CLI::App* const command = app_.add_subcommand(name, purpose);
+        command->callback([this, what = std::move(what)] { chosen_ = what; });
+        return command;
+    }
+    void add_home(CLI::App* command) {
+        command->add_option("--home", home_, "The node's directory")->capture_default_str();
+    }
+    void add_output(CLI::App* command) {
+        command->add_option("-o,--output", output_, "text or json")->check(CLI::IsMember({"text", "json"}));
+    }
+    void add_engine(CLI::App* command) {
+        command->add_option("--engine", engine_, "Who makes the blocks: solo (this process) or cometbft (many validators)")
             ->check(CLI::IsMember({"solo", "cometbft"}));
-        command->add_option("--cometbft", cometbft, "The cometbft program; default: looked for on the PATH and in ~/go/bin");
-    };
-    add_engine(init_command);
-    init_command->add_option("--chain-id", init.chain_id, "Name of the chain")->capture_default_str();
-    init_command->add_option("--genesis", init.genesis, "A genesis file to start from")->excludes("--chain-id");
+        add_cometbft(command);
+    }
+    void add_cometbft(CLI::App* command) {
+        command->add_option("--cometbft", cometbft_, "The cometbft program; default: looked for on the PATH and in ~/go/bin");
+    }
 
-    TestnetOptions testnet;
-    std::string testnet_directory;
-    CLI::App* const testnet_command =
-        app.add_subcommand("testnet", "Make homes for many validators of one chain on this machine (CometBFT)");
-    testnet_command->add_option("--home", testnet_directory, "The directory that gets node0, node1, ...")->required();
-    testnet_command->add_option("-o,--output", output, "text or json")->check(CLI::IsMember({"text", "json"}));
-    testnet_command->add_option("--validators", testnet.validators, "How many")->capture_default_str();
-    testnet_command->add_option("--full-nodes", testnet.full_nodes, "And how many that only follow")->capture_default_str();
-    testnet_command->add_option("--chain-id", testnet.chain_id, "Name of the chain")->capture_default_str();
-    testnet_command->add_option("--genesis", testnet.genesis, "A genesis file to start from")->excludes("--chain-id");
-    testnet_command->add_option("--base-port", testnet.base_port, "Node i has the ports from this plus 10 i on; 0: free ones")
-        ->capture_default_str();
-    testnet_command->add_option("--block-interval-ms", testnet.block_interval_ms, "What the engine waits after a block")
-        ->check(CLI::PositiveNumber)
-        ->capture_default_str();
-    testnet_command->add_option("--cometbft", cometbft, "The cometbft program; default: looked for on the PATH and in ~/go/bin");
-
-    StartOptions start;
-    CLI::App* const start_command = app.add_subcommand("start", "Run the node until SIGINT or SIGTERM");
-    add_common(start_command, false);
-    add_engine(start_command);
-    start_command->add_option("--rpc-address", start.rpc_address, "Where JSON-RPC listens");
-    start_command->add_option("--rpc-port", start.rpc_port, "Its port; 0 for any free one");
-    start_command->add_option("--block-interval-ms", start.block_interval_ms, "Time between blocks")
-        ->check(CLI::PositiveNumber);
-    start_command->add_option("--create-empty-blocks", start.create_empty_blocks, "true or false");
-
-    CLI::App* const replay_command =
-        app.add_subcommand("replay", "Re-execute every block from genesis and compare the app hash at every height");
-    add_common(replay_command, true);
-    CLI::App* const validator_command =
-        app.add_subcommand("show-validator", "Print the consensus key, for `assay validator register`");
-    add_common(validator_command, true);
-    CLI::App* const version_command = app.add_subcommand("version", "Print the version");
-    version_command->add_option("-o,--output", output, "text or json")->check(CLI::IsMember({"text", "json"}));
-
-    try {
-        app.parse(argc, argv);
-    } catch (const CLI::ParseError& error) {
-        return app.exit(error) == 0 ? kExitOk : kExitUsage;
-    }
-    const bool json = output == "json";
-    if (*init_command) {
-        init.home = {home};
-        init.json = json;
-        init.engine = *decode_engine(engine);
-        init.cometbft_program = cometbft;
-        return guard([&] { return run_init(init); }, json);
-    }
-    if (*testnet_command) {
-        testnet.directory = testnet_directory;
-        testnet.cometbft_program = cometbft;
-        testnet.json = json;
-        return guard([&] { return run_testnet(testnet); }, json);
-    }
-    if (*start_command) {
-        start.home = {home};
-        if (start_command->count("--engine") > 0) {
-            start.engine = decode_engine(engine);
-        }
-        if (!cometbft.empty()) {
-            start.cometbft_program = cometbft;
-        }
-        return guard([&] { return run_start(start); }, json);
-    }
-    if (*replay_command) {
-        return guard([&] { return run_replay({.home = {home}, .json = json}); }, json);
-    }
-    if (*validator_command) {
-        return guard([&] { return run_show_validator({home}, json); }, json);
-    }
-    return guard([&] { return run_version(json); }, json);
-}
+    CLI::App app_{"Assay's node: chain, state and JSON-RPC in one process."};
+    std::string home_ = default_home().root.string();
+    std::string output_ = "text";
+    std::string engine_ = "solo";
+    std::string cometbft_{};
+    InitOptions init_{};
+    TestnetOptions testnet_{};
+    std::string testnet_directory_{};
+    StartOptions start_{};
+    std::function<int()> chosen_{};
+};
 
 }  // namespace
 }  // namespace assay::node
 
-int main(int argc, char** argv) { return assay::node::run(argc, argv); }
+int main(int argc, char** argv) { return assay::node::CommandLine().run(argc, argv); }
