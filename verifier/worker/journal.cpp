@@ -125,6 +125,9 @@ void Journal::load() {
     for (const json& item : all.at("challenged")) {
         challenged_.insert(place_of(item));
     }
+    for (const json& item : all.value("checked", json::array())) {
+        checked_.insert({place_of(item.at("segment")), fixed_of<AccountId>(item.at("verifier"))});
+    }
     for (const json& item : all.at("accepted")) {
         accepted_.insert(fixed_of<TaskId>(item));
     }
@@ -138,7 +141,7 @@ void Journal::load() {
     }
 }
 
-void Journal::save() const {
+std::string Journal::encode() const {
     json all = {
         {"checkpoints", json::object()}, {"verdicts", json::array()}, {"replays", json::array()},
         {"disputed", json::array()},     {"challenged", json::array()}, {"accepted", json::array()},
@@ -194,16 +197,24 @@ void Journal::save() const {
     for (const Place& place : challenged_) {
         all["challenged"].push_back(to_json(place));
     }
+    all["checked"] = json::array();
+    for (const auto& [segment, verifier] : checked_) {
+        all["checked"].push_back({{"segment", to_json(segment)}, {"verifier", to_hex(verifier.view())}});
+    }
     for (const TaskId& task : accepted_) {
         all["accepted"].push_back(to_hex(task.view()));
     }
     for (const Place& place : slashes_) {
         all["slashes"].push_back(to_json(place));
     }
+    return all.dump(1) + "\n";
+}
+
+void Journal::save() const {
     const fs::path temporary = file_.string() + ".tmp";
     {
         std::ofstream out(temporary, std::ios::trunc);
-        out << all.dump(1) << "\n";
+        out << encode();
         out.flush();
         if (!out) {
             throw JournalError("cannot write " + temporary.string());
@@ -275,9 +286,11 @@ void Journal::note_challenge(const Place& checkpoint) {
     save();
 }
 
-void Journal::note_check() {
-    ++checks_;
-    save();
+void Journal::note_check(const Place& segment, const AccountId& verifier) {
+    if (checked_.insert({segment, verifier}).second) {
+        ++checks_;
+        save();
+    }
 }
 
 void Journal::note_accepted(const TaskId& task) {
@@ -306,6 +319,7 @@ void Journal::forget(const TaskId& task) {
     std::size_t erased = checkpoints_.erase(task) + disputed_.erase(task) + profiles_.erase(task);
     erased += std::erase_if(verdicts_, is_of_task) + std::erase_if(replays_, is_of_task);
     erased += std::erase_if(probes_, [&task](const auto& item) { return item.first.first.first == task; });
+    erased += std::erase_if(checked_, is_of_task);
     erased += std::erase_if(challenged_, [&task](const Place& place) { return place.first == task; });
     if (erased != 0) {
         save();

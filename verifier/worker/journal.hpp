@@ -70,9 +70,10 @@ class Journal {
     std::vector<std::uint32_t> challenged(const TaskId& task) const;
     void note_challenge(const Place& checkpoint);
 
-    /// Verdicts of others that were checked, ever.
+    /// How many verdicts of others were checked, ever.
     std::uint64_t checks() const { return checks_; }
-    void note_check();
+    /// Counts the verifier's verdict once.
+    void note_check(const Place& segment, const AccountId& verifier);
 
     std::uint32_t accepted_tasks() const { return static_cast<std::uint32_t>(accepted_.size()); }
     void note_accepted(const TaskId& task);
@@ -91,6 +92,7 @@ class Journal {
 
   private:
     void load();
+    std::string encode() const;
     void save() const;
 
     std::filesystem::path file_;
@@ -101,6 +103,7 @@ class Journal {
     std::map<std::pair<Place, std::uint32_t>, roles::Replays> probes_;
     std::set<TaskId> disputed_;
     std::set<Place> challenged_;
+    std::set<std::pair<Place, AccountId>> checked_;
     std::set<TaskId> accepted_;
     std::set<Place> slashes_;
     std::uint64_t checks_ = 0;

@@ -94,14 +94,13 @@ bool VerdictWatch::attend(const contracts::Task& task) {
         if (!assignment.probe_root || at_.stop || at_.options.dishonesty != Dishonesty::kNone) {
             continue;
         }
-        const roles::Intent intent = roles::decide_verdict_watch(view_of(task, assignment));
+        const roles::VerdictView view = view_of(task, assignment);
+        if (view.is_duty && view.replays.first) {  // by a replay for it, or of the whole segment before it was one
+            at_.journal.note_check({task.id, assignment.segment}, assignment.verifier);
+        }
+        const roles::Intent intent = roles::decide_verdict_watch(view);
         if (const auto* replay = std::get_if<roles::intent::ReplayProbe>(&intent)) {
-            const bool is_first = !at_.journal.probe_replays({task.id, replay->segment}, replay->probe).first;
-            const bool done = checker_.replay_probe(task, replay->segment, replay->probe);
-            if (done && is_first) {
-                at_.journal.note_check();
-            }
-            busy = done || busy;
+            busy = checker_.replay_probe(task, replay->segment, replay->probe) || busy;
         } else if (const auto* accusation = std::get_if<roles::intent::ChallengeVerdict>(&intent)) {
             busy = challenge(task, *accusation) || busy;
         }

@@ -16,23 +16,27 @@
 #include <verifier/artifacts/server.hpp>
 #include <verifier/artifacts/store.hpp>
 
-/// A chain with one solver and some verifiers, for tests that play whole tasks on it.
+/// A chain with one solver and some verifiers, for tests that play whole tasks on it; `others` have funds and nothing else.
 namespace assay::e2e {
 
 inline constexpr std::uint64_t kAsy = 1'000'000'000;
+inline constexpr Amount kFunds{1'000 * kAsy};
 inline constexpr std::chrono::seconds kPatience{150};
 
 struct SmallNetwork {
     SmallNetwork(
         const std::filesystem::path& bin, const std::filesystem::path& folder, const contracts::Params& params,
-        const std::vector<std::string>& verifiers
+        const std::vector<std::string>& verifiers, const std::vector<std::string>& others = {}
     )
         : home(folder), network(bin, home / "network", 3), store(home / "store"), server({}, store) {
         for (const char* name : {"submitter", "solver"}) {
-            network.add_actor(name, Amount{1'000 * kAsy});
+            network.add_actor(name, kFunds);
         }
         for (const std::string& name : verifiers) {
-            network.add_actor(name, Amount{1'000 * kAsy});
+            network.add_actor(name, kFunds);
+        }
+        for (const std::string& name : others) {
+            network.add_actor(name, kFunds);
         }
         network.start_nodes(params, 50);
         hire("solver", contracts::Role::kSolver, "solve");

@@ -29,7 +29,9 @@ TEST_CASE("a journal that was opened again remembers every promise") {
         journal.note_dispute(kOther);
         journal.note_challenge({kOther, 3});
         journal.note_accepted(kTask);
-        journal.note_check();
+        journal.note_check({kTask, 2}, AccountId{{7}});
+        journal.note_check({kTask, 2}, AccountId{{8}});
+        journal.note_check({kTask, 2}, AccountId{{7}});
         journal.keep_listen_port(4321);
         journal.open_breaker({kTask, 5}, "lost_dispute");
     }
@@ -48,7 +50,9 @@ TEST_CASE("a journal that was opened again remembers every promise") {
     CHECK(!journal.has_disputed(kTask));
     CHECK(journal.challenged(kOther) == std::vector<std::uint32_t>{3});
     CHECK(journal.accepted_tasks() == 1);
-    CHECK(journal.checks() == 1);
+    CHECK(journal.checks() == 2);
+    journal.note_check({kTask, 2}, AccountId{{8}});
+    CHECK(journal.checks() == 2);
     CHECK(journal.listen_port() == 4321);
     CHECK(journal.breaker() == "lost_dispute");
     CHECK(journal.knows_slash({kTask, 5}));
@@ -65,6 +69,7 @@ TEST_CASE("a journal that was opened again remembers every promise") {
     CHECK(!again.probe_replays({kTask, 2}, 3).first.has_value());
     CHECK(!again.has_disputed(kOther));
     CHECK(again.accepted_tasks() == 1);
+    CHECK(again.checks() == 2);
 }
 
 TEST_CASE("a torn write leaves the journal as it was") {
