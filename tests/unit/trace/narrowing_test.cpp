@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include <core/base/integers.hpp>
 #include <core/codec/borsh.hpp>
 #include <core/merkle/tree.hpp>
 #include <tests/unit/trace/game.hpp>
@@ -103,6 +104,15 @@ TEST_CASE("DSP-4: the largest dispute takes 8 rounds and stays under 64 KB") {
     // The proof of a contraction that closes a chunk: accumulator and sum, two operands, two exponent tiles, paths.
     const std::uint64_t proof = 16'384 + 4 * (4'096 + (20 + 14) * 32);
     CHECK(hashes * 32 + proof < 65'536);
+}
+
+TEST_CASE("DSP-4: no dispute takes more than 26 transactions, whatever its node") {
+    const auto rounds_for = [](std::uint64_t items) { return div_ceil<std::uint32_t>(merkle::tree_depth(items), 8); };
+    constexpr std::uint64_t kTilesMax = std::uint64_t{canonical::kMaxDimension / 32} * (canonical::kMaxDimension / 32);
+    constexpr std::uint64_t kPartialsMax = 1U << 24U;  // PRG-4
+    const std::uint32_t kept = 3 + 1;  // of a task's rounds, for the levels that the chain cannot size
+    const std::uint32_t rounds = kMaxRounds - kept + rounds_for(kTilesMax) + rounds_for(kPartialsMax);
+    CHECK(1 + 2 * rounds + 1 == 26);  // the opening, a reveal and a selection a round, the proof
 }
 
 TEST_CASE("DSP-5: the last child must be the claimed result") {
