@@ -71,6 +71,7 @@ CometOptions comet_options(const NodeOptions& options, std::function<void(const 
              .keep = config.snapshot_keep,
              .on_note = options.on_note,
              .on_restored = {}},
+        .on_note = options.on_note,
         .on_failure = std::move(on_failure)};
     if (!config.cometbft_attach) {
         cometbft::EngineSettings engine;

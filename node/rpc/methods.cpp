@@ -1,3 +1,4 @@
+    // A node that began with a snapshot has not seen what was before it.
 // SPDX-License-Identifier: Apache-2.0
 #include <node/rpc/methods.hpp>
 
@@ -98,7 +99,7 @@ Json chain_block(const NodeApi& api, const Json& params) {
     if (!block) {
         throw Fault(kNotFound, "no block of height " + std::to_string(height.value));
     }
-    return render_block(*block);
+    return render_block(*block, api.params());
 }
 
 Json tx_submit(NodeApi& api, const Json& params) {
@@ -140,7 +141,7 @@ Json tx_get(const NodeApi& api, const Json& params) {
     }
     Json out{{"hash", render(hash)}, {"status", "pending"}};
     for (const char* name : {"height", "index", "action", "sender", "nonce", "fee", "code", "error", "size_bytes",
-                             "body", "raw"}) {
+                             "gas", "body", "raw"}) {
         out[name] = nullptr;
     }
     return out;
@@ -290,7 +291,6 @@ Json task_history(const NodeApi& api, const Json& params) {
     const std::string scope = "task_history/" + to_hex(id.view());
     const std::uint64_t from = arguments.from(scope);
     const auto page = api.task_history(id, from, arguments.limit());
-    // A node that began with a snapshot has not seen what was before it.
     if (page.items.empty() ? from < task.history_count : page.items.front().index != from) {
         const Height first = api.status().first_block;
         throw Fault(kUnavailable, "the beginning of this task's history is not here: what blocks did is, from " +

@@ -85,6 +85,7 @@ void FakeNode::make_block() {
         stored.receipt.code = receipt_code;
         stored.receipt.action = contracts::action_name(decoded->body.action);
         stored.receipt.sender = decoded->body.sender;
+        stored.receipt.gas = 77;
         executed_.push_back(stored);
         ++nonces_[decoded->body.sender];
     }

@@ -153,6 +153,8 @@ TEST_CASE("status, parameters and blocks are as documented") {
     CHECK(block.at("parent_app_hash") == hex(id<Hash256>(4)));
     CHECK(block.at("app_hash") == hex(id<Hash256>(5)));
     CHECK(block.at("txs") == Json::array());
+    CHECK(block.at("gas") == 0);
+    CHECK(block.at("gas_max") == Params{}.block_gas_max);
     const auto bytes = from_hex(block.at("raw").get<std::string>());
     const auto decoded = codec::decode<solo::Block>(*bytes);
     REQUIRE(decoded);
@@ -183,9 +185,13 @@ TEST_CASE("a transaction is pending, then executed, and in its sender's history"
     CHECK(executed.at("size_bytes") == tx.size());
     CHECK(executed.at("body") == Json{{"to", crypto::to_address(key(2).account())}, {"amount", "7"}});
     CHECK(executed.at("raw") == to_hex(tx));
+    CHECK(executed.at("gas") == 77);
+    CHECK(pending.at("gas").is_null());
     const Json block = server.result("chain_block", {{"height", 8}});
     CHECK(block.at("txs")[0].at("hash") == hash);
     CHECK(block.at("txs")[0].at("action") == "transfer");
+    CHECK(block.at("txs")[0].at("gas") == 77);
+    CHECK(block.at("gas") == 77);
     const Json history = server.result("account_history", {{"account", crypto::to_address(key(1).account())}});
     REQUIRE(history.at("txs").size() == 1);
     CHECK(history.at("txs")[0].at("hash") == hash);
