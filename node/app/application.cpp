@@ -188,7 +188,8 @@ Hash256 Application::init(const contracts::Genesis& genesis) {
         .genesis = digest,
         .genesis_app_hash = app_hash,
         .first_state = Height{0},
-        .first_block = Height{1}};
+        .first_block = Height{1},
+        .first_history = Height{1}};
     write_meta(batch, meta);
     unmark_restoring(batch);
     store_.write(batch, true);
@@ -409,6 +410,7 @@ void Application::finish_restore(Height height, const Hash256& app_hash) {
     meta.app_hash = app_hash;
     meta.first_state = height;
     meta.first_block = Height{height.value + 1};
+    meta.first_history = meta.first_block;
     storage::Batch batch;
     write_meta(batch, meta);
     unmark_restoring(batch);

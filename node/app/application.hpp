@@ -41,6 +41,7 @@ class CommittedState final : public contracts::StateView {
     /// States are kept from this height on, and what blocks did from this block on.
     Height first_state() const { return meta_.first_state; }
     Height first_block() const { return meta_.first_block; }
+    Height first_history() const { return meta_.first_history; }
     const Meta& meta() const { return meta_; }
     const contracts::Params& params() const { return params_; }
     const storage::Snapshot& snapshot() const { return *snapshot_; }

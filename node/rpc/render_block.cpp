@@ -35,6 +35,7 @@ Json render_status(const node::NodeStatus& s, const std::string& version) {
             {"block_interval_ms", s.block_interval_ms},
             {"first_state", s.first_state.value},
             {"first_block", s.first_block.value},
+            {"first_history", s.first_history.value},
             {"last_stop", text_of(s.last_stop)},
             {"uptime_s", s.uptime_s}};
 }

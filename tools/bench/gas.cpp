@@ -79,7 +79,7 @@ Set build(const Scene* scene, const GasOptions& options, const std::filesystem::
     }
     storage::Batch batch;
     node::Meta meta{.format = node::kMetaFormat, .height = Height{0}, .app_hash = {}, .chain_id = kChainId, .genesis = {},
-                    .genesis_app_hash = {}, .first_state = Height{0}, .first_block = Height{1}};
+                    .genesis_app_hash = {}, .first_state = Height{0}, .first_block = Height{1}, .first_history = Height{1}};
     meta.app_hash = node::write_state(batch, *set.store->snapshot(), std::nullopt, Height{0}, state.changes());
     node::write_meta(batch, meta);
     set.store->write(batch, true);

@@ -47,6 +47,8 @@ node::NodeStatus FakeNode::status() const {
     out.proposer = key(1).account();
     out.mempool_txs = waiting_.size();
     out.block_interval_ms = 500;
+    out.first_block = Height{first_block};
+    out.first_history = Height{first_history};
     out.last_stop = node::LastStop::kUnclean;
     out.uptime_s = 3;
     return out;
