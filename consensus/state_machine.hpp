@@ -9,6 +9,7 @@
 
 #include <core/base/bytes.hpp>
 #include <core/base/integers.hpp>
+#include <core/base/result.hpp>
 #include <core/merkle/jmt.hpp>
 #include <contracts/chain/chain.hpp>
 
@@ -29,7 +30,23 @@ struct CheckResult {
     AccountId sender;
     std::uint64_t nonce = 0;
     std::uint64_t state_nonce = 0;  ///< the sender's next nonce in the committed state
+    std::uint64_t gas = 0;          ///< GAS-1
 };
+
+/// Why a proposal is not one that validators accept.
+enum class [[nodiscard]] ProposalError : std::uint8_t {
+    kHeight = 1,      ///< CMT-3: not the block after the last committed one
+    kTooLarge = 2,    ///< BLK-17
+    kTooMuchGas = 3,  ///< GAS-7
+};
+constexpr const char* to_string(ProposalError error) noexcept {
+    switch (error) {
+        case ProposalError::kHeight: return "it does not follow the last committed block";
+        case ProposalError::kTooLarge: return "its transactions exceed block_size_max";
+        case ProposalError::kTooMuchGas: return "its transactions exceed block_gas_max";
+    }
+    return "unknown";
+}
 
 struct FinalizeRequest {
     Height height;
@@ -93,8 +110,8 @@ class StateMachine {
     virtual CheckResult check(ByteView tx, CheckKind kind) const = 0;
     /// Chooses and orders transactions for a proposal, at most `max_bytes` in all.
     virtual std::vector<Bytes> prepare(std::vector<Bytes> candidates, std::uint64_t max_bytes) const = 0;
-    /// Whether a proposal is acceptable. Depends on the block and the committed state only.
-    virtual bool process(const FinalizeRequest& proposal) const = 0;
+    /// Whether a proposal is acceptable: what prepare() chose is. Depends on the block and the committed state only.
+    virtual Result<void, ProposalError> process(const FinalizeRequest& proposal) const = 0;
     /// Executes a decided block in memory. Total: bad transactions give receipts.
     virtual FinalizeResult finalize(const FinalizeRequest& block) = 0;
     /// Makes the finalized block durable-in-order: the only write. Throws when storage fails.

@@ -101,8 +101,13 @@ void add_attribute(abci::Event& event, const char* key, std::string value) {
     attribute.set_index(true);
 }
 
+/// Gas is far below 2^63: GAS-1.
+std::int64_t to_gas(std::uint64_t gas) { return static_cast<std::int64_t>(gas); }
+
 void describe(const contracts::Receipt& receipt, abci::ExecTxResult& out) {
     out.set_code(receipt.code);
+    out.set_gas_wanted(to_gas(receipt.gas));
+    out.set_gas_used(to_gas(receipt.gas));
     out.set_codespace(receipt.code == 0 ? "" : kCodespace);
     out.set_log(name_of(receipt.code));
     if (receipt.action.empty()) {
@@ -205,6 +210,10 @@ void Handler::init_chain(const abci::Request& request, abci::Response& response)
     for (const contracts::ValidatorUpdate& validator : state_.validators()) {
         describe(validator, *out.add_validators());
     }
+    // GAS-9
+    abci::BlockParams& block = *out.mutable_consensus_params()->mutable_block();
+    block.set_max_bytes(options_.genesis.params.block_size_max);
+    block.set_max_gas(options_.genesis.params.block_gas_max);
 }
 
 void Handler::check_tx(const abci::Request& request, abci::Response& response) {
@@ -231,6 +240,7 @@ void Handler::check_tx(const abci::Request& request, abci::Response& response) {
     out.set_code(checked.code);
     out.set_log(name_of(checked.code));
     out.set_codespace(checked.code == 0 ? "" : kCodespace);
+    out.set_gas_wanted(to_gas(checked.gas));
 }
 
 void Handler::query(const abci::Request& request, abci::Response& response) const {
@@ -292,9 +302,13 @@ void Handler::prepare_proposal(const abci::Request& request, abci::Response& res
 }
 
 void Handler::process_proposal(const abci::Request& request, abci::Response& response) const {
-    const bool acceptable = state_.process(to_block(request.process_proposal()));
+    const consensus::FinalizeRequest proposal = to_block(request.process_proposal());
+    const auto acceptable = state_.process(proposal);
     response.mutable_process_proposal()->set_status(
         acceptable ? abci::ResponseProcessProposal::ACCEPT : abci::ResponseProcessProposal::REJECT);
+    if (!acceptable && options_.on_refusal) {
+        options_.on_refusal(proposal, acceptable.error());
+    }
 }
 
 void Handler::finalize_block(const abci::Request& request, abci::Response& response) {

@@ -40,6 +40,8 @@ struct HandlerOptions {
     std::function<void(const consensus::FinalizeRequest&, const consensus::FinalizeResult&)> on_commit;
     /// Gives and takes snapshots; nullptr: there are none. Outlives the handler.
     consensus::StateSync* state_sync = nullptr;
+    /// Called when a proposal is refused, likewise.
+    std::function<void(const consensus::FinalizeRequest&, consensus::ProposalError)> on_refusal{};
 };
 
 /// Answers requests. Thread-safe: what the consensus connection asks runs one at a time, check and query run beside it

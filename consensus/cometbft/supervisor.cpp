@@ -144,15 +144,16 @@ std::string node_id(const std::filesystem::path& engine, const std::filesystem::
 
 void write_genesis(
     const std::filesystem::path& home, const std::string& chain_id, const std::string& genesis_time,
-    const std::vector<Validator>& validators, std::uint64_t block_bytes_max, std::uint64_t evidence_blocks
+    const std::vector<Validator>& validators, const contracts::Params& params
 ) {
     const auto file = home / "config" / "genesis.json";
     ordered_json genesis = read_json(file);
     genesis["genesis_time"] = genesis_time;
     genesis["chain_id"] = chain_id;
     genesis["initial_height"] = "1";
-    genesis["consensus_params"]["block"]["max_bytes"] = std::to_string(block_bytes_max);
-    genesis["consensus_params"]["evidence"]["max_age_num_blocks"] = std::to_string(evidence_blocks);
+    genesis["consensus_params"]["block"]["max_bytes"] = std::to_string(params.block_size_max);
+    genesis["consensus_params"]["block"]["max_gas"] = std::to_string(params.block_gas_max);
+    genesis["consensus_params"]["evidence"]["max_age_num_blocks"] = std::to_string(params.unbonding_blocks);
     genesis["validators"] = ordered_json::array();
     for (const Validator& validator : validators) {
         genesis["validators"].push_back(

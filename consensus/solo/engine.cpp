@@ -89,7 +89,11 @@ std::uint64_t replay(
         if (const std::string fault = find_fault(*record, chain_id, parent, info.app_hash); !fault.empty()) {
             throw HandshakeError(at_height(height) + " of the log " + fault);
         }
-        const auto result = state.finalize(to_request(record->block));
+        const auto request = to_request(record->block);
+        if (const auto fits = state.process(request); !fits) {  // BLK-17
+            throw HandshakeError(at_height(height) + " of the log is not valid: " + consensus::to_string(fits.error()));
+        }
+        const auto result = state.finalize(request);
         if (result.app_hash != record->app_hash) {
             throw AppHashMismatch(
                 at_height(height) + ": replay gives app hash " + to_hex(result.app_hash.view()) + ", the log has " +
@@ -149,7 +153,7 @@ void SoloEngine::make_block() {
         .app_hash = {},
     };
     const auto request = to_request(record.block);
-    ASSERT(state_.process(request));
+    ASSERT(state_.process(request).has_value());
     record.app_hash = state_.finalize(request).app_hash;
     pass(BlockStage::kFinalized);
     log_.append(record);

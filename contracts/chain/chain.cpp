@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <contracts/arbitration/arbitration.hpp>
+#include <contracts/chain/gas.hpp>
 #include <contracts/chain/router.hpp>
 #include <contracts/chain/slots.hpp>
 #include <contracts/ledger/ledger.hpp>
@@ -106,7 +107,9 @@ Result<Traces, TxError> apply_action(Run& run, const Tx& tx, const Cause& cause)
 }
 
 Result<void, TxError> apply_tx(Run& run, ByteView tx_bytes, bool known_signed, Receipt& receipt) {
+    receipt.gas = gas_of_undecodable(tx_bytes.size());
     TRY_ASSIGN(const Tx tx, decode_tx(tx_bytes, run.params));
+    receipt.gas = gas_of(tx, tx_bytes.size(), run.params);
     receipt.action = action_name(tx.body.action);
     TRY(check_signature(tx, run.chain_id, known_signed));
     receipt.sender = tx.body.sender;

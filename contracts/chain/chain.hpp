@@ -63,8 +63,10 @@ struct Receipt {
     std::string action;     ///< action_name, empty when the bytes did not decode
     AccountId sender;
     std::optional<TaskId> task;  ///< the task that it is about, when there is one
+    std::uint64_t gas = 0;       ///< GAS-1: the same whatever became of it
     static constexpr auto fields() {
-        return std::tuple{&Receipt::tx, &Receipt::code, &Receipt::action, &Receipt::sender, &Receipt::task};
+        return std::tuple{&Receipt::tx,   &Receipt::code, &Receipt::action, &Receipt::sender,
+                          &Receipt::task, &Receipt::gas};
     }
 };
 

@@ -26,6 +26,7 @@ struct Params {
     Amount fee_per_byte{10};
     std::uint32_t tx_size_max = 65'536;
     std::uint32_t block_size_max = 4'194'304;
+    std::uint32_t block_gas_max = 500'000;  ///< GAS-7
 
     // Bonds.
     Amount solver_bond{5'000'000'000};       ///< at least this is locked while a task is solved
@@ -88,6 +89,7 @@ struct Params {
     bool operator==(const Params&) const = default;
     static constexpr auto fields() {
         return std::tuple{&Params::fee_base, &Params::fee_per_byte, &Params::tx_size_max, &Params::block_size_max,
+                          &Params::block_gas_max,
                           &Params::solver_bond, &Params::verifier_bond, &Params::challenger_bond,
                           &Params::unbonding_blocks, &Params::verifiers_per_segment, &Params::segments_checked,
                           &Params::accept_blocks, &Params::commit_blocks, &Params::publish_blocks,

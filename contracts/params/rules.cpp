@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include <contracts/chain/gas.hpp>
 #include <contracts/chain/transaction.hpp>
 
 namespace assay::contracts {
@@ -65,6 +66,8 @@ bool are_valid(const Params& params) noexcept {
         std::all_of(spans.begin(), spans.end(), [](std::uint32_t n) { return n >= 1 && n <= kMaxSpanBlocks; });
     const bool sizes_ok = params.tx_size_max >= 1 && params.tx_size_max <= kMaxTxSize &&
                           params.block_size_max >= params.tx_size_max;
+    const bool gas_ok = are_counts_valid(params) && params.profilers <= kMaxProfilers &&
+                        params.block_gas_max >= gas_max(params);  // GAS-8
     const auto fee_of_largest = checked_mul<std::uint64_t>(params.fee_per_byte.grains, params.tx_size_max);
     const bool fees_ok = fee_of_largest && checked_add(*fee_of_largest, params.fee_base.grains).has_value();
     const bool bonds_ok = params.solver_bond.grains >= 1 && params.verifier_bond.grains >= 1 &&
@@ -75,7 +78,7 @@ bool are_valid(const Params& params) noexcept {
         params.profiling_fee_bps <= 10'000;
     const bool validators_ok = params.validator_stake_min.grains >= 1 && params.validators_max >= 1 &&
                                params.validators_max <= kMaxValidators && params.double_sign_slash_bps <= 10'000;
-    return validators_ok && spans_ok && sizes_ok && fees_ok && bonds_ok && are_counts_valid(params) && shares_ok &&
+    return validators_ok && spans_ok && sizes_ok && fees_ok && gas_ok && bonds_ok && shares_ok &&
            are_classes_valid(params.hardware_classes) &&
            params.watchers_per_verdict <= kMaxWatchers && is_profiling_valid(params);
 }

@@ -10,6 +10,7 @@
 #include <core/codec/borsh.hpp>
 #include <core/crypto/hash.hpp>
 #include <core/merkle/jmt.hpp>
+#include <contracts/chain/gas.hpp>
 #include <contracts/chain/slots.hpp>
 #include <contracts/validators/validators.hpp>
 #include <node/app/config.hpp>
@@ -187,7 +188,8 @@ Hash256 Application::init(const contracts::Genesis& genesis) {
         .genesis = digest,
         .genesis_app_hash = app_hash,
         .first_state = Height{0},
-        .first_block = Height{1}};
+        .first_block = Height{1},
+        .first_history = Height{1}};
     write_meta(batch, meta);
     unmark_restoring(batch);
     store_.write(batch, true);
@@ -203,6 +205,7 @@ consensus::CheckResult Application::check(ByteView tx, consensus::CheckKind kind
         out.sender = decoded.body.sender;
         out.nonce = decoded.body.nonce;
         out.state_nonce = contracts::get_account(*state, out.sender).nonce;
+        out.gas = contracts::gas_of(decoded, tx.size(), state->params());
         // Nonces beyond the state's are the mempool's matter: it knows what waits before them.
         const auto checked =
             contracts::check_tx(*state, state->params(), decoded, tx.size(), std::max(out.nonce, out.state_nonce));
@@ -228,26 +231,36 @@ consensus::CheckResult Application::check(ByteView tx, consensus::CheckKind kind
 }
 
 std::vector<Bytes> Application::prepare(std::vector<Bytes> candidates, std::uint64_t max_bytes) const {
-    const std::uint64_t limit = std::min<std::uint64_t>(max_bytes, committed()->params().block_size_max);
-    std::uint64_t bytes = 0;
+    const auto state = committed();
+    contracts::BlockUse use;
     std::size_t count = 0;
-    // The first that does not fit ends the block: one behind it may follow it in nonce.
-    while (count < candidates.size() && bytes + candidates[count].size() <= limit) {
-        bytes += candidates[count].size();
-        ++count;
+    // GAS-7: the first that does not fit ends the block. One behind it may follow it in nonce, and none overtakes it.
+    for (; count < candidates.size(); ++count) {
+        use.add(candidates[count], state->params());
+        if (use.bytes() > max_bytes || !use.fits_size(state->params()) || !use.fits_gas(state->params())) {
+            break;
+        }
     }
     candidates.resize(count);
     return candidates;
 }
 
-// BLK-17
-bool Application::process(const consensus::FinalizeRequest& proposal) const {
+Result<void, consensus::ProposalError> Application::process(const consensus::FinalizeRequest& proposal) const {
     const auto state = committed();
-    std::uint64_t bytes = 0;
-    for (const Bytes& tx : proposal.txs) {
-        bytes += tx.size();
+    if (proposal.height.value != state->height().value + 1) {
+        return Unexpected{consensus::ProposalError::kHeight};
     }
-    return proposal.height.value == state->height().value + 1 && bytes <= state->params().block_size_max;
+    contracts::BlockUse use;
+    for (const Bytes& tx : proposal.txs) {
+        use.add(tx, state->params());
+    }
+    if (!use.fits_size(state->params())) {
+        return Unexpected{consensus::ProposalError::kTooLarge};
+    }
+    if (!use.fits_gas(state->params())) {
+        return Unexpected{consensus::ProposalError::kTooMuchGas};
+    }
+    return {};
 }
 
 consensus::FinalizeResult Application::finalize(const consensus::FinalizeRequest& block) {
@@ -397,6 +410,7 @@ void Application::finish_restore(Height height, const Hash256& app_hash) {
     meta.app_hash = app_hash;
     meta.first_state = height;
     meta.first_block = Height{height.value + 1};
+    meta.first_history = meta.first_block;
     storage::Batch batch;
     write_meta(batch, meta);
     unmark_restoring(batch);

@@ -41,6 +41,7 @@ class CommittedState final : public contracts::StateView {
     /// States are kept from this height on, and what blocks did from this block on.
     Height first_state() const { return meta_.first_state; }
     Height first_block() const { return meta_.first_block; }
+    Height first_history() const { return meta_.first_history; }
     const Meta& meta() const { return meta_; }
     const contracts::Params& params() const { return params_; }
     const storage::Snapshot& snapshot() const { return *snapshot_; }
@@ -68,7 +69,7 @@ class Application final : public consensus::StateMachine {
     Hash256 init(const contracts::Genesis& genesis) override;
     consensus::CheckResult check(ByteView tx, consensus::CheckKind kind) const override;
     std::vector<Bytes> prepare(std::vector<Bytes> candidates, std::uint64_t max_bytes) const override;
-    bool process(const consensus::FinalizeRequest& proposal) const override;
+    Result<void, consensus::ProposalError> process(const consensus::FinalizeRequest& proposal) const override;
     consensus::FinalizeResult finalize(const consensus::FinalizeRequest& block) override;
     void commit() override;
     Height retain_height() const override;

@@ -33,7 +33,8 @@ CometDriver::CometDriver(Application& application, CometOptions options)
           {.genesis = options_.genesis,
            .software_version = options_.software_version,
            .on_commit = [this](const auto& block, const auto& result) { note_commit(block, result); },
-           .state_sync = &state_sync_}
+           .state_sync = &state_sync_,
+           .on_refusal = [this](const auto& proposal, auto error) { note_refusal(proposal, error); }}
       ),
       server_(handler_, {.address = options_.listen, .on_failure = [this](const std::string& why) { fail(why); }}) {
     note_restored();
@@ -138,6 +139,13 @@ void CometDriver::note_commit(const consensus::FinalizeRequest& block, const con
     const std::lock_guard lock(mutex_);
     tip_ = {.height = block.height, .app_hash = result.app_hash, .time_ms = block.time_ms};
     changed_.notify_all();
+}
+
+void CometDriver::note_refusal(const consensus::FinalizeRequest& proposal, consensus::ProposalError error) const {
+    if (options_.on_note) {
+        options_.on_note("refused the proposal for block " + std::to_string(proposal.height.value) + " by validator " +
+                         to_hex(proposal.proposer.view()).substr(0, 40) + ": " + consensus::to_string(error));
+    }
 }
 
 Driver::Tip CometDriver::tip() const {

@@ -29,6 +29,7 @@ struct CometOptions {
     std::optional<cometbft::EngineSettings> engine;
     std::filesystem::path engine_log;
     StateSyncOptions state_sync;  ///< but for on_restored
+    std::function<void(const std::string&)> on_note{};  ///< lines for the operator; may be empty
     /// Called once, on a thread of the driver's, when no further block can be made.
     std::function<void(const std::string&)> on_failure;
 };
@@ -60,6 +61,7 @@ class CometDriver final : public Driver {
 
   private:
     void note_commit(const consensus::FinalizeRequest& block, const consensus::FinalizeResult& result);
+    void note_refusal(const consensus::FinalizeRequest& proposal, consensus::ProposalError error) const;
     void note_restored();
     void fail(const std::string& why);
     void await_engine();

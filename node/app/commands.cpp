@@ -150,8 +150,7 @@ int run_init(const InitOptions& options) {
     write_genesis(home.genesis(), genesis);
     write_node_key(home.node_key(), key);
     if (options.engine == EngineKind::kCometBft) {
-        cometbft::write_genesis(home.cometbft(), genesis.chain_id, utc_now(), validators, genesis.params.block_size_max,
-                                genesis.params.unbonding_blocks);
+        cometbft::write_genesis(home.cometbft(), genesis.chain_id, utc_now(), validators, genesis.params);
     }
     const std::string address = crypto::to_address(key.account());
     if (options.json) {

@@ -41,6 +41,7 @@ struct NumberParam {
 constexpr NumberParam kNumbers[] = {
     {"tx_size_max", &Params::tx_size_max},
     {"block_size_max", &Params::block_size_max},
+    {"block_gas_max", &Params::block_gas_max},
     {"unbonding_blocks", &Params::unbonding_blocks},
     {"verifiers_per_segment", &Params::verifiers_per_segment},
     {"segments_checked", &Params::segments_checked},

@@ -71,6 +71,7 @@ CometOptions comet_options(const NodeOptions& options, std::function<void(const 
              .keep = config.snapshot_keep,
              .on_note = options.on_note,
              .on_restored = {}},
+        .on_note = options.on_note,
         .on_failure = std::move(on_failure)};
     if (!config.cometbft_attach) {
         cometbft::EngineSettings engine;
@@ -175,6 +176,7 @@ NodeStatus Node::status() const {
         .block_interval_ms = options_.config.block_interval_ms,
         .first_state = committed->first_state(),
         .first_block = committed->first_block(),
+        .first_history = committed->first_history(),
         .last_stop = last_stop_,
         .uptime_s = static_cast<std::uint64_t>(
             std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - started_at_).count()

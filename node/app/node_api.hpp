@@ -31,7 +31,8 @@ struct NodeStatus {
     std::uint64_t mempool_bytes = 0;
     std::uint64_t block_interval_ms = 0;
     Height first_state;  ///< states, and proofs from them, are kept from this height on
-    Height first_block;  ///< blocks, and what happened in them, from this one on
+    Height first_block;  ///< blocks, with their transactions, from this one on
+    Height first_history;  ///< what happened to tasks and in disputes, from this block on
     LastStop last_stop = LastStop::kFirstStart;
     std::uint64_t uptime_s = 0;
 };

@@ -27,12 +27,14 @@ struct Meta {
     Hash256 genesis_app_hash;
     Height first_state;  ///< states are kept from this height on
     Height first_block;  ///< and what blocks did from this one on
+    Height first_history;  ///< what happened to tasks and in disputes is kept from this block on, and never pruned
     static constexpr auto fields() {
         return std::tuple{&Meta::format,  &Meta::height,           &Meta::app_hash,    &Meta::chain_id,
-                          &Meta::genesis, &Meta::genesis_app_hash, &Meta::first_state, &Meta::first_block};
+                          &Meta::genesis, &Meta::genesis_app_hash, &Meta::first_state, &Meta::first_block,
+                          &Meta::first_history};
     }
 };
-inline constexpr std::uint32_t kMetaFormat = 3;
+inline constexpr std::uint32_t kMetaFormat = 4;
 
 /// nullopt: there is no state. Throws StorageError for a database of another version.
 std::optional<Meta> read_meta(const storage::Snapshot& snapshot);

@@ -163,8 +163,7 @@ int run_testnet(const TestnetOptions& options) {
         write_text(homes[i].config(), to_config_toml(config));
         write_genesis(homes[i].genesis(), genesis);
         write_node_key(homes[i].node_key(), keys[i]);
-        cometbft::write_genesis(homes[i].cometbft(), genesis.chain_id, time, validators, genesis.params.block_size_max,
-                                genesis.params.unbonding_blocks);
+        cometbft::write_genesis(homes[i].cometbft(), genesis.chain_id, time, validators, genesis.params);
     }
     report(options, genesis, homes, ports, keys);
     return kExitOk;

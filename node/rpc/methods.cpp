@@ -52,6 +52,10 @@ Json next_cursor(std::string_view scope, const std::optional<std::uint64_t>& nex
     return next ? Json(encode_cursor(scope, *next)) : Json();
 }
 
+/// From where on listings of tasks and disputes, and what happened in them, begin: a node that began with a snapshot has
+/// not seen what was before it.
+std::uint64_t first_history(const NodeApi& api) { return api.status().first_history.value; }
+
 Json node_status(const NodeApi& api, const Json& params) {
     const Arguments arguments(params, {});
     return render_status(api.status(), ASSAY_VERSION);
@@ -98,7 +102,7 @@ Json chain_block(const NodeApi& api, const Json& params) {
     if (!block) {
         throw Fault(kNotFound, "no block of height " + std::to_string(height.value));
     }
-    return render_block(*block);
+    return render_block(*block, api.params());
 }
 
 Json tx_submit(NodeApi& api, const Json& params) {
@@ -140,7 +144,7 @@ Json tx_get(const NodeApi& api, const Json& params) {
     }
     Json out{{"hash", render(hash)}, {"status", "pending"}};
     for (const char* name : {"height", "index", "action", "sender", "nonce", "fee", "code", "error", "size_bytes",
-                             "body", "raw"}) {
+                             "gas", "body", "raw"}) {
         out[name] = nullptr;
     }
     return out;
@@ -165,7 +169,9 @@ Json account_history(const NodeApi& api, const Json& params) {
     for (const auto& tx : page.items) {
         txs.push_back(render_tx(tx, false));
     }
-    return {{"txs", std::move(txs)}, {"next_cursor", next_cursor(scope, page.next)}};
+    return {{"txs", std::move(txs)},
+            {"next_cursor", next_cursor(scope, page.next)},
+            {"first_height", api.status().first_block.value}};
 }
 
 Json validator_list(const NodeApi& api, const Json& params) {
@@ -227,7 +233,9 @@ TaskDetails details_of(const NodeApi& api, const contracts::Task& task) {
 Json task_get(const NodeApi& api, const Json& params) {
     const Arguments arguments(params, {"task"});
     const auto task = require<contracts::Task>(api, keys::task(arguments.id<contracts::TaskId>("task")), "task");
-    return render_task(task, details_of(api, task));
+    Json out = render_task(task, details_of(api, task));
+    out["first_height"] = first_history(api);
+    return out;
 }
 
 template <class State>
@@ -280,7 +288,7 @@ Json task_list(const NodeApi& api, const Json& params) {
             return true;
         }
     );
-    return {{"tasks", std::move(tasks)}, {"next_cursor", next_cursor(scope, next)}};
+    return {{"tasks", std::move(tasks)}, {"next_cursor", next_cursor(scope, next)}, {"first_height", first_history(api)}};
 }
 
 Json task_history(const NodeApi& api, const Json& params) {
@@ -290,18 +298,20 @@ Json task_history(const NodeApi& api, const Json& params) {
     const std::string scope = "task_history/" + to_hex(id.view());
     const std::uint64_t from = arguments.from(scope);
     const auto page = api.task_history(id, from, arguments.limit());
-    // A node that began with a snapshot has not seen what was before it.
     if (page.items.empty() ? from < task.history_count : page.items.front().index != from) {
-        const Height first = api.status().first_block;
-        throw Fault(kUnavailable, "the beginning of this task's history is not here: what blocks did is, from " +
-                                      std::to_string(first.value) + " on",
-                    {{"first_height", first.value}});
+        const std::uint64_t first = first_history(api);
+        throw Fault(kUnavailable, "the beginning of this task's history is not here: what happened is, from block " +
+                                      std::to_string(first) + " on",
+                    {{"first_height", first}});
     }
     Json records = Json::array();
     for (const auto& record : page.items) {
         records.push_back(render(record));
     }
-    return {{"task", render(id)}, {"records", std::move(records)}, {"next_cursor", next_cursor(scope, page.next)}};
+    return {{"task", render(id)},
+            {"records", std::move(records)},
+            {"next_cursor", next_cursor(scope, page.next)},
+            {"first_height", first_history(api)}};
 }
 
 /// Nearest first. The list ends by itself: LIN-1 bounds the depth.
@@ -358,7 +368,9 @@ Json dispute_get(const NodeApi& api, const Json& params) {
     const Arguments arguments(params, {"dispute"});
     const auto id = arguments.id<contracts::DisputeId>("dispute");
     const auto dispute = require<contracts::Dispute>(api, keys::dispute(id), "dispute");
-    return render_dispute(dispute, api.referee_us(id), api.dispute_moves(id));
+    Json out = render_dispute(dispute, api.referee_us(id), api.dispute_moves(id));
+    out["first_height"] = first_history(api);
+    return out;
 }
 
 Json dispute_list(const NodeApi& api, const Json& params) {
@@ -380,7 +392,9 @@ Json dispute_list(const NodeApi& api, const Json& params) {
             return true;
         }
     );
-    return {{"disputes", std::move(disputes)}, {"next_cursor", next_cursor(scope, next)}};
+    return {{"disputes", std::move(disputes)},
+            {"next_cursor", next_cursor(scope, next)},
+            {"first_height", first_history(api)}};
 }
 
 Json challenge_get(const NodeApi& api, const Json& params) {

@@ -140,6 +140,7 @@ Json render(const contracts::Params& params) {
             {"fee_per_byte", render(params.fee_per_byte)},
             {"tx_size_max", params.tx_size_max},
             {"block_size_max", params.block_size_max},
+            {"block_gas_max", params.block_gas_max},
             {"solver_bond", render(params.solver_bond)},
             {"verifier_bond", render(params.verifier_bond)},
             {"challenger_bond", render(params.challenger_bond)},

@@ -37,7 +37,7 @@ Json render(const contracts::HistoryEvent& event);
 Json render(const contracts::HistoryRecord& record);
 
 Json render_status(const node::NodeStatus& status, const std::string& version);
-Json render_block(const node::StoredBlock& block);
+Json render_block(const node::StoredBlock& block, const contracts::Params& params);
 Json render_tx(const node::StoredTx& tx, bool whole);      ///< whole: with body and raw
 Json render_tx_bytes(ByteView bytes, bool whole);          ///< what the bytes alone say; null when they do not decode
 

@@ -35,18 +35,22 @@ Json render_status(const node::NodeStatus& s, const std::string& version) {
             {"block_interval_ms", s.block_interval_ms},
             {"first_state", s.first_state.value},
             {"first_block", s.first_block.value},
+            {"first_history", s.first_history.value},
             {"last_stop", text_of(s.last_stop)},
             {"uptime_s", s.uptime_s}};
 }
 
-Json render_block(const node::StoredBlock& stored) {
+Json render_block(const node::StoredBlock& stored, const contracts::Params& params) {
     Json txs = Json::array();
+    std::uint64_t gas = 0;
     for (const auto& receipt : stored.receipts) {
+        gas += receipt.gas;
         txs.push_back({{"hash", render(receipt.tx)},
                        {"action", receipt.action},
                        {"sender", receipt.sender.is_zero() ? Json() : render(receipt.sender)},
                        {"code", receipt.code},
-                       {"error", error_text(receipt.code)}});
+                       {"error", error_text(receipt.code)},
+                       {"gas", receipt.gas}});
     }
     const auto& block = stored.signed_block;
     return {{"height", stored.height.value},
@@ -58,6 +62,8 @@ Json render_block(const node::StoredBlock& stored) {
             {"parent_app_hash", render(stored.parent_app_hash)},
             {"app_hash", render(stored.app_hash)},
             {"signature", block ? render(block->signature) : Json()},
+            {"gas", gas},
+            {"gas_max", params.block_gas_max},
             {"txs", std::move(txs)},
             {"raw", block ? Json(to_hex(codec::encode(*block))) : Json()}};
 }
@@ -99,6 +105,7 @@ Json render_tx(const node::StoredTx& tx, bool whole) {
     out["index"] = tx.index;
     out["code"] = tx.receipt.code;
     out["error"] = error_text(tx.receipt.code);
+    out["gas"] = tx.receipt.gas;
     return out;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include <contracts/chain/gas.hpp>
 #include <core/crypto/hash.hpp>
 #include <core/merkle/jmt.hpp>
 #include <tests/unit/contracts/fixture.hpp>
@@ -33,6 +34,7 @@ class Session {
         view_.apply(outcome.changes);
         mirror_.apply(outcome.changes);
         note(block, outcome, coverage);
+        note_gas(outcome);
         if (auto fault = model_.run_block(block.context, block.txs, outcome, mirror_); !fault.empty()) {
             return fault;
         }
@@ -113,11 +115,25 @@ class Session {
         }
     }
 
+    /// What transactions write at once and leave to be written by deadlines and draws; the records of validators follow
+    /// from the engine's evidence and votes.
+    void note_gas(const contracts::BlockOutcome& outcome) {
+        for (const contracts::Receipt& receipt : outcome.receipts) {
+            gas_ += receipt.gas;
+        }
+        for (const auto& [key, value] : outcome.changes) {
+            slots_written_ += key.front() == static_cast<std::uint8_t>(contracts::SlotKind::kValidator) ? 0 : 1;
+        }
+    }
+
     /// What holds whatever the model says.
     std::string find_fault(const contracts::BlockOutcome& outcome) {
         const World& world = mirror_.world;
         if (count_money(world) != world.supply) {
             return "the supply changed";
+        }
+        if (slots_written_ * contracts::kGasPerSlot > gas_) {
+            return "more slots were written than gas was counted for";  // GAS-5
         }
         for (const contracts::Receipt& receipt : outcome.receipts) {
             if (receipt.code == static_cast<std::uint8_t>(TxError::kInvariantBroken)) {
@@ -140,6 +156,8 @@ class Session {
     Mirror mirror_;
     Model model_;
     std::map<TaskId, std::pair<TaskState, std::uint64_t>> ended_;
+    std::uint64_t gas_ = 0;
+    std::uint64_t slots_written_ = 0;
 };
 
 contracts::BlockContext make_context(std::uint64_t seed, std::uint64_t height) {

@@ -13,6 +13,7 @@ int run(int argc, char** argv) {
     app.require_subcommand(1);
     Commands commands(app);
     add_chain_command(commands);
+    add_gas_command(commands);
 #ifdef ASSAY_BENCH_TRAINING
     add_training_commands(commands);
 #endif

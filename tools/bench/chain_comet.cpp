@@ -97,10 +97,7 @@ class Kvstore final : public Side {
     Kvstore(const std::filesystem::path& program, const std::filesystem::path& home, const Regime& regime)
         : Side(free_port()) {
         const auto validator = cometbft::make_home(program, home);
-        const contracts::Params params;
-        cometbft::write_genesis(
-            home, "kvstore", node::utc_now(), {validator}, params.block_size_max, params.unbonding_blocks
-        );
+        cometbft::write_genesis(home, "kvstore", node::utc_now(), {validator}, contracts::Params{});
         cometbft::EngineSettings settings;
         settings.program = program;
         settings.home = home;

@@ -39,5 +39,7 @@ class Commands {
 void add_training_commands(Commands& commands);
 /// What the chain costs.
 void add_chain_command(Commands& commands);
+/// What transactions cost beside their gas.
+void add_gas_command(Commands& commands);
 
 }  // namespace assay::bench

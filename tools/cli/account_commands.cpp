@@ -58,7 +58,7 @@ int run_history(const Session& session, const Arguments& a) {
                    failed ? "failed: " + to_text(tx.at("error")) : to_text(tx.at("status")), amount_text(tx.at("fee")),
                    to_text(tx.at("hash"))});
     }
-    session.print(answer, table.empty() ? "no transactions" : table.text());
+    session.print(answer, (table.empty() ? "no transactions\n" : table.text()) + begins_note(answer));
     return kExitOk;
 }
 

@@ -160,9 +160,16 @@ int send_and_print(
     return kExitOk;
 }
 
+std::string begins_note(const json& answer) {
+    const json first_height = answer.value("first_height", json());
+    const std::uint64_t first = first_height.is_number_unsigned() ? first_height.get<std::uint64_t>() : 1;
+    return first <= 1 ? "" : "\nthis node knows what happened from block " + std::to_string(first) + " on\n";
+}
+
 json list(net::RpcClient& rpc, const std::string& method, json params, const char* name, std::uint64_t limit) {
     json items = json::array();
     json next;
+    json first_height;
     do {
         params["limit"] = std::clamp<std::uint64_t>(limit - items.size(), 1, kPageMax);
         json page = rpc.call(method, params);
@@ -170,9 +177,10 @@ json list(net::RpcClient& rpc, const std::string& method, json params, const cha
             items.push_back(std::move(item));
         }
         next = page.at("next_cursor");
+        first_height = page.value("first_height", json());
         params["cursor"] = next;
     } while (!next.is_null() && items.size() < limit);
-    return {{name, std::move(items)}, {"next_cursor", std::move(next)}};
+    return {{name, std::move(items)}, {"next_cursor", std::move(next)}, {"first_height", std::move(first_height)}};
 }
 
 }  // namespace assay::cli

@@ -67,7 +67,9 @@ int send_and_print(
     const nlohmann::json& details = nlohmann::json::object()
 );
 
-/// A listing's items, following cursors, at most `limit`: {name: [...], "next_cursor": ...}.
+/// A line for people where a node that began with a snapshot lacks what was before it; else nothing.
+std::string begins_note(const nlohmann::json& answer);
+/// A listing's items, following cursors, at most `limit`: {name: [...], "next_cursor": ..., "first_height": ...}.
 nlohmann::json list(
     net::RpcClient& rpc, const std::string& method, nlohmann::json params, const char* name, std::uint64_t limit
 );

@@ -91,10 +91,10 @@ int run_block(const Session& session, const Arguments& a) {
     const json block = session.rpc().call("chain_block", a.height ? json{{"height", *a.height}} : json::object());
     json head = block;
     head.erase("txs");
-    Table table({"ACTION", "RESULT", "SENDER", "TRANSACTION"});
+    Table table({"ACTION", "RESULT", "GAS", "SENDER", "TRANSACTION"});
     for (const json& tx : block.at("txs")) {
         table.add({to_text(tx.at("action")), tx.at("error").is_null() ? "executed" : to_text(tx.at("error")),
-                   to_text(tx.at("sender")), to_text(tx.at("hash"))});
+                   to_text(tx.at("gas")), to_text(tx.at("sender")), to_text(tx.at("hash"))});
     }
     session.print(block, members_text(head) + (table.empty() ? "" : "\n" + table.text()));
     return kExitOk;

@@ -76,7 +76,7 @@ int run_list(const Session& session, const Arguments& a) {
         table.add({to_text(d.at("id")), to_text(d.at("state")), to_text(d.at("segment")), to_text(d.at("rounds")),
                    to_text(d.at("onchain_bytes")), pinpoint_text(d.at("pinpoint"))});
     }
-    session.print(answer, table.empty() ? "no disputes" : table.text());
+    session.print(answer, (table.empty() ? "no disputes\n" : table.text()) + begins_note(answer));
     return kExitOk;
 }
 

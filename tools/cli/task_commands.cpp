@@ -90,7 +90,7 @@ int run_list(const Session& session, const Arguments& a) {
     net::RpcClient rpc = session.rpc();
     const json params = a.state.empty() ? json::object() : json{{"state", a.state}};
     const json answer = list(rpc, "task_list", params, "tasks", a.limit);
-    session.print(answer, task_list_text(answer.at("tasks")));
+    session.print(answer, task_list_text(answer.at("tasks")) + begins_note(answer));
     return kExitOk;
 }
 

@@ -179,6 +179,44 @@ TEST_CASE("CMT-4: a sender's transactions enter without gaps, and are counted an
     CHECK(toy.check({1, 2, 3}) == code(TxError::kUndecodable));
 }
 
+TEST_CASE("GAS-9: the engine is told the gas of transactions and the limits of blocks") {
+    ToyMachine machine;
+    HandlerOptions given = options();
+    given.genesis.params.block_size_max = 100'000;
+    given.genesis.params.block_gas_max = 70'000;
+    Handler handler(machine, given);
+    const auto init = handler.handle(init_request("toy")).init_chain();
+    CHECK(init.consensus_params().block().max_bytes() == 100'000);
+    CHECK(init.consensus_params().block().max_gas() == 70'000);
+    CHECK_FALSE(init.consensus_params().has_evidence());
+    CHECK(handler.handle(check_request(toy_tx(1, 0), false)).check_tx().gas_wanted() == ToyMachine::kTxGas);
+    const auto finalized = handler.handle(finalize_request(1, {toy_tx(1, 0)})).finalize_block();
+    REQUIRE(finalized.tx_results_size() == 1);
+    CHECK(finalized.tx_results(0).gas_wanted() == ToyMachine::kTxGas);
+    CHECK(finalized.tx_results(0).gas_used() == ToyMachine::kTxGas);
+}
+
+TEST_CASE("GAS-7: a proposal that is refused is refused with a reason") {
+    ToyMachine machine;
+    machine.txs_max = 1;
+    HandlerOptions given = options();
+    std::vector<std::string> reasons;
+    given.on_refusal = [&](const consensus::FinalizeRequest& proposal, consensus::ProposalError error) {
+        CHECK(proposal.height.value == 1);
+        reasons.emplace_back(consensus::to_string(error));
+    };
+    Handler handler(machine, given);
+    handler.handle(init_request("toy"));
+    const auto status_of = [&](const std::vector<Bytes>& txs) {
+        return handler.handle(process_request(1, txs)).process_proposal().status();
+    };
+    CHECK(status_of({toy_tx(1, 0)}) == abci::ResponseProcessProposal::ACCEPT);
+    CHECK(reasons.empty());
+    CHECK(status_of({toy_tx(1, 0), toy_tx(1, 1)}) == abci::ResponseProcessProposal::REJECT);
+    REQUIRE(reasons.size() == 1);
+    CHECK(reasons.front() == "its transactions exceed block_gas_max");
+}
+
 TEST_CASE("CMT-5: a proposal fits the bytes that the engine counts") {
     Toy toy;
     std::vector<Bytes> txs;
@@ -308,7 +346,9 @@ class SlowMachine final : public consensus::StateMachine {
     Hash256 init(const contracts::Genesis& genesis) override { return inner_.init(genesis); }
     consensus::CheckResult check(ByteView tx, consensus::CheckKind kind) const override { return inner_.check(tx, kind); }
     std::vector<Bytes> prepare(std::vector<Bytes> txs, std::uint64_t max) const override { return inner_.prepare(std::move(txs), max); }
-    bool process(const consensus::FinalizeRequest& proposal) const override { return inner_.process(proposal); }
+    Result<void, consensus::ProposalError> process(const consensus::FinalizeRequest& proposal) const override {
+        return inner_.process(proposal);
+    }
     consensus::FinalizeResult finalize(const consensus::FinalizeRequest& block) override {
         std::unique_lock lock(mutex_);
         may_go_.wait(lock, [this] { return go_; });

@@ -193,6 +193,28 @@ TEST_CASE("a state ahead of the log, of another chain, or that replays otherwise
     CHECK_THROWS_AS(replay(replayer, forged_log, "toy-1", {}), AppHashMismatch);
 }
 
+TEST_CASE("BLK-17: a log with a block beyond the limits is not replayed") {
+    const TemporaryDirectory directory;
+    const auto file = directory.path() / "blocks.log";
+    {
+        ToyMachine machine;
+        BlockLog log(file);
+        SoloEngine engine(machine, log, make_options());
+        REQUIRE(engine.submit(toy_tx(1, 0)).has_value());
+        REQUIRE(engine.submit(toy_tx(1, 1)).has_value());
+        engine.make_block();
+    }
+    const BlockLog log(file);
+    ToyMachine machine;
+    machine.txs_max = 1;
+    CHECK_THROWS_WITH_AS(
+        replay(machine, log, "toy-1", {}), doctest::Contains("its transactions exceed block_gas_max"), HandshakeError
+    );
+    CHECK(machine.info().height.value == 0);
+    machine.txs_max = 2;
+    CHECK(replay(machine, log, "toy-1", {}) == 1);
+}
+
 TEST_CASE("BLK-16: a node with another key does not continue the chain") {
     const TemporaryDirectory directory;
     ToyMachine machine;

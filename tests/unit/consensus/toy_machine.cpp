@@ -31,6 +31,7 @@ consensus::CheckResult ToyMachine::check(ByteView tx, consensus::CheckKind kind)
     out.sender = toy_sender(tx[0]);
     out.nonce = tx[1];
     out.state_nonce = nonce_of(tx[0]);
+    out.gas = kTxGas;
     if (out.nonce < out.state_nonce) {
         out.code = static_cast<std::uint8_t>(contracts::TxError::kNonceTooLow);
     }
@@ -39,7 +40,12 @@ consensus::CheckResult ToyMachine::check(ByteView tx, consensus::CheckKind kind)
 
 std::vector<Bytes> ToyMachine::prepare(std::vector<Bytes> candidates, std::uint64_t) const { return candidates; }
 
-bool ToyMachine::process(const consensus::FinalizeRequest&) const { return true; }
+Result<void, consensus::ProposalError> ToyMachine::process(const consensus::FinalizeRequest& proposal) const {
+    if (proposal.txs.size() > txs_max) {
+        return Unexpected{consensus::ProposalError::kTooMuchGas};
+    }
+    return {};
+}
 
 consensus::FinalizeResult ToyMachine::finalize(const consensus::FinalizeRequest& block) {
     const std::lock_guard lock(mutex_);
@@ -53,7 +59,7 @@ consensus::FinalizeResult ToyMachine::finalize(const consensus::FinalizeRequest&
     for (const Bytes& tx : block.txs) {
         hash.update(tx);
         ++next.nonces[tx.at(0)];
-        result.receipts.push_back({.tx = contracts::tx_hash(tx), .code = 0, .action = "", .sender = {}, .task = {}});
+        result.receipts.push_back({.tx = contracts::tx_hash(tx), .code = 0, .action = "", .sender = {}, .task = {}, .gas = kTxGas});
     }
     next.app_hash = hash.finish();
     result.app_hash = next.app_hash;

@@ -27,7 +27,7 @@ class ToyMachine final : public consensus::StateMachine {
     Hash256 init(const contracts::Genesis& genesis) override;
     consensus::CheckResult check(ByteView tx, consensus::CheckKind kind) const override;
     std::vector<Bytes> prepare(std::vector<Bytes> candidates, std::uint64_t max_bytes) const override;
-    bool process(const consensus::FinalizeRequest& proposal) const override;
+    Result<void, consensus::ProposalError> process(const consensus::FinalizeRequest& proposal) const override;
     consensus::FinalizeResult finalize(const consensus::FinalizeRequest& block) override;
     void commit() override;
     consensus::QueryResult query(const consensus::QueryRequest& request) const override;
@@ -36,6 +36,10 @@ class ToyMachine final : public consensus::StateMachine {
     State durable() const;
     void restore(const State& state);
     std::uint64_t nonce_of(std::uint8_t sender) const;
+
+    static constexpr std::uint64_t kTxGas = 11;
+    /// More than these in a block are too much gas.
+    std::size_t txs_max = 1'000'000;
 
   private:
     mutable std::mutex mutex_;

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
+#include <random>
+
 #include <core/codec/borsh.hpp>
 #include <core/crypto/hash.hpp>
 #include <core/merkle/jmt.hpp>
+#include <contracts/chain/gas.hpp>
 #include <contracts/chain/slots.hpp>
 #include <contracts/chain/tx_error.hpp>
 #include <node/app/application.hpp>
@@ -14,6 +17,7 @@ using namespace assay;
 using namespace assay::node;
 using namespace assay::node::test;
 using assay::consensus::CheckKind;
+using assay::consensus::ProposalError;
 using assay::solo::test::TemporaryDirectory;
 using contracts::TxError;
 
@@ -196,12 +200,68 @@ TEST_CASE("BLK-17: a block of more bytes than the parameters allow is neither pr
     genesis.params.block_size_max = genesis.params.tx_size_max;
     app.init(genesis);
     const std::vector<Bytes> txs{Bytes(genesis.params.block_size_max - 10), Bytes(10), Bytes(1)};
-    CHECK(app.process(make_block(1, {txs[0], txs[1]})));
-    CHECK_FALSE(app.process(make_block(1, txs)));
-    CHECK_FALSE(app.process(make_block(2, {})));
+    CHECK(app.process(make_block(1, {txs[0], txs[1]})).has_value());
+    CHECK(app.process(make_block(1, txs)).error() == ProposalError::kTooLarge);
+    CHECK(app.process(make_block(2, {})).error() == ProposalError::kHeight);
     CHECK(app.prepare(txs, 1U << 30U).size() == 2);
     CHECK(app.prepare(txs, 5).empty());
     CHECK(app.prepare({}, 5).empty());
+}
+
+TEST_CASE("GAS-7: a block of more gas than the parameters allow is neither proposed nor accepted") {
+    storage::Store store("/memory", in_memory());
+    Application app(store, [] { return std::uint64_t{0}; });
+    auto genesis = make_genesis();
+    genesis.params.block_gas_max = static_cast<std::uint32_t>(contracts::gas_max(genesis.params));
+    app.init(genesis);
+    const AccountId to = key(2).account();
+    const Bytes cheap = transfer(key(1), 0, to, 1);
+    const Bytes dear = make_tx(key(1), 1, contracts::CompleteTask{}, {100'000});
+    const std::uint64_t cheap_gas = contracts::gas_of_bytes(cheap, genesis.params);
+    const std::uint64_t dear_gas = contracts::gas_of_bytes(dear, genesis.params);
+    REQUIRE(cheap_gas < dear_gas);
+    CHECK(app.check(cheap, CheckKind::kNew).gas == cheap_gas);
+    // A dear one that does not fit behind the cheap: what follows it waits with it.
+    std::vector<Bytes> txs(static_cast<std::size_t>((genesis.params.block_gas_max - dear_gas) / cheap_gas + 1), cheap);
+    const std::size_t fitting = txs.size();
+    txs.push_back(dear);
+    txs.push_back(cheap);
+    const auto chosen = app.prepare(txs, 1U << 30U);
+    CHECK(chosen.size() == fitting);
+    CHECK(app.process(make_block(1, chosen)).has_value());
+    txs.pop_back();
+    CHECK(app.process(make_block(1, txs)).error() == ProposalError::kTooMuchGas);
+    // It is executed all the same when it has been decided: FinalizeBlock is total.
+    CHECK(app.finalize(make_block(1, txs)).receipts.size() == txs.size());
+    CHECK(app.prepare({dear}, 1U << 30U).size() == 1);
+}
+
+TEST_CASE("GAS-7: what is prepared from any candidates is accepted") {
+    storage::Store store("/memory", in_memory());
+    Application app(store, [] { return std::uint64_t{0}; });
+    auto genesis = make_genesis();
+    genesis.params.block_gas_max = static_cast<std::uint32_t>(contracts::gas_max(genesis.params));
+    app.init(genesis);
+    std::mt19937_64 random(7);
+    const std::vector<contracts::Action> actions{
+        contracts::Transfer{}, contracts::CompleteTask{}, contracts::ProveMove{}, contracts::RevealMove{},
+        contracts::SubmitTask{}, contracts::Unjail{}};
+    std::size_t cut = 0;
+    for (int round = 0; round < 50; ++round) {
+        std::vector<Bytes> candidates;
+        for (std::uint64_t n = random() % 80; n > 0; --n) {
+            if (random() % 4 == 0) {
+                candidates.emplace_back(random() % 100'000, static_cast<std::uint8_t>(random()));
+            } else {
+                candidates.push_back(make_tx(key(1), n, actions[random() % actions.size()], {1}));
+            }
+        }
+        const std::uint64_t max_bytes = random() % 2 == 0 ? 1U << 30U : random() % 1'000'000;
+        const auto chosen = app.prepare(candidates, max_bytes);
+        CHECK(app.process(make_block(1, chosen)).has_value());
+        cut += chosen.size() < candidates.size() ? 1 : 0;
+    }
+    CHECK(cut > 10);
 }
 
 TEST_CASE("whichever write to the device fails the application is at a whole height and replays to the same hash") {

@@ -47,6 +47,8 @@ node::NodeStatus FakeNode::status() const {
     out.proposer = key(1).account();
     out.mempool_txs = waiting_.size();
     out.block_interval_ms = 500;
+    out.first_block = Height{first_block};
+    out.first_history = Height{first_history};
     out.last_stop = node::LastStop::kUnclean;
     out.uptime_s = 3;
     return out;
@@ -85,6 +87,7 @@ void FakeNode::make_block() {
         stored.receipt.code = receipt_code;
         stored.receipt.action = contracts::action_name(decoded->body.action);
         stored.receipt.sender = decoded->body.sender;
+        stored.receipt.gas = 77;
         executed_.push_back(stored);
         ++nonces_[decoded->body.sender];
     }

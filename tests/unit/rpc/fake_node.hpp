@@ -73,6 +73,8 @@ class FakeNode final : public node::NodeApi {
     std::vector<contracts::ChallengeId> challenge_ids;
     std::vector<node::DisputeMove> moves;
     std::uint64_t oldest_height = 0;
+    std::uint64_t first_block = 1;
+    std::uint64_t first_history = 1;
 
   private:
     void make_block();

@@ -144,7 +144,8 @@ TEST_CASE("status, parameters and blocks are as documented") {
     CHECK(status.at("height") == 7);
     CHECK(status.at("last_stop") == "unclean");
     CHECK(status.at("mempool") == Json{{"txs", 0}, {"bytes", 0}});
-    CHECK(status.size() == 13);
+    CHECK(status.size() == 14);
+    CHECK(status.at("first_history") == 1);
     const Json params = server.result("chain_params");
     CHECK(params.at("raw") == to_hex(codec::encode(Params{})));
     CHECK(params.at("fee_base") == "1000");
@@ -153,6 +154,8 @@ TEST_CASE("status, parameters and blocks are as documented") {
     CHECK(block.at("parent_app_hash") == hex(id<Hash256>(4)));
     CHECK(block.at("app_hash") == hex(id<Hash256>(5)));
     CHECK(block.at("txs") == Json::array());
+    CHECK(block.at("gas") == 0);
+    CHECK(block.at("gas_max") == Params{}.block_gas_max);
     const auto bytes = from_hex(block.at("raw").get<std::string>());
     const auto decoded = codec::decode<solo::Block>(*bytes);
     REQUIRE(decoded);
@@ -183,9 +186,13 @@ TEST_CASE("a transaction is pending, then executed, and in its sender's history"
     CHECK(executed.at("size_bytes") == tx.size());
     CHECK(executed.at("body") == Json{{"to", crypto::to_address(key(2).account())}, {"amount", "7"}});
     CHECK(executed.at("raw") == to_hex(tx));
+    CHECK(executed.at("gas") == 77);
+    CHECK(pending.at("gas").is_null());
     const Json block = server.result("chain_block", {{"height", 8}});
     CHECK(block.at("txs")[0].at("hash") == hash);
     CHECK(block.at("txs")[0].at("action") == "transfer");
+    CHECK(block.at("txs")[0].at("gas") == 77);
+    CHECK(block.at("gas") == 77);
     const Json history = server.result("account_history", {{"account", crypto::to_address(key(1).account())}});
     REQUIRE(history.at("txs").size() == 1);
     CHECK(history.at("txs")[0].at("hash") == hash);
@@ -287,6 +294,30 @@ TEST_CASE("a task, its history, checkpoints, disputes and challenges are found")
     CHECK_FALSE(listed.at("disputes")[0].contains("raw"));
     CHECK(server.result("dispute_list", {{"state", "moot"}}).at("disputes").empty());
     CHECK(server.result("challenge_get", {{"challenge", hex(challenge.id)}}).at("state") == "open");
+}
+
+TEST_CASE("a node that began with a snapshot says from which block on its listings are") {
+    Server server;
+    server.node.first_block = 6;
+    server.node.first_history = 4;
+    const Task task = server.put_task(1, TaskState::kChallenge);
+    Dispute dispute;
+    dispute.id = id<DisputeId>(2);
+    dispute.task = task.id;
+    server.node.put(keys::dispute(dispute.id), codec::encode(dispute));
+    CHECK(server.result("node_status").at("first_history") == 4);
+    CHECK(server.result("task_list").at("first_height") == 4);
+    CHECK(server.result("task_get", {{"task", hex(task.id)}}).at("first_height") == 4);
+    CHECK(server.result("dispute_list").at("first_height") == 4);
+    CHECK(server.result("dispute_get", {{"dispute", hex(dispute.id)}}).at("first_height") == 4);
+    // Transactions are pruned with their blocks; what happened to tasks is not.
+    CHECK(server.result("account_history", {{"account", hex(key(1).account())}}).at("first_height") == 6);
+    Task busy = task;
+    busy.history_count = 3;
+    server.node.put(keys::task(busy.id), codec::encode(busy));
+    const Json refused = server.call("task_history", {{"task", hex(task.id)}}).at("error");
+    CHECK(refused.at("code") == rpc::kUnavailable);
+    CHECK(refused.at("data").at("first_height") == 4);
 }
 
 TEST_CASE("a profile is found by who measured it") {

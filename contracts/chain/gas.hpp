@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <core/base/bytes.hpp>
+#include <contracts/chain/transaction.hpp>
+#include <contracts/params/params.hpp>
+
+/// What a transaction costs every validator at most (GAS rules). A unit is about a microsecond of one core
+/// (docs/benchmarks).
+namespace assay::contracts {
+
+/// GAS-3: a slot of the state that changes.
+inline constexpr std::uint64_t kGasPerSlot = 12;
+
+/// GAS-1: from the transaction, its size and the parameters alone.
+std::uint64_t gas_of(const Tx& tx, std::size_t size_bytes, const Params& params) noexcept;
+/// GAS-6: of bytes that are no transaction; a block may hold any.
+std::uint64_t gas_of_undecodable(std::size_t size_bytes) noexcept;
+/// Of what a block holds.
+std::uint64_t gas_of_bytes(ByteView tx_bytes, const Params& params) noexcept;
+/// GAS-8: no transaction of at most `tx_size_max` bytes has more.
+std::uint64_t gas_max(const Params& params) noexcept;
+
+/// What a block has taken of its limits.
+class BlockUse {
+  public:
+    void add(ByteView tx_bytes, const Params& params) noexcept;
+    bool fits_size(const Params& params) const noexcept { return bytes_ <= params.block_size_max; }  // BLK-17
+    bool fits_gas(const Params& params) const noexcept { return gas_ <= params.block_gas_max; }      // GAS-7
+    std::uint64_t bytes() const noexcept { return bytes_; }
+    std::uint64_t gas() const noexcept { return gas_; }
+
+  private:
+    // Neither overflows: with parameters that PAR-1 allows a transaction has less than 2^32 gas, and no block has 2^32.
+    std::uint64_t bytes_ = 0;
+    std::uint64_t gas_ = 0;
+};
+
+}  // namespace assay::contracts

@@ -1,0 +1,497 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tools/bench/gas_scenes.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <stdexcept>
+
+#include <contracts/arbitration/arbitration.hpp>
+#include <contracts/chain/slots.hpp>
+#include <contracts/params/by_value.hpp>
+#include <contracts/tasks/tasks.hpp>
+#include <core/crypto/hash.hpp>
+#include <core/merkle/tree.hpp>
+#include <tools/bench/chain_load.hpp>
+#include <verifier/trace/commitment.hpp>
+
+namespace assay::bench {
+namespace {
+
+using namespace contracts;
+
+constexpr Amount kMuch{1'000'000'000'000'000};
+constexpr std::uint32_t kInterval = 100;
+
+ArtifactRef make_artifact() {
+    return {.sha256 = hash_numbered("artifact", 0), .size_bytes = 1, .location = std::string(kMaxLocationBytes, 'u')};
+}
+
+std::uint32_t verdicts_max(const Params& params) {
+    return params.segments_checked_max * params.verifiers_per_segment_max;
+}
+
+/// Longest strings; as many segments as are ever checked.
+TaskSpec make_spec(const Params& params, Mode mode) {
+    TaskSpec spec;
+    spec.title = std::string(64, 't');
+    spec.program.state_tensors = trace::kMaxMeasuredTensors;
+    spec.program.init_nodes = 256;
+    spec.program.step_nodes = 256;
+    spec.program.init_root = hash_numbered("init", 0);
+    spec.program.step_root = hash_numbered("step", 0);
+    spec.program.batch_size = 32;
+    spec.program.dataset = {1'000, 64};
+    spec.program_artifact = make_artifact();
+    spec.dataset_artifact = make_artifact();
+    spec.steps = std::uint64_t{kInterval} * verdicts_max(params);
+    spec.checkpoint_interval = kInterval;
+    spec.reward = Amount{1'000'000'000};
+    spec.verification_fee = Amount{1'000'000'000};
+    spec.training_blocks = 1'000;
+    spec.mode = mode;
+    if (mode == Mode::kTolerance) {
+        spec.distance = DistanceCommitment{.root = hash_numbered("distance", 0), .nodes = 256};
+    }
+    return spec;
+}
+
+trace::Measurement make_measurement() {
+    const std::uint32_t one = std::bit_cast<std::uint32_t>(1.0F);
+    const std::uint32_t little = std::bit_cast<std::uint32_t>(1e-12F);
+    trace::GroupMeasurement group{.drift2 = little, .update2 = one, .claimed2 = one, .dot = little, .drift_max = little,
+                                  .update_max = one};
+    group.sketch.fill(little);
+    return {.parameters = group, .other = group};
+}
+
+Assignment make_assignment(Stage& stage, std::uint64_t number, std::uint32_t segment, VerdictStatus status) {
+    Assignment out;
+    out.segment = segment;
+    out.verifier = account_numbered(number * 7 + segment);
+    out.status = status;
+    out.bond = verifier_bond(stage.params, Amount{2'000'000'000});
+    out.probe = kInterval / 2;
+    for (std::uint32_t i = 0; i < stage.params.watchers_per_verdict; ++i) {
+        out.watchers.push_back(account_numbered(i));
+    }
+    Stake stake = get_stake(stage.state, Role::kVerifier, out.verifier);
+    stake.free = kMuch;
+    stake.locked = kMuch;
+    set_stake(stage.state, Role::kVerifier, out.verifier, stake);
+    return out;
+}
+
+/// A task of `player`'s in `state`, with all the records that a task can have.
+Task make_task(Stage& stage, const Player& player, TaskState state, Mode mode, VerdictStatus verdicts) {
+    Task task;
+    task.id = retag<TaskId>(hash_numbered("task", player.number));
+    task.submitter = player.id;
+    task.spec = make_spec(stage.params, mode);
+    task.state = state;
+    task.submitted_at = Height{1};
+    task.escrow = task_value(task.spec);
+    task.solver = player.id;
+    task.solver_bond = solver_bond(stage.params, task.escrow);
+    task.checkpoints = segment_count(task.spec) + 1;
+    for (std::uint32_t i = 0; i < task.checkpoints; ++i) {
+        set_checkpoint(stage.state, task.id, i, {hash_numbered("checkpoint", i), make_artifact(), Height{1}});
+    }
+    for (std::uint32_t i = 0; verdicts != VerdictStatus::kDue && i < verdicts_max(stage.params); ++i) {
+        Assignment assignment = make_assignment(stage, player.number, i + 1, verdicts);
+        if (is_published(assignment)) {
+            assignment.end_root = hash_numbered("checkpoint", assignment.segment);
+            assignment.probe_root = hash_numbered("probe", assignment.segment);
+            assignment.forced = false;
+            if (mode == Mode::kTolerance) {
+                assignment.measurement = make_measurement();
+            }
+        }
+        task.assignments.push_back(std::move(assignment));
+    }
+    if (mode == Mode::kTolerance) {
+        task.tolerance = Tolerance{.phase = ProfilingPhase::kOver, .profiles = {}, .threshold = Distances{1'000'000, 1'000'000},
+                                   .reference = Distances{1'000'000'000, 1'000'000'000}};
+        for (std::uint32_t i = 0; i < stage.params.profilers; ++i) {
+            task.tolerance->profiles.push_back(
+                {.profiler = account_numbered(i), .status = ProfileStatus::kStanding, .commitment = {}, .bond = {}});
+        }
+    }
+    set_docket(stage.state, task.id, {});
+    return task;
+}
+
+Task exact_task(Stage& stage, const Player& player, TaskState state, VerdictStatus verdicts = VerdictStatus::kDue) {
+    return make_task(stage, player, state, Mode::kExact, verdicts);
+}
+
+/// The task is `player`'s to verify: its last verdict.
+Task assigned_task(Stage& stage, const Player& player, TaskState state, VerdictStatus verdicts, VerdictStatus own) {
+    Task task = exact_task(stage, player, state, verdicts);
+    task.solver = account_numbered(0);
+    task.submitter = account_numbered(1);
+    Assignment& assignment = task.assignments.back();
+    assignment.verifier = player.id;
+    assignment.status = own;
+    Stake stake = get_stake(stage.state, Role::kSolver, *task.solver);
+    stake.locked = kMuch;
+    set_stake(stage.state, Role::kSolver, *task.solver, stake);
+    return task;
+}
+
+TaskId put(Stage& stage, const Task& task) {
+    set_task(stage.state, task);
+    return task.id;
+}
+
+void end_at(Stage& stage, Task& task, Height height) {
+    move_deadline(stage.state, Due{DueKind::kTask, retag<Hash256>(task.id)}, Height{}, height);
+    task.deadline = height;
+}
+
+VerdictOpening make_opening(const Assignment& assignment) {
+    return {.verdict = {.end_root = hash_numbered("checkpoint", assignment.segment),
+                        .probe_root = hash_numbered("probe", assignment.segment)},
+            .decoy_root = hash_numbered("decoy", 0),
+            .salt = hash_numbered("salt", 0)};
+}
+
+/// A profile of the longest kind.
+ProfileReport make_report(const Params& params) {
+    ProfileReport report{.start_root = hash_numbered("start", 0), .segments = {},
+                         .reference_root = hash_numbered("reference", 0), .reference = make_measurement()};
+    for (std::uint32_t i = 0; i < params.profile_segments; ++i) {
+        report.segments.push_back({.native_root = hash_numbered("native", i), .native = make_artifact(),
+                                   .replayed_root = hash_numbered("replayed", i), .measurement = make_measurement()});
+    }
+    return report;
+}
+
+/// A task whose profiles are in `phase`; the first of them is `player`'s and has `own`.
+Task profiled_task(Stage& stage, const Player& player, ProfilingPhase phase, ProfileStatus own) {
+    Task task = make_task(stage, player, TaskState::kProfiling, Mode::kTolerance, VerdictStatus::kDue);
+    task.solver.reset();
+    task.solver_bond = {};
+    task.submitter = account_numbered(1);
+    task.checkpoints = 0;
+    task.tolerance->phase = phase;
+    for (std::uint32_t i = 0; i < stage.params.profilers; ++i) {
+        Profile& profile = task.tolerance->profiles[i];
+        profile.bond = verifier_bond(stage.params, task.escrow);
+        profile.status = phase == ProfilingPhase::kCommit ? ProfileStatus::kCommitted : ProfileStatus::kStanding;
+        if (profile.status == ProfileStatus::kStanding) {
+            set_profile(stage.state, task.id, i, make_report(stage.params));
+        }
+        Stake stake = get_stake(stage.state, Role::kVerifier, profile.profiler);
+        stake.locked = kMuch;
+        set_stake(stage.state, Role::kVerifier, profile.profiler, stake);
+    }
+    task.tolerance->profiles[0].profiler = player.id;
+    task.tolerance->profiles[0].status = own;
+    return task;
+}
+
+trace::TileOpening open_wide(canonical::DType dtype, std::size_t tile_depth, std::size_t source_depth) {
+    trace::TileOpening out;
+    out.tile = canonical::make_tile(dtype);
+    for (std::size_t i = 0; i < tile_depth; ++i) {
+        out.tile_path.push_back(hash_numbered("tile", i));
+    }
+    for (std::size_t i = 0; i < source_depth; ++i) {
+        out.source_path.push_back(hash_numbered("source", i));
+    }
+    return out;
+}
+
+/// A tile of the largest tensor there is, of i64, in a state of 1,024 tensors.
+trace::StateOpening open_state(canonical::DType dtype) {
+    const canonical::Shape shape{canonical::kMaxDimension, canonical::kMaxDimension};
+    return {.tensor = 0, .tile = 0, .type = {.dtype = dtype, .shape = shape}, .opening = open_wide(dtype, 38, 10)};
+}
+
+std::optional<Action> submit_task(Stage& stage, const Player& /*player*/) {
+    return SubmitTask{make_spec(stage.params, Mode::kTolerance)};
+}
+
+/// Nothing but bytes: refused after all that is done with bytes.
+std::optional<Action> submit_stuffed(Stage& stage, const Player& /*player*/) {
+    TaskSpec spec = make_spec(stage.params, Mode::kTolerance);
+    spec.title = std::string(64'000, 't');
+    return SubmitTask{spec};
+}
+
+std::optional<Action> accept_task(Stage& stage, const Player& player) {
+    Task task = exact_task(stage, player, TaskState::kDrawn);
+    task.solver_bond = {};
+    task.checkpoints = 0;
+    end_at(stage, task, Height{stage.height.value + 10});
+    return AcceptTask{put(stage, task)};
+}
+
+std::optional<Action> post_checkpoint(Stage& stage, const Player& player) {
+    Task task = make_task(stage, player, TaskState::kTraining, Mode::kTolerance, VerdictStatus::kDue);
+    --task.checkpoints;
+    return PostCheckpoint{put(stage, task), task.checkpoints, hash_numbered("checkpoint", 9), make_artifact()};
+}
+
+std::optional<Action> complete_task(Stage& stage, const Player& player) {
+    Task task = make_task(stage, player, TaskState::kTraining, Mode::kTolerance, VerdictStatus::kDue);
+    end_at(stage, task, Height{stage.height.value + 10});
+    return CompleteTask{put(stage, task)};
+}
+
+std::optional<Action> draw_verifiers_of_task(Stage& stage, const Player& player) {
+    Task task = make_task(stage, player, TaskState::kCompleted, Mode::kTolerance, VerdictStatus::kDue);
+    end_at(stage, task, Height{stage.height.value + 10});
+    put(stage, task);
+    add_waiting(stage.state, task.id);
+    return std::nullopt;
+}
+
+std::optional<Action> draw_solver_of_task(Stage& stage, const Player& player) {
+    Task task = make_task(stage, player, TaskState::kOpen, Mode::kTolerance, VerdictStatus::kDue);
+    task.solver.reset();
+    task.solver_bond = {};
+    put(stage, task);
+    add_waiting(stage.state, task.id);
+    return std::nullopt;
+}
+
+std::optional<Action> draw_profilers_of_task(Stage& stage, const Player& player) {
+    Task task = make_task(stage, player, TaskState::kProfiling, Mode::kTolerance, VerdictStatus::kDue);
+    task.solver.reset();
+    task.solver_bond = {};
+    task.tolerance = Tolerance{};
+    put(stage, task);
+    add_waiting(stage.state, task.id);
+    return std::nullopt;
+}
+
+std::optional<Action> settle_task(Stage& stage, const Player& player) {
+    Task task = make_task(stage, player, TaskState::kDisclosure, Mode::kTolerance, VerdictStatus::kAccepted);
+    end_at(stage, task, stage.height);
+    put(stage, task);
+    return std::nullopt;
+}
+
+std::optional<Action> end_profiling_of_task(Stage& stage, const Player& player) {
+    Task task = profiled_task(stage, player, ProfilingPhase::kChallenge, ProfileStatus::kStanding);
+    end_at(stage, task, stage.height);
+    put(stage, task);
+    return std::nullopt;
+}
+
+std::optional<Action> cancel_task(Stage& stage, const Player& player) {
+    Task task = make_task(stage, player, TaskState::kOpen, Mode::kTolerance, VerdictStatus::kDue);
+    task.solver.reset();
+    task.solver_bond = {};
+    add_waiting(stage.state, task.id);
+    return CancelTask{put(stage, task)};
+}
+
+std::optional<Action> commit_verdict(Stage& stage, const Player& player) {
+    Task task = assigned_task(stage, player, TaskState::kVerifying, VerdictStatus::kCommitted, VerdictStatus::kDue);
+    end_at(stage, task, Height{stage.height.value + 10});
+    return CommitVerdict{put(stage, task), task.assignments.back().segment, hash_numbered("commitment", 0)};
+}
+
+/// It rejects, which opens a dispute.
+std::optional<Action> publish_verdict(Stage& stage, const Player& player) {
+    Task task = assigned_task(stage, player, TaskState::kVerifying, VerdictStatus::kAccepted, VerdictStatus::kCommitted);
+    end_at(stage, task, Height{stage.height.value + 10});
+    return PublishVerdict{put(stage, task), task.assignments.back().segment, {hash_numbered("other", 0), std::nullopt}};
+}
+
+/// The last that is secret: the task settles.
+std::optional<Action> disclose_verdict(Stage& stage, const Player& player) {
+    Task task = assigned_task(stage, player, TaskState::kDisclosure, VerdictStatus::kAccepted, VerdictStatus::kAccepted);
+    Assignment& own = task.assignments.back();
+    const VerdictOpening opening = make_opening(own);
+    own.forced.reset();
+    own.commitment = verdict_commitment(task.id, own.segment, own.verifier, opening);
+    end_at(stage, task, Height{stage.height.value + 10});
+    return DiscloseVerdict{put(stage, task), own.segment, opening};
+}
+
+std::optional<Action> open_dispute_over_segment(Stage& stage, const Player& player) {
+    Task task = exact_task(stage, player, TaskState::kChallenge, VerdictStatus::kAccepted);
+    task.solver = account_numbered(0);
+    return OpenDispute{put(stage, task), 1, Role::kWhistleblower};
+}
+
+std::optional<Action> challenge_verdict(Stage& stage, const Player& player) {
+    Task task = make_task(stage, player, TaskState::kChallenge, Mode::kTolerance, VerdictStatus::kAccepted);
+    MeasuredRoots roots;
+    for (std::size_t i = 0; i < roots.size(); ++i) {
+        roots[i] = hash_numbered("roots", i);
+    }
+    Assignment& verdict = task.assignments.front();
+    const std::uint32_t tensors = task.spec.program.state_tensors;
+    const auto put_checkpoint = [&](std::uint32_t index, const Hash256& root) {
+        set_checkpoint(stage.state, task.id, index, {trace::state_root_from(tensors, root), make_artifact(), Height{1}});
+    };
+    put_checkpoint(verdict.segment - 1, roots[0]);
+    verdict.end_root = trace::state_root_from(tensors, roots[1]);
+    put_checkpoint(verdict.segment, roots[2]);
+    return ChallengeVerdict{put(stage, task), verdict.segment, verdict.verifier, Role::kWhistleblower,
+                            VerdictPart::kMeasurement, roots};
+}
+
+std::optional<Action> challenge_availability(Stage& stage, const Player& player) {
+    Task task = exact_task(stage, player, TaskState::kChallenge, VerdictStatus::kAccepted);
+    task.solver = account_numbered(0);
+    return ChallengeAvailability{put(stage, task), 1, 0, 0, Role::kVerifier};
+}
+
+std::optional<Action> serve_chunk(Stage& stage, const Player& player) {
+    Task task = exact_task(stage, player, TaskState::kChallenge, VerdictStatus::kAccepted);
+    task.spec.program.state_tensors = canonical::kMaxStateTensors;
+    task.open_challenges = 1;
+    const trace::StateOpening opening = open_state(canonical::DType::kI64);
+    const Hash256 root = trace::state_root_of(opening, task.spec.program.state_tensors).value();
+    set_checkpoint(stage.state, task.id, 1, {root, make_artifact(), Height{1}});
+    Challenge challenge;
+    challenge.id = retag<ChallengeId>(hash_numbered("challenge", player.number));
+    challenge.task = task.id;
+    challenge.checkpoint = 1;
+    challenge.challenger = account_numbered(1);
+    challenge.bond = Amount{1'000'000'000};
+    challenge.deadline = Height{stage.height.value + 10};
+    move_deadline(stage.state, Due{DueKind::kChallenge, retag<Hash256>(challenge.id)}, Height{}, challenge.deadline);
+    Stake stake = get_stake(stage.state, challenge.challenger_role, challenge.challenger);
+    stake.locked = kMuch;
+    set_stake(stage.state, challenge.challenger_role, challenge.challenger, stake);
+    set_challenge(stage.state, challenge);
+    set_docket(stage.state, task.id, {.lapsed = {}, .draw_after = {}, .disputes = {}, .challenges = {challenge.id}});
+    put(stage, task);
+    return ServeChunk{challenge.id, opening.type, opening.opening};
+}
+
+std::optional<Action> declare_divergence(Stage& stage, const Player& player) {
+    Task task = exact_task(stage, player, TaskState::kTraining);
+    task.spec.program.state_tensors = canonical::kMaxStateTensors;
+    --task.checkpoints;
+    end_at(stage, task, Height{stage.height.value + 10});
+    trace::StateOpening opening = open_state(canonical::DType::kF32);
+    const std::uint32_t nan = 0x7fc00000U;
+    for (std::size_t i = 0; i < 4; ++i) {
+        opening.opening.tile.data[opening.opening.tile.data.size() - 4 + i] = static_cast<std::uint8_t>(nan >> (8 * i));
+    }
+    const Hash256 root = trace::state_root_of(opening, task.spec.program.state_tensors).value();
+    return DeclareDivergence{put(stage, task), first_step(task.spec, task.checkpoints), root, make_artifact(), opening};
+}
+
+std::optional<Action> unjail(Stage& stage, const Player& player) {
+    ConsensusKey key;
+    key.data = hash_numbered("consensus", player.number).data;
+    register_validator(stage.state, player.id, key);
+    Validator validator = find_validator(stage.state, player.id).value();
+    validator.jailed_until = Height{1};
+    set_validator(stage.state, player.id, validator);
+    return Unjail{};
+}
+
+std::optional<Action> register_as_validator(Stage& /*stage*/, const Player& player) {
+    ConsensusKey key;
+    key.data = hash_numbered("consensus", player.number).data;
+    return RegisterValidator{key};
+}
+
+std::optional<Action> commit_profile(Stage& stage, const Player& player) {
+    Task task = profiled_task(stage, player, ProfilingPhase::kCommit, ProfileStatus::kDue);
+    end_at(stage, task, Height{stage.height.value + 10});
+    return CommitProfile{put(stage, task), hash_numbered("commitment", 0)};
+}
+
+std::optional<Action> publish_profile(Stage& stage, const Player& player) {
+    Task task = profiled_task(stage, player, ProfilingPhase::kPublish, ProfileStatus::kCommitted);
+    const ProfileReport report = make_report(stage.params);
+    task.tolerance->profiles[0].commitment = profile_commitment(task.id, player.id, report, hash_numbered("salt", 0));
+    end_at(stage, task, Height{stage.height.value + 10});
+    return PublishProfile{put(stage, task), report, hash_numbered("salt", 0)};
+}
+
+std::optional<Action> challenge_profile(Stage& stage, const Player& player) {
+    Task task = profiled_task(stage, player, ProfilingPhase::kChallenge, ProfileStatus::kStanding);
+    task.tolerance->profiles[0].profiler = account_numbered(0);
+    end_at(stage, task, Height{stage.height.value + 10});
+    return ChallengeProfile{put(stage, task), account_numbered(0), Role::kWhistleblower, ProfilePart::kReplayed, 1,
+                            std::nullopt};
+}
+
+}  // namespace
+
+Hash256 hash_numbered(const std::string& what, std::uint64_t number) {
+    return crypto::sha256(as_bytes(what + " " + std::to_string(number)));
+}
+
+Task disputed_task(Stage& stage, const Player& player) {
+    return exact_task(stage, player, TaskState::kChallenge, VerdictStatus::kAccepted);
+}
+
+Player make_player(std::uint64_t number) {
+    auto key = crypto::SecretKey::from_bytes(hash_numbered("player", number).view());
+    if (!key) {
+        throw std::runtime_error("no key " + std::to_string(number));
+    }
+    return {.key = *key, .id = key->account(), .number = number};
+}
+
+void add_player(Stage& stage, const Player& player) {
+    set_account(stage.state, player.id, Account{.balance = kMuch});
+    for (const Role role : {Role::kSolver, Role::kVerifier, Role::kWhistleblower, Role::kValidator}) {
+        set_stake(stage.state, role, player.id, Stake{.free = kMuch, .locked = kMuch, .unbonding = {}});
+    }
+}
+
+void add_stakers(Stage& stage) {
+    for (const Role role : {Role::kSolver, Role::kVerifier, Role::kWhistleblower}) {
+        std::vector<AccountId> stakers;
+        for (std::uint64_t i = 0; i < kStakers; ++i) {
+            stakers.push_back(account_numbered(i));
+            set_account(stage.state, stakers.back(), Account{.balance = kMuch});
+            set_stake(stage.state, role, stakers.back(), Stake{.free = kMuch, .locked = kMuch, .unbonding = {}});
+        }
+        std::sort(stakers.begin(), stakers.end());
+        set_stakers(stage.state, role, stakers);
+    }
+}
+
+std::vector<Scene> ordinary_scenes() {
+    const auto always = [](const auto& make) {
+        return [make](Stage&, const Player& player) -> std::optional<Action> { return make(player); };
+    };
+    return {
+        {"transfer", always([](const Player& p) {
+             return Transfer{account_numbered(1'000'000 + p.number), Amount{1}};
+         })},
+        {"bond", always([](const Player&) { return Bond{Role::kVerifier, Amount{1}}; })},
+        {"unbond", always([](const Player&) { return Unbond{Role::kVerifier, Amount{1}}; })},
+        {"submit_task", submit_task},
+        {"submit_task, 64 KB of title", submit_stuffed, {}, true},
+        {"draw of the profilers", draw_profilers_of_task, {"submit_task"}},
+        {"end of profiling", end_profiling_of_task, {"submit_task"}},
+        {"draw of the solver", draw_solver_of_task, {"submit_task"}},
+        {"accept_task", accept_task},
+        {"post_checkpoint", post_checkpoint},
+        {"complete_task", complete_task},
+        {"draw of the verifiers", draw_verifiers_of_task, {"complete_task", "declare_divergence"}},
+        {"settlement", settle_task, {"complete_task", "declare_divergence"}},
+        {"cancel_task", cancel_task},
+        {"commit_verdict", commit_verdict},
+        {"publish_verdict", publish_verdict},
+        {"disclose_verdict", disclose_verdict},
+        {"open_dispute", open_dispute_over_segment},
+        {"challenge_verdict", challenge_verdict},
+        {"challenge_availability", challenge_availability},
+        {"serve_chunk", serve_chunk},
+        {"declare_divergence", declare_divergence},
+        {"register_validator", register_as_validator},
+        {"unjail", unjail},
+        {"register_hardware", always([](const Player&) { return RegisterHardware{Role::kSolver, 1, 1'000}; })},
+        {"commit_profile", commit_profile},
+        {"publish_profile", publish_profile},
+        {"challenge_profile", challenge_profile},
+    };
+}
+
+}  // namespace assay::bench
