@@ -65,7 +65,7 @@ Node wide_commit() {
     Node node;
     node.op = Op::kCommit;
     for (std::uint32_t i = 0; i < canonical::kMaxStateTensors; ++i) {
-        node.inputs.push_back({.source = canonical::Source::kState, .index = i, .dtype = DType::kF32, .shape = {32, 32}});
+        node.inputs.push_back({canonical::Source::kState, i, DType::kF32, {32, 32}});
     }
     return node;
 }
