@@ -39,7 +39,7 @@ class Price {
     std::uint64_t operator()(const RegisterValidator&) const { return slots(4); }
     std::uint64_t operator()(const Unjail&) const { return slots(2); }
 
-    std::uint64_t operator()(const SubmitTask&) const { return task(7) + 2 * task_end(); }
+    std::uint64_t operator()(const SubmitTask&) const { return task(7) + 3 * profiling(); }
     std::uint64_t operator()(const AcceptTask&) const { return task(5); }
     std::uint64_t operator()(const PostCheckpoint&) const { return task(1); }
     std::uint64_t operator()(const CompleteTask&) const { return task(5) + 2 * task_end(); }
@@ -69,6 +69,8 @@ class Price {
     }
     /// GAS-5: balance and stake of everybody who can have a bond in a task, or a payment from it.
     std::uint64_t task_end() const { return task(2 * (2 + verdicts_ + profiles_)); }
+    /// GAS-5: its beginning and its end, and the draw of the solver after it.
+    std::uint64_t profiling() const { return task(2 * (2 + profiles_)); }
     /// GAS-5: what is open when its task ends: the bond returns.
     static std::uint64_t moot() { return slots(4); }
     std::uint64_t dispute() const { return kDispute + task(5); }
