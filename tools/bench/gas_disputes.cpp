@@ -22,7 +22,6 @@ using canonical::Shape;
 
 constexpr std::uint32_t kEntries = canonical::kMaxNodes;
 constexpr std::uint32_t kDisputedNode = 5'000;
-constexpr Amount kMuch{1'000'000'000'000'000};
 
 std::vector<Hash256> hashes(const std::string& what, std::size_t count) {
     std::vector<Hash256> out;

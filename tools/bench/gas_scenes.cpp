@@ -19,7 +19,7 @@ namespace {
 
 using namespace contracts;
 
-constexpr Amount kMuch{1'000'000'000'000'000};
+constexpr Amount kMuch{10'000'000'000'000'000};
 constexpr std::uint32_t kInterval = 100;
 
 ArtifactRef make_artifact() {
@@ -45,7 +45,8 @@ TaskSpec make_spec(const Params& params, Mode mode) {
     spec.dataset_artifact = make_artifact();
     spec.steps = std::uint64_t{kInterval} * verdicts_max(params);
     spec.checkpoint_interval = kInterval;
-    spec.reward = Amount{1'000'000'000};
+    // So dear that as many segments are checked as can be (PAR-3).
+    spec.reward.grains = params.value_per_check.grains * (params.segments_checked_max - params.segments_checked);
     spec.verification_fee = Amount{1'000'000'000};
     spec.training_blocks = 1'000;
     spec.mode = mode;
@@ -69,7 +70,7 @@ Assignment make_assignment(Stage& stage, std::uint64_t number, std::uint32_t seg
     out.segment = segment;
     out.verifier = account_numbered(number * 7 + segment);
     out.status = status;
-    out.bond = verifier_bond(stage.params, Amount{2'000'000'000});
+    out.bond = verifier_bond(stage.params, task_value(make_spec(stage.params, Mode::kExact)));
     out.probe = kInterval / 2;
     for (std::uint32_t i = 0; i < stage.params.watchers_per_verdict; ++i) {
         out.watchers.push_back(account_numbered(i));
