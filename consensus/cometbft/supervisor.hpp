@@ -44,8 +44,8 @@ Validator make_home(const std::filesystem::path& engine, const std::filesystem::
 Validator read_validator(const std::filesystem::path& home);
 /// The id that peers know the home by, 40 hex digits.
 std::string node_id(const std::filesystem::path& engine, const std::filesystem::path& home);
-/// Replaces the home's genesis: this chain, these validators, the same time in every home. The engine's limits are those
-/// of `params`: a block's size and gas (GAS-9), and for how many blocks evidence counts (VAL-5).
+/// Replaces the home's genesis: this chain, these validators, the same time in every home. The engine's limits are
+/// those of `params`: a block's size and gas (GAS-9), and for how many blocks evidence counts (VAL-5).
 void write_genesis(
     const std::filesystem::path& home, const std::string& chain_id, const std::string& genesis_time,
     const std::vector<Validator>& validators, const contracts::Params& params

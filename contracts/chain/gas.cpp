@@ -15,7 +15,8 @@ constexpr std::uint64_t kEnvelope = 95;
 constexpr std::uint64_t kBytesPerGas = 128;
 // GAS-3: beyond the slot that it lies in.
 constexpr std::uint64_t kTask = 20;
-constexpr std::uint64_t kVerdict = 6;
+constexpr std::uint64_t kVerdict = 3;
+constexpr std::uint64_t kWatcher = 3;
 constexpr std::uint64_t kProfile = 2;
 constexpr std::uint64_t kDispute = 50;
 constexpr std::uint64_t kPosition = 80;  ///< a node of 1,024 inputs and 256 children
@@ -27,6 +28,7 @@ class Price {
   public:
     Price(const Params& params, std::size_t size_bytes)
         : verdicts_(std::uint64_t{params.segments_checked_max} * params.verifiers_per_segment_max),
+          verdict_(kVerdict + kWatcher * params.watchers_per_verdict),
           profiles_(params.profilers),
           hashed_(size_bytes / kBytesPerGas) {}
 
@@ -37,40 +39,46 @@ class Price {
     std::uint64_t operator()(const RegisterValidator&) const { return slots(4); }
     std::uint64_t operator()(const Unjail&) const { return slots(2); }
 
-    std::uint64_t operator()(const SubmitTask&) const { return task(7) + 2 * task_end(); }
+    std::uint64_t operator()(const SubmitTask&) const { return task(7) + 3 * profiling(); }
     std::uint64_t operator()(const AcceptTask&) const { return task(5); }
     std::uint64_t operator()(const PostCheckpoint&) const { return task(1); }
     std::uint64_t operator()(const CompleteTask&) const { return task(5) + 2 * task_end(); }
     std::uint64_t operator()(const DeclareDivergence&) const { return task(6) + 2 * task_end() + hashed_; }
-    std::uint64_t operator()(const CancelTask&) const { return task(5); }
+    std::uint64_t operator()(const CancelTask&) const { return task(5 + profiles_); }
 
     std::uint64_t operator()(const CommitVerdict&) const { return task(5); }
-    std::uint64_t operator()(const PublishVerdict&) const { return dispute(); }
+    std::uint64_t operator()(const PublishVerdict&) const { return opening(); }
     std::uint64_t operator()(const DiscloseVerdict&) const { return task_end(); }
     std::uint64_t operator()(const CommitProfile&) const { return task(3); }
     std::uint64_t operator()(const PublishProfile&) const { return task(4) + hashed_; }
 
-    std::uint64_t operator()(const OpenDispute&) const { return dispute(); }
-    std::uint64_t operator()(const ChallengeVerdict&) const { return dispute(); }
-    std::uint64_t operator()(const ChallengeProfile&) const { return dispute(); }
+    std::uint64_t operator()(const OpenDispute&) const { return opening(); }
+    std::uint64_t operator()(const ChallengeVerdict&) const { return opening(); }
+    std::uint64_t operator()(const ChallengeProfile&) const { return opening(); }
     std::uint64_t operator()(const RevealMove&) const { return move(); }
     std::uint64_t operator()(const SelectMove&) const { return move(); }
     std::uint64_t operator()(const ProveMove&) const { return move() + kPartial + task_end(); }
 
-    std::uint64_t operator()(const ChallengeAvailability&) const { return task(5); }
+    std::uint64_t operator()(const ChallengeAvailability&) const { return task(5) + moot(); }
     std::uint64_t operator()(const ServeChunk&) const { return task(6) + hashed_; }
 
   private:
     static std::uint64_t slots(std::uint64_t count) { return count * kGasPerSlot; }
     std::uint64_t task(std::uint64_t others) const {
-        return kTask + kVerdict * verdicts_ + kProfile * profiles_ + slots(others);
+        return kTask + verdict_ * verdicts_ + kProfile * profiles_ + slots(others);
     }
     /// GAS-5: balance and stake of everybody who can have a bond in a task, or a payment from it.
     std::uint64_t task_end() const { return task(2 * (2 + verdicts_ + profiles_)); }
+    /// GAS-5: its beginning and its end, and the draw of the solver after it.
+    std::uint64_t profiling() const { return task(2 * (2 + profiles_)); }
+    /// GAS-5: what is open when its task ends: the bond returns.
+    static std::uint64_t moot() { return slots(4); }
     std::uint64_t dispute() const { return kDispute + task(5); }
+    std::uint64_t opening() const { return dispute() + kDispute + moot(); }
     std::uint64_t move() const { return dispute() + kPosition + hashed_; }
 
     const std::uint64_t verdicts_;
+    const std::uint64_t verdict_;
     const std::uint64_t profiles_;
     const std::uint64_t hashed_;
 };

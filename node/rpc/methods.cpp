@@ -288,7 +288,9 @@ Json task_list(const NodeApi& api, const Json& params) {
             return true;
         }
     );
-    return {{"tasks", std::move(tasks)}, {"next_cursor", next_cursor(scope, next)}, {"first_height", first_history(api)}};
+    return {{"tasks", std::move(tasks)},
+            {"next_cursor", next_cursor(scope, next)},
+            {"first_height", first_history(api)}};
 }
 
 Json task_history(const NodeApi& api, const Json& params) {

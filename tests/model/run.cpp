@@ -122,7 +122,7 @@ class Session {
             gas_ += receipt.gas;
         }
         for (const auto& [key, value] : outcome.changes) {
-            slots_written_ += key.front() == static_cast<std::uint8_t>(contracts::SlotKind::kValidator) ? 0 : 1;
+            slots_written_ += key.front() == static_cast<std::uint8_t>(contracts::SlotKind::kValidator) ? 0U : 1U;
         }
     }
 

@@ -78,8 +78,11 @@ Set build(const Scene* scene, const GasOptions& options, const std::filesystem::
         }
     }
     storage::Batch batch;
-    node::Meta meta{.format = node::kMetaFormat, .height = Height{0}, .app_hash = {}, .chain_id = kChainId, .genesis = {},
-                    .genesis_app_hash = {}, .first_state = Height{0}, .first_block = Height{1}, .first_history = Height{1}};
+    node::Meta meta;
+    meta.format = node::kMetaFormat;
+    meta.chain_id = kChainId;
+    meta.first_block = Height{1};
+    meta.first_history = Height{1};
     meta.app_hash = node::write_state(batch, *set.store->snapshot(), std::nullopt, Height{0}, state.changes());
     node::write_meta(batch, meta);
     set.store->write(batch, true);
@@ -175,7 +178,9 @@ void add_gas_command(Commands& commands) {
     CLI::App* const gas = commands.add(
         "gas", "CPU of a validator for the dearest transaction of each kind, beside its gas",
         [held] { return run_gas_bench(*held).dump(2); });
-    gas->add_option("--copies", options.copies, "Transactions in a block")->capture_default_str()->check(CLI::PositiveNumber);
+    gas->add_option("--copies", options.copies, "Transactions in a block")
+        ->capture_default_str()
+        ->check(CLI::PositiveNumber);
     gas->add_option("--rounds", options.rounds, "Blocks of each kind")->capture_default_str()->check(CLI::PositiveNumber);
     gas->add_option("--accounts", options.accounts, "Accounts in the state besides")->capture_default_str();
     gas->add_option("--verdicts", options.verdicts, "That a task can have at most: segments_checked_max")

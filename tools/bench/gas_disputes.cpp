@@ -22,7 +22,6 @@ using canonical::Shape;
 
 constexpr std::uint32_t kEntries = canonical::kMaxNodes;
 constexpr std::uint32_t kDisputedNode = 5'000;
-constexpr Amount kMuch{1'000'000'000'000'000};
 
 std::vector<Hash256> hashes(const std::string& what, std::size_t count) {
     std::vector<Hash256> out;
@@ -65,7 +64,7 @@ Node wide_commit() {
     Node node;
     node.op = Op::kCommit;
     for (std::uint32_t i = 0; i < canonical::kMaxStateTensors; ++i) {
-        node.inputs.push_back({.source = canonical::Source::kState, .index = i, .dtype = DType::kF32, .shape = {32, 32}});
+        node.inputs.push_back({canonical::Source::kState, i, DType::kF32, {32, 32}});
     }
     return node;
 }

@@ -19,7 +19,7 @@ namespace {
 
 using namespace contracts;
 
-constexpr Amount kMuch{1'000'000'000'000'000};
+constexpr Amount kMuch{10'000'000'000'000'000};
 constexpr std::uint32_t kInterval = 100;
 
 ArtifactRef make_artifact() {
@@ -45,7 +45,8 @@ TaskSpec make_spec(const Params& params, Mode mode) {
     spec.dataset_artifact = make_artifact();
     spec.steps = std::uint64_t{kInterval} * verdicts_max(params);
     spec.checkpoint_interval = kInterval;
-    spec.reward = Amount{1'000'000'000};
+    // So dear that as many segments are checked as can be (PAR-3).
+    spec.reward.grains = params.value_per_check.grains * (params.segments_checked_max - params.segments_checked);
     spec.verification_fee = Amount{1'000'000'000};
     spec.training_blocks = 1'000;
     spec.mode = mode;
@@ -69,7 +70,7 @@ Assignment make_assignment(Stage& stage, std::uint64_t number, std::uint32_t seg
     out.segment = segment;
     out.verifier = account_numbered(number * 7 + segment);
     out.status = status;
-    out.bond = verifier_bond(stage.params, Amount{2'000'000'000});
+    out.bond = verifier_bond(stage.params, task_value(make_spec(stage.params, Mode::kExact)));
     out.probe = kInterval / 2;
     for (std::uint32_t i = 0; i < stage.params.watchers_per_verdict; ++i) {
         out.watchers.push_back(account_numbered(i));
@@ -109,8 +110,9 @@ Task make_task(Stage& stage, const Player& player, TaskState state, Mode mode, V
         task.assignments.push_back(std::move(assignment));
     }
     if (mode == Mode::kTolerance) {
-        task.tolerance = Tolerance{.phase = ProfilingPhase::kOver, .profiles = {}, .threshold = Distances{1'000'000, 1'000'000},
-                                   .reference = Distances{1'000'000'000, 1'000'000'000}};
+        task.tolerance.emplace().phase = ProfilingPhase::kOver;
+        task.tolerance->threshold = Distances{1'000'000, 1'000'000};
+        task.tolerance->reference = Distances{1'000'000'000, 1'000'000'000};
         for (std::uint32_t i = 0; i < stage.params.profilers; ++i) {
             task.tolerance->profiles.push_back(
                 {.profiler = account_numbered(i), .status = ProfileStatus::kStanding, .commitment = {}, .bond = {}});
@@ -296,14 +298,16 @@ std::optional<Action> commit_verdict(Stage& stage, const Player& player) {
 
 /// It rejects, which opens a dispute.
 std::optional<Action> publish_verdict(Stage& stage, const Player& player) {
-    Task task = assigned_task(stage, player, TaskState::kVerifying, VerdictStatus::kAccepted, VerdictStatus::kCommitted);
+    Task task =
+        assigned_task(stage, player, TaskState::kVerifying, VerdictStatus::kAccepted, VerdictStatus::kCommitted);
     end_at(stage, task, Height{stage.height.value + 10});
     return PublishVerdict{put(stage, task), task.assignments.back().segment, {hash_numbered("other", 0), std::nullopt}};
 }
 
 /// The last that is secret: the task settles.
 std::optional<Action> disclose_verdict(Stage& stage, const Player& player) {
-    Task task = assigned_task(stage, player, TaskState::kDisclosure, VerdictStatus::kAccepted, VerdictStatus::kAccepted);
+    Task task =
+        assigned_task(stage, player, TaskState::kDisclosure, VerdictStatus::kAccepted, VerdictStatus::kAccepted);
     Assignment& own = task.assignments.back();
     const VerdictOpening opening = make_opening(own);
     own.forced.reset();
@@ -327,7 +331,8 @@ std::optional<Action> challenge_verdict(Stage& stage, const Player& player) {
     Assignment& verdict = task.assignments.front();
     const std::uint32_t tensors = task.spec.program.state_tensors;
     const auto put_checkpoint = [&](std::uint32_t index, const Hash256& root) {
-        set_checkpoint(stage.state, task.id, index, {trace::state_root_from(tensors, root), make_artifact(), Height{1}});
+        const Hash256 state_root = trace::state_root_from(tensors, root);
+        set_checkpoint(stage.state, task.id, index, {state_root, make_artifact(), Height{1}});
     };
     put_checkpoint(verdict.segment - 1, roots[0]);
     verdict.end_root = trace::state_root_from(tensors, roots[1]);

@@ -3,7 +3,9 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -12,6 +14,7 @@
 #include <consensus/cometbft/frame.hpp>
 #include <consensus/cometbft/handler.hpp>
 #include <consensus/cometbft/server.hpp>
+#include <consensus/cometbft/supervisor.hpp>
 #include <contracts/chain/tx_error.hpp>
 #include <tests/unit/consensus/fake_engine.hpp>
 #include <tests/unit/consensus/toy_machine.hpp>
@@ -194,6 +197,21 @@ TEST_CASE("GAS-9: the engine is told the gas of transactions and the limits of b
     REQUIRE(finalized.tx_results_size() == 1);
     CHECK(finalized.tx_results(0).gas_wanted() == ToyMachine::kTxGas);
     CHECK(finalized.tx_results(0).gas_used() == ToyMachine::kTxGas);
+}
+
+TEST_CASE("GAS-9: the engine's genesis file has the limits of the chain's") {
+    const solo::test::TemporaryDirectory home;
+    const auto file = home.path() / "config" / "genesis.json";
+    std::filesystem::create_directories(file.parent_path());
+    std::ofstream(file) << R"({"consensus_params":{"block":{"max_bytes":"1","max_gas":"-1"},"evidence":{}}})";
+    contracts::Params params;
+    params.block_gas_max = 123'456;
+    write_genesis(home.path(), "toy", "2026-01-01T00:00:00Z", {}, params);
+    std::ifstream in(file);
+    const std::string text((std::istreambuf_iterator<char>(in)), {});
+    CHECK(text.find("\"max_gas\": \"123456\"") != std::string::npos);
+    CHECK(text.find("\"max_bytes\": \"4194304\"") != std::string::npos);
+    CHECK(text.find("\"max_age_num_blocks\": \"1000\"") != std::string::npos);
 }
 
 TEST_CASE("GAS-7: a proposal that is refused is refused with a reason") {

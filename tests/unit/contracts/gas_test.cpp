@@ -71,6 +71,8 @@ TEST_CASE("GAS-2: every action costs more than its bytes, and more bytes never c
 TEST_CASE("GAS-3: what reads a task pays for all the verdicts and profiles that a task can have") {
     Params more;
     more.segments_checked_max *= 2;
+    Params watched;
+    ++watched.watchers_per_verdict;
     Params profiled;
     ++profiled.profilers;
     const std::set<std::size_t> free_of_tasks{0, 1, 2, 19, 20, 21};  // ledger, stake, validators, hardware
@@ -79,6 +81,7 @@ TEST_CASE("GAS-3: what reads a task pays for all the verdicts and profiles that 
         CAPTURE(action_name(actions[i]));
         const bool is_free = free_of_tasks.contains(i);
         CHECK((gas_at(actions[i], 200, more) == gas_at(actions[i], 200)) == is_free);
+        CHECK((gas_at(actions[i], 200, watched) == gas_at(actions[i], 200)) == is_free);
         CHECK((gas_at(actions[i], 200, profiled) == gas_at(actions[i], 200)) == is_free);
     }
 }
@@ -101,6 +104,9 @@ TEST_CASE("GAS-5: what begins a task pays for its draws and its end") {
     const auto of_a_verdict = [&](const Action& action) { return gas_at(action, 200, more) - gas_at(action, 200); };
     CHECK(of_a_verdict(CompleteTask{}) > 2 * of_a_verdict(PostCheckpoint{}));
     CHECK(gas_at(SubmitTask{}, 200) > gas_at(AcceptTask{}, 200));
+    // What is still open when its task ends is closed with it, in a block of somebody else's.
+    CHECK(gas_at(ChallengeAvailability{}, 200) >= gas_at(AcceptTask{}, 200) + 4 * kGasPerSlot);
+    CHECK(gas_at(OpenDispute{}, 200) > gas_at(ChallengeAvailability{}, 200));
 }
 
 TEST_CASE("GAS-6: bytes that are no transaction cost their bytes, too large ones without being decoded") {
@@ -139,6 +145,7 @@ TEST_CASE("GAS-8: no transaction that can be sent has more gas than a block may 
         Params params;
         params.segments_checked_max = std::max(verdicts, params.segments_checked);
         params.verifiers_per_segment_max = 256 / params.segments_checked_max;
+        params.watchers_per_verdict = kMaxWatchers;
         for (const Action& action : one_of_each()) {
             CHECK(gas_at(action, params.tx_size_max, params) <= gas_max(params));
         }

@@ -259,7 +259,7 @@ TEST_CASE("GAS-7: what is prepared from any candidates is accepted") {
         const std::uint64_t max_bytes = random() % 2 == 0 ? 1U << 30U : random() % 1'000'000;
         const auto chosen = app.prepare(candidates, max_bytes);
         CHECK(app.process(make_block(1, chosen)).has_value());
-        cut += chosen.size() < candidates.size() ? 1 : 0;
+        cut += chosen.size() < candidates.size() ? 1U : 0U;
     }
     CHECK(cut > 10);
 }

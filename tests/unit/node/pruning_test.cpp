@@ -203,6 +203,7 @@ TEST_CASE("CMT-14: a pruning node has the same app hashes, and says from which h
     const auto state = some.app.committed();
     CHECK(state->first_state() == Height{30 - kKeep});
     CHECK(state->first_block() == Height{30 - kKeep + 1});
+    CHECK(state->first_history() == Height{1});
     CHECK(some.app.retain_height() == state->first_block());
     for (std::uint64_t height = 30 - kKeep; height <= 30; ++height) {
         check_same(some.app, all.app, Height{height});

@@ -151,6 +151,7 @@ void restore(Peer& peer, Server& server) {
 /// The newcomer has the server's state of height 4 and does what it did.
 void check_restored(Peer& peer, Server& server) {
     CHECK(peer.app.info().height == Height{4});
+    CHECK(peer.app.committed()->first_history() == Height{5});
     CHECK(peer.app.info().app_hash == server.app_hash);
     const auto info = peer.handler.handle(cometbft::test::info_request()).info();
     CHECK(info.last_block_height() == 4);
