@@ -99,6 +99,7 @@ class Session {
                 ++coverage
                     [std::string("dispute ") + (ended->claim_refuted ? "refuted " : "upheld ") +
                      to_string(ended->reason)];
+                note_score(*ended, coverage);
             } else if (const auto* over = std::get_if<contracts::history::ProfilingEnded>(&entry.event)) {
                 ++coverage[std::string("profiling ") + to_string(over->outcome)];
             } else if (const auto* moved = std::get_if<contracts::history::DisputeMoved>(&entry.event)) {
@@ -110,6 +111,13 @@ class Session {
         for (const auto& [account, validator] : mirror_.world.validators) {
             coverage["validator jailed"] += validator.jailed_until != 0 && !validator.banned ? 1 : 0;
             coverage["validator banned"] += validator.banned ? 1 : 0;
+        }
+    }
+
+    void note_score(const contracts::history::DisputeEnded& ended, Coverage& coverage) {
+        const Dispute& dispute = mirror_.world.disputes.at(ended.dispute);
+        if (is_evaluation(mirror_.world.tasks.at(dispute.task), dispute.segment)) {
+            ++coverage[std::string("score ") + (ended.claim_refuted ? "refuted " : "upheld ") + to_string(ended.reason)];
         }
     }
 
