@@ -159,7 +159,7 @@ struct Task {
     std::uint32_t depth = 0;           ///< how many ancestors it has (LIN-1)
     std::optional<TaskId> tainted_by;  ///< LIN-4: the convicted ancestor whose state it was built upon
     std::optional<Tolerance> tolerance;  ///< exactly in tolerance mode
-    std::optional<Evaluation> evaluation;  ///< EVL-4; of a completed task whose spec asks for one and that did not diverge
+    std::optional<Evaluation> evaluation;  ///< EVL-4; of a completed task that asks for one and did not diverge
     static constexpr auto fields() {
         return std::tuple{&Task::id, &Task::submitter, &Task::spec, &Task::state, &Task::submitted_at,
                           &Task::deadline, &Task::solver, &Task::escrow, &Task::solver_bond, &Task::checkpoints,

@@ -117,7 +117,8 @@ class Session {
     void note_score(const contracts::history::DisputeEnded& ended, Coverage& coverage) {
         const Dispute& dispute = mirror_.world.disputes.at(ended.dispute);
         if (is_evaluation(mirror_.world.tasks.at(dispute.task), dispute.segment)) {
-            ++coverage[std::string("score ") + (ended.claim_refuted ? "refuted " : "upheld ") + to_string(ended.reason)];
+            const std::string ruling = ended.claim_refuted ? "score refuted " : "score upheld ";
+            ++coverage[ruling + to_string(ended.reason)];
         }
     }
 

@@ -170,7 +170,9 @@ void read_parameters(const TomlSection& section, Parameters& out) {
     const std::uint32_t segments = std::max(out.segments_checked, out.segments_checked_max);
     const std::uint32_t verifiers = std::max(out.verifiers_per_segment, out.verifiers_per_segment_max);
     if ((segments + 1) * verifiers > 256) {
-        section.fail("segments_checked_max", "plus 1, times verifiers_per_segment_max, must be at most 256 assignments");
+        section.fail(
+            "segments_checked_max", "plus 1, times verifiers_per_segment_max, must be at most 256 assignments"
+        );
     }
 }
 

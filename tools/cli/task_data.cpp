@@ -174,7 +174,8 @@ std::optional<TaskData> load_text(const TaskFile& task, Findings& findings) {
     const auto path = task.directory / *task.data.text;  // an absolute path replaces the directory
     if (!takes_tokens(task.model)) {
         findings.error(
-            key(task, "text"), std::string("a ") + kind_of(task.model) + " model takes no text; give it rows, a safetensors file"
+            key(task, "text"),
+            std::string("a ") + kind_of(task.model) + " model takes no text; give it rows, a safetensors file"
         );
         return std::nullopt;
     }
@@ -240,7 +241,9 @@ std::optional<TaskData> load_rows(const TaskFile& task, Findings& findings) {
         return std::nullopt;
     }
     if (takes_tokens(task.model) && columns[0].tensor->dtype == DType::kF32) {
-        findings.error(key(task, "rows"), path.string() + ": \"" + columns[0].name + "\" holds reals; tokens are integers");
+        findings.error(
+            key(task, "rows"), path.string() + ": \"" + columns[0].name + "\" holds reals; tokens are integers"
+        );
         return std::nullopt;
     }
     Tensor out = canonical::make_tensor(
@@ -254,7 +257,8 @@ std::optional<TaskData> load_rows(const TaskFile& task, Findings& findings) {
         at += column.width;
     }
     auto data = finish(
-        task, artifacts::encode_safetensors({.tensors = {{.name = kRowsName, .tensor = std::move(out)}}, .metadata = {}})
+        task,
+        artifacts::encode_safetensors({.tensors = {{.name = kRowsName, .tensor = std::move(out)}}, .metadata = {}})
     );
     data->is_real.clear();
     for (const Column& column : columns) {

@@ -116,10 +116,14 @@ std::uint64_t choose_rows(
             );
             return 0;
         case program::EvaluationError::kTensors:
-            findings.error(kSection, "is for states of at most 512 tensors; this one has " + number(trained.state.size()));
+            findings.error(
+                kSection, "is for states of at most 512 tensors; this one has " + number(trained.state.size())
+            );
             return 0;
         case program::EvaluationError::kLoss:
-            findings.error(kSection, "cannot be made: the loss depends on the step or on random numbers other than dropout");
+            findings.error(
+                kSection, "cannot be made: the loss depends on the step or on random numbers other than dropout"
+            );
             return 0;
         case program::EvaluationError::kRows: break;
     }
@@ -140,7 +144,8 @@ std::optional<Tensor> load_holdout(const TaskFile& task, const TaskData& data, F
         return std::nullopt;
     }
     if (task.holdout->files.text) {
-        return renumber(rows, *loaded->dataset, *data.dataset, findings) ? std::optional(std::move(rows)) : std::nullopt;
+        const bool is_known = renumber(rows, *loaded->dataset, *data.dataset, findings);
+        return is_known ? std::optional(std::move(rows)) : std::nullopt;
     }
     check_data(task.model, *loaded, findings);
     return findings.has_errors() ? std::nullopt : std::optional(std::move(rows));
@@ -160,10 +165,12 @@ std::optional<BuiltEvaluation> build_evaluation(
         return std::nullopt;
     }
     if (count < all->shape.rows) {
-        findings.note(kSection, "takes " + number(count) + " of the " + number(all->shape.rows) + " rows that there are");
+        const std::string there_are = number(all->shape.rows) + " rows that there are";
+        findings.note(kSection, "takes " + number(count) + " of the " + there_are);
     }
     BuiltEvaluation out{spread_rows(*all, count), program::make_evaluation(trained, count).value(), {}};
-    out.artifact = artifacts::encode_safetensors({.tensors = {{.name = "rows", .tensor = out.holdout}}, .metadata = {}});
+    out.artifact =
+        artifacts::encode_safetensors({.tensors = {{.name = "rows", .tensor = out.holdout}}, .metadata = {}});
     return out;
 }
 

@@ -35,8 +35,8 @@ class Fraud {
     /// The first step that is wrong; where each step from there on is, the end of the run.
     std::uint64_t first_step() const { return first_; }
     std::uint64_t last_step() const { return last_; }
-    /// The segment of the first wrong step (0: the initialisation); of kWithhold: the checkpoint withheld; of kScore: the
-    /// evaluation.
+    /// The segment of the first wrong step (0: the initialisation); of kWithhold: the checkpoint withheld; of kScore:
+    /// the evaluation.
     std::uint32_t segment() const { return segment_; }
     std::optional<std::uint32_t> node() const { return node_; }
     std::optional<std::uint64_t> tile() const { return tile_; }

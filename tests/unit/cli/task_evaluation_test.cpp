@@ -111,7 +111,8 @@ TEST_CASE("EVL-8: batches that are not there, or that the graph does not hold, a
     while (long_text.size() < 20'000) {
         long_text += "the quick brown fox";
     }
-    CHECK(Directory(kText + "batches = 9000\n", long_text).finds(Severity::kError, "[evaluation] batches", "batches fit"));
+    const Directory too_many(kText + "batches = 9000\n", long_text);
+    CHECK(too_many.finds(Severity::kError, "[evaluation] batches", "batches fit"));
     const BuiltTask most = Directory(kText, long_text).build();
     CHECK(most.evaluation->program.init.size() <= canonical::kMaxNodes);
     CHECK(most.evaluation->program.init.size() > canonical::kMaxNodes - 500);
@@ -125,7 +126,9 @@ TEST_CASE("a hold-out text with a character that the data do not have is refused
 TEST_CASE("hold-out rows have the widths, kinds and ranges of the data's") {
     const std::string toml = replaced(
         replaced(
-            replaced(kText, "kind = \"char\"\ncontext = 4\nembedding = 32\nhidden = 8\n", "kind = \"mlp\"\nclasses = 3\n"),
+            replaced(
+                kText, "kind = \"char\"\ncontext = 4\nembedding = 32\nhidden = 8\n", "kind = \"mlp\"\nclasses = 3\n"
+            ),
             "text = \"text.txt\"", "rows = \"data.safetensors\""
         ),
         "text = \"holdout.txt\"", "rows = \"holdout.safetensors\""
@@ -134,7 +137,8 @@ TEST_CASE("hold-out rows have the widths, kinds and ranges of the data's") {
         const auto write = [&](const char* name, std::uint32_t width, std::uint8_t last) {
             Tensor rows = canonical::make_tensor(DType::kI32, {4, width});
             rows.data[4 * (width - 1)] = last;
-            const Bytes file = artifacts::encode_safetensors({.tensors = {{.name = "rows", .tensor = rows}}, .metadata = {}});
+            const Bytes file =
+                artifacts::encode_safetensors({.tensors = {{.name = "rows", .tensor = rows}}, .metadata = {}});
             write_text(directory.at.path() / name, std::string(file.begin(), file.end()));
         };
         write("data.safetensors", 3, 1);

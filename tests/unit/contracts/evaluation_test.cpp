@@ -207,7 +207,8 @@ TEST_CASE("EVL-5: anybody with a bond disputes a score, and its acceptors lose w
     const TaskId id = evaluated_task(chain, run, claimed);
     chain.commit_all(id);
     chain.publish_all(id);
-    CHECK(chain.fail(chain.whistleblower, OpenDispute{id, kLast + 2, Role::kWhistleblower}) == TxError::kSegmentUnknown);
+    const OpenDispute beyond{id, kLast + 2, Role::kWhistleblower};
+    CHECK(chain.fail(chain.whistleblower, beyond) == TxError::kSegmentUnknown);
     REQUIRE(chain.run(chain.whistleblower, OpenDispute{id, kLast + 1, Role::kWhistleblower}) == 0);
     const DisputeId dispute = dispute_id(id, kLast + 1, chain.whistleblower.id);
     CHECK(find_dispute(chain.view, dispute)->claim.initialisation);

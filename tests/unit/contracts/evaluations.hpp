@@ -7,7 +7,8 @@
 #include <tests/unit/contracts/toy.hpp>
 #include <tests/unit/trace/game.hpp>
 
-/// An evaluation of the toy program: it reads the whole state and a hold-out set of its own, and writes a finite number.
+/// An evaluation of the toy program: it reads the whole state and a hold-out set of its own, and writes a finite
+/// number.
 namespace assay::contracts::test {
 
 canonical::Tensor toy_holdout();
