@@ -11,6 +11,8 @@
 #include <contracts/stake/staking.hpp>
 #include <contracts/tasks/lifecycle.hpp>
 #include <contracts/arbitration/ending.hpp>
+#include <contracts/verification/verification.hpp>
+#include <verifier/trace/evaluation.hpp>
 
 namespace assay::contracts {
 namespace {
@@ -134,10 +136,33 @@ trace::Claim base_claim(const TaskSpec& spec, std::uint32_t segment) {
     return claim;
 }
 
+Hash256 claimed_root(const StateView& view, const Task& task, std::uint32_t segment) {
+    return segment == evaluation_segment(task) ? trace::score_root(task.evaluation.value().score)
+                                               : find_checkpoint(view, task.id, segment).value().state_root;
+}
+
+trace::Claim make_evaluation_claim(const TaskSpec& spec, const Evaluation& evaluation) {
+    // EVL-5
+    const EvaluationCommitment& committed = spec.evaluation.value();
+    const std::uint32_t tensors = spec.program.state_tensors;
+    trace::Claim claim = base_claim(spec, 0);
+    claim.program.state_tensors = 1;
+    claim.program.init_root = committed.graph_root;
+    claim.program.init_nodes = committed.nodes;
+    claim.program.initial_tensors = trace::evaluated_tensors(tensors);
+    claim.program.initial_root = trace::evaluated_root(tensors, evaluation.tensors_root, committed.holdout);
+    claim.before = claim.program.initial_root;
+    claim.after = trace::score_root(evaluation.score);
+    return claim;
+}
+
 trace::Claim make_claim(const StateView& view, const Task& task, std::uint32_t segment) {
     // DSP-37
+    if (segment == evaluation_segment(task)) {
+        return make_evaluation_claim(task.spec, task.evaluation.value());
+    }
     trace::Claim claim = base_claim(task.spec, segment);
-    claim.after = find_checkpoint(view, task.id, segment).value().state_root;
+    claim.after = claimed_root(view, task, segment);
     claim.step_count = step_count(task, segment);
     if (segment != 0) {
         claim.before = find_checkpoint(view, task.id, segment - 1).value().state_root;
@@ -179,10 +204,10 @@ void open_dispute(Context& context, Task& task, std::uint32_t segment, Role role
 // --- open ----------------------------------------------------------------------------------------------------
 
 Result<void, TxError> check_stateless(const OpenDispute& action) noexcept {
-    if (action.role == Role::kSolver || action.role == Role::kValidator || action.segment > kMaxSegments) {
+    if (action.role == Role::kSolver || action.role == Role::kValidator) {
         return Unexpected{TxError::kFieldOutOfRange};  // TX-6
     }
-    return {};
+    return check_segment(action.segment);
 }
 
 Result<void, TxError> check_stateful(
@@ -191,7 +216,7 @@ Result<void, TxError> check_stateful(
     TRY_ASSIGN(const Task task, require_task(view, action.task));
     TRY(require_state(task, TaskState::kCompleted, TaskState::kChallenge));
     TRY(require_open_window(view, task));
-    if (action.segment < first_segment(task.spec) || action.segment > segment_count(task)) {
+    if (action.segment < first_segment(task.spec) || action.segment > last_segment(task)) {
         return Unexpected{TxError::kSegmentUnknown};  // DSP-37
     }
     if (!is_exact(task, action.segment)) {

@@ -53,6 +53,10 @@ DisputeId dispute_id(
 
 /// DSP-37: what the solver claims of `segment` of a completed task.
 trace::Claim make_claim(const StateView& view, const Task& task, std::uint32_t segment);
+/// The state root that it claims after it: the checkpoint's, or of the evaluation the score's.
+Hash256 claimed_root(const StateView& view, const Task& task, std::uint32_t segment);
+/// EVL-5: the claim that the spec's evaluation gives this score.
+trace::Claim make_evaluation_claim(const TaskSpec& spec, const Evaluation& evaluation);
 
 /// DSP-41, DSP-45: what a verifier claims by a part of its verdict. kPartUnknown, or of a probe root
 /// kNotPublished, when the verdict has no such part; kNotMeasured unless `roots` are there exactly for a measurement and

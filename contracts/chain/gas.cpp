@@ -27,7 +27,7 @@ constexpr std::uint64_t kPartial = 60;
 class Price {
   public:
     Price(const Params& params, std::size_t size_bytes)
-        : verdicts_(std::uint64_t{params.segments_checked_max} * params.verifiers_per_segment_max),
+        : verdicts_((std::uint64_t{params.segments_checked_max} + 1) * params.verifiers_per_segment_max),
           verdict_(kVerdict + kWatcher * params.watchers_per_verdict),
           profiles_(params.profilers),
           hashed_(size_bytes / kBytesPerGas) {}

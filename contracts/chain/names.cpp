@@ -53,7 +53,7 @@ constexpr std::array<const char*, std::variant_size_v<HistoryEvent>> kEvents{
     "availability_ended", "paid",            "slashed",        "state_changed",
     "diverged",          "lottery_drawn",    "watcher_drawn",  "verdict_disclosed",
     "verdict_challenged", "tainted",         "profiler_drawn",  "profile_committed", "profile_published",
-    "profile_challenged", "profiling_ended"};
+    "profile_challenged", "profiling_ended", "scored"};
 
 constexpr std::array<const char*, 2> kModes{"exact", "tolerance"};
 constexpr std::array<const char*, 3> kVerdictParts{"probe", "end", "measurement"};
@@ -113,6 +113,8 @@ const char* to_string(TxError error) noexcept {
         case TxError::kNoDivergence: return "no_divergence";
         case TxError::kParentUnfit: return "parent_unfit";
         case TxError::kNotParentsState: return "not_parents_state";
+        case TxError::kEvaluationMismatch: return "evaluation_mismatch";
+        case TxError::kNotFinalState: return "not_final_state";
         case TxError::kNotAssigned: return "not_assigned";
         case TxError::kAlreadyCommitted: return "already_committed";
         case TxError::kNotCommitted: return "not_committed";

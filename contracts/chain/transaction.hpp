@@ -56,6 +56,27 @@ struct DistanceCommitment {
     static constexpr auto fields() { return std::tuple{&DistanceCommitment::root, &DistanceCommitment::nodes}; }
 };
 
+/// How a task's final state is scored on data that it is not trained on (EVL-1).
+struct EvaluationCommitment {
+    Hash256 graph_root;       ///< Merkle root of node_hash over the evaluation's graph
+    std::uint32_t nodes = 0;  ///< of that graph
+    Hash256 holdout;          ///< commitment (TRC-2) of the hold-out set, an i32 tensor [rows, width]
+    ArtifactRef data;         ///< safetensors with that tensor as "rows"
+    bool operator==(const EvaluationCommitment&) const = default;
+    static constexpr auto fields() {
+        return std::tuple{&EvaluationCommitment::graph_root, &EvaluationCommitment::nodes,
+                          &EvaluationCommitment::holdout, &EvaluationCommitment::data};
+    }
+};
+
+/// What a solver claims of its final state (EVL-4).
+struct Evaluation {
+    Hash256 tensors_root;     ///< Merkle root over the commitments of the tensors of the last checkpoint
+    std::uint32_t score = 0;  ///< bits of an f32: the mean loss on the hold-out set
+    bool operator==(const Evaluation&) const = default;
+    static constexpr auto fields() { return std::tuple{&Evaluation::tensors_root, &Evaluation::score}; }
+};
+
 /// What a submitter asks for. Segment 0 is the initialisation; segment i > 0 covers `checkpoint_interval` steps.
 struct TaskSpec {
     std::string title;  ///< printable ASCII, at most 64 bytes
@@ -75,13 +96,15 @@ struct TaskSpec {
     std::uint32_t hardware_class = 0;   ///< HW-3: of the solver; 0: any
     Mode mode = Mode::kExact;
     std::optional<DistanceCommitment> distance;  ///< exactly in tolerance mode
+    std::optional<EvaluationCommitment> evaluation;
     bool operator==(const TaskSpec&) const = default;
     static constexpr auto fields() {
         return std::tuple{&TaskSpec::title, &TaskSpec::program, &TaskSpec::program_artifact, &TaskSpec::dataset_root,
                           &TaskSpec::dataset_artifact, &TaskSpec::initial_artifact, &TaskSpec::seed,
                           &TaskSpec::steps, &TaskSpec::checkpoint_interval, &TaskSpec::reward,
                           &TaskSpec::verification_fee, &TaskSpec::training_blocks,
-                          &TaskSpec::parent, &TaskSpec::hardware_class, &TaskSpec::mode, &TaskSpec::distance};
+                          &TaskSpec::parent, &TaskSpec::hardware_class, &TaskSpec::mode, &TaskSpec::distance,
+                          &TaskSpec::evaluation};
     }
 };
 inline constexpr std::uint32_t kMaxSegments = 1'024;
@@ -122,7 +145,8 @@ struct PostCheckpoint {  // checkpoint i is the state after segment i; posted in
 };
 struct CompleteTask {
     TaskId task;
-    static constexpr auto fields() { return std::tuple{&CompleteTask::task}; }
+    std::optional<Evaluation> evaluation = std::nullopt;  ///< exactly when the spec asks for one
+    static constexpr auto fields() { return std::tuple{&CompleteTask::task, &CompleteTask::evaluation}; }
 };
 struct CancelTask {  // by the submitter, before a solver has accepted
     TaskId task;

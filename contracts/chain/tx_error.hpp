@@ -42,6 +42,8 @@ enum class [[nodiscard]] TxError : std::uint8_t {
     kNoDivergence = 47,      ///< TASK-13
     kParentUnfit = 48,       ///< LIN-1: the task cannot start from that one
     kNotParentsState = 49,   ///< LIN-2: checkpoint 0 is not the parent's last
+    kEvaluationMismatch = 50,///< EVL-4: a score where none belongs, or none where one does
+    kNotFinalState = 51,     ///< EVL-4: the root does not lead to the last checkpoint's state root
     // Verification.
     kNotAssigned = 60,         ///< VER-1
     kAlreadyCommitted = 61,    ///< VER-3

@@ -14,7 +14,8 @@ namespace {
 
 /// What grows with the value stays within kMaxAssignments and kMaxBondBps.
 bool are_counts_valid(const Params& params) {
-    const std::uint64_t most = std::uint64_t{params.verifiers_per_segment_max} * params.segments_checked_max;
+    // The one more is the evaluation (EVL-5).
+    const std::uint64_t most = std::uint64_t{params.verifiers_per_segment_max} * (params.segments_checked_max + 1ULL);
     return params.segments_checked >= 1 && params.segments_checked_max >= params.segments_checked &&
            params.verifiers_per_segment >= 1 && params.verifiers_per_segment_max >= params.verifiers_per_segment &&
            most <= kMaxAssignments && params.solver_bond_bps <= kMaxBondBps &&

@@ -148,6 +148,9 @@ void settle(Context& context, Task& task) {
     }
     pay_treasury(context.state, task.escrow);
     task.escrow = {};
+    if (task.evaluation) {
+        record(context, task, history::Scored{task.evaluation->score});  // EVL-6
+    }
     finish(context, task, TaskState::kSettled);
 }
 

@@ -47,6 +47,15 @@ std::uint32_t segment_count(const Task& task) noexcept {
     return task.diverged_at ? task.checkpoints - 1 : segment_count(task.spec);
 }
 
+std::optional<std::uint32_t> evaluation_segment(const Task& task) noexcept {
+    // EVL-5
+    return task.evaluation ? std::optional{segment_count(task) + 1} : std::nullopt;
+}
+
+std::uint32_t last_segment(const Task& task) noexcept {
+    return evaluation_segment(task).value_or(segment_count(task));
+}
+
 std::uint64_t first_step(const TaskSpec& spec, std::uint32_t segment) noexcept {
     return segment == 0 ? 0 : std::uint64_t{segment - 1} * spec.checkpoint_interval;
 }
@@ -57,6 +66,9 @@ std::uint32_t step_count(const TaskSpec& spec, std::uint32_t segment) noexcept {
 }
 
 std::uint32_t step_count(const Task& task, std::uint32_t segment) noexcept {
+    if (segment == evaluation_segment(task)) {
+        return 1;
+    }
     if (task.diverged_at && segment == segment_count(task)) {
         return static_cast<std::uint32_t>(*task.diverged_at - first_step(task.spec, segment)) + 1;
     }
@@ -65,7 +77,8 @@ std::uint32_t step_count(const Task& task, std::uint32_t segment) noexcept {
 
 bool is_exact(const Task& task, std::uint32_t segment) noexcept {
     // VER-17
-    return !task.tolerance || segment == 0 || (task.diverged_at && segment == segment_count(task));
+    return !task.tolerance || segment == 0 || segment == evaluation_segment(task) ||
+           (task.diverged_at && segment == segment_count(task));
 }
 
 Amount earned_reward(const Task& task) noexcept {

@@ -3,6 +3,7 @@
 #include <string>
 
 #include <contracts/tasks/tasks.hpp>
+#include <verifier/trace/evaluation.hpp>
 
 namespace assay::contracts {
 namespace {
@@ -55,6 +56,13 @@ bool has_distance(const TaskSpec& spec) {
            spec.program.state_tensors <= trace::kMaxMeasuredTensors;
 }
 
+/// EVL-1
+bool is_evaluation(const TaskSpec& spec) {
+    return !spec.evaluation || (is_init_size(spec.evaluation->nodes) && !spec.evaluation->holdout.is_zero() &&
+                                is_location(spec.evaluation->data.location) &&
+                                spec.program.state_tensors <= trace::kMaxEvaluatedTensors);
+}
+
 }  // namespace
 
 bool is_location(const std::string& location) noexcept {
@@ -65,14 +73,17 @@ std::uint32_t dispute_rounds_max(const TaskSpec& spec) noexcept {
     const std::uint64_t steps = std::min<std::uint64_t>(spec.steps, spec.checkpoint_interval);
     const std::uint32_t in_segment = rounds_for(steps) + rounds_for(spec.program.step_nodes);
     const std::uint32_t measuring = spec.distance ? rounds_for(spec.distance->nodes) : 0;
-    return std::max({in_segment, rounds_for(spec.program.init_nodes), measuring}) + kRoundsForTiles + kRoundsForPartials;
+    const std::uint32_t evaluating = spec.evaluation ? rounds_for(spec.evaluation->nodes) : 0;
+    const std::uint32_t narrowing =
+        std::max({in_segment, rounds_for(spec.program.init_nodes), measuring, evaluating});
+    return narrowing + kRoundsForTiles + kRoundsForPartials;
 }
 
 Result<void, TxError> check_spec(const TaskSpec& spec) noexcept {
     // TASK-2
     const bool sound = spec.title.size() <= kMaxTitleBytes && is_printable(spec.title) && is_program(spec.program) &&
                        is_location(spec.program_artifact.location) && is_location(spec.dataset_artifact.location) &&
-                       has_initial_artifact(spec) && has_distance(spec) &&
+                       has_initial_artifact(spec) && has_distance(spec) && is_evaluation(spec) &&
                        spec.steps >= 1 && spec.checkpoint_interval >= 1 && segment_count(spec) <= kMaxSegments &&
                        checked_mul<std::uint64_t>(spec.steps, spec.program.batch_size).has_value() &&
                        spec.training_blocks >= 1 && dispute_rounds_max(spec) <= trace::kMaxRounds;

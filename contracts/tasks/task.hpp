@@ -159,13 +159,14 @@ struct Task {
     std::uint32_t depth = 0;           ///< how many ancestors it has (LIN-1)
     std::optional<TaskId> tainted_by;  ///< LIN-4: the convicted ancestor whose state it was built upon
     std::optional<Tolerance> tolerance;  ///< exactly in tolerance mode
+    std::optional<Evaluation> evaluation;  ///< EVL-4; of a completed task that asks for one and did not diverge
     static constexpr auto fields() {
         return std::tuple{&Task::id, &Task::submitter, &Task::spec, &Task::state, &Task::submitted_at,
                           &Task::deadline, &Task::solver, &Task::escrow, &Task::solver_bond, &Task::checkpoints,
                           &Task::diverged_at, &Task::assignments, &Task::open_disputes, &Task::open_challenges,
                           &Task::history_count, &Task::history_root, &Task::lottery, &Task::second_window,
                           &Task::depth, &Task::tainted_by,
-                          &Task::tolerance};
+                          &Task::tolerance, &Task::evaluation};
     }
 };
 
@@ -175,16 +176,20 @@ std::uint32_t first_segment(const TaskSpec& spec) noexcept;
 std::uint32_t segment_count(const TaskSpec& spec) noexcept;  ///< without segment 0
 /// Those that there are to verify: of a task that diverged, up to the one that did.
 std::uint32_t segment_count(const Task& task) noexcept;
+/// EVL-5: the number under which the evaluation is verified and disputed; nullopt of a task without a score.
+std::optional<std::uint32_t> evaluation_segment(const Task& task) noexcept;
+/// The last segment that there is to verify: the evaluation's, or the last that was trained.
+std::uint32_t last_segment(const Task& task) noexcept;
 /// The first step of segment `segment`, and how many it has when nothing diverges; the initialisation is step 0.
 std::uint64_t first_step(const TaskSpec& spec, std::uint32_t segment) noexcept;
 std::uint32_t step_count(const TaskSpec& spec, std::uint32_t segment) noexcept;
-/// How many of it were executed: of the one that diverged, up to the step that did.
+/// How many of it were executed: of the one that diverged, up to the step that did. The evaluation is one step.
 std::uint32_t step_count(const Task& task, std::uint32_t segment) noexcept;
 /// SET-7: what the solver has earned of the reward once the task settles: all of it, or of a task that diverged the
 /// share of the steps that were executed.
 Amount earned_reward(const Task& task) noexcept;
 /// VER-17: whether a verdict on the segment is judged by equality: in exact mode every segment, in tolerance mode the
-/// initialisation and one that diverged.
+/// initialisation, the evaluation and one that diverged.
 bool is_exact(const Task& task, std::uint32_t segment) noexcept;
 /// PAR-2: what bonds and checks follow: reward plus verification fee, which a task that was submitted can add.
 Amount task_value(const TaskSpec& spec) noexcept;
@@ -379,6 +384,10 @@ struct ProfilingEnded {
         return std::tuple{&ProfilingEnded::outcome, &ProfilingEnded::threshold, &ProfilingEnded::reference};
     }
 };
+struct Scored {  // at settlement: what the final state is worth on the hold-out set
+    std::uint32_t score = 0;  ///< bits of an f32
+    static constexpr auto fields() { return std::tuple{&Scored::score}; }
+};
 struct StateChanged {
     TaskState state = TaskState::kOpen;
     static constexpr auto fields() { return std::tuple{&StateChanged::state}; }
@@ -392,7 +401,8 @@ using HistoryEvent = std::variant<
     history::Paid, history::Slashed, history::StateChanged, history::Diverged, history::LotteryDrawn,
     history::WatcherDrawn, history::VerdictDisclosed, history::VerdictChallenged,
     history::Tainted, history::ProfilerDrawn,
-    history::ProfileCommitted, history::ProfilePublished, history::ProfileChallenged, history::ProfilingEnded>;
+    history::ProfileCommitted, history::ProfilePublished, history::ProfileChallenged, history::ProfilingEnded,
+    history::Scored>;
 const char* event_name(const HistoryEvent& event) noexcept;
 
 /// HIS-1: one transition of a task. `tx` and `actor` are zero when a deadline did it.

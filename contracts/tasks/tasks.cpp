@@ -12,12 +12,30 @@
 #include <contracts/stake/staking.hpp>
 #include <contracts/tasks/lifecycle.hpp>
 #include <contracts/tasks/lineage.hpp>
+#include <verifier/trace/evaluation.hpp>
 
 namespace assay::contracts {
 namespace {
 
 /// A task that was there when the checks ran is there when the effects do.
 Task checked_task(const Context& context, const TaskId& id) { return find_task(context.state, id).value(); }
+
+/// EVL-4: whether the solver scores its final state exactly when the spec asks for it.
+Result<void, TxError> check_evaluation(
+    const StateView& view, const Task& task, const std::optional<Evaluation>& evaluation
+) {
+    if (evaluation.has_value() != task.spec.evaluation.has_value()) {
+        return Unexpected{TxError::kEvaluationMismatch};
+    }
+    if (!evaluation) {
+        return {};
+    }
+    const Checkpoint last = find_checkpoint(view, task.id, task.checkpoints - 1).value();
+    if (trace::state_root_from(task.spec.program.state_tensors, evaluation->tensors_root) != last.state_root) {
+        return Unexpected{TxError::kNotFinalState};
+    }
+    return {};
+}
 
 }  // namespace
 
@@ -131,7 +149,12 @@ Result<void, TxError> execute(Context& context, const PostCheckpoint& action) no
 
 // --- complete ------------------------------------------------------------------------------------------------
 
-Result<void, TxError> check_stateless(const CompleteTask& /*action*/) noexcept { return {}; }
+Result<void, TxError> check_stateless(const CompleteTask& action) noexcept {
+    if (action.evaluation && !trace::is_possible_score(action.evaluation->score)) {
+        return Unexpected{TxError::kFieldOutOfRange};  // TX-6, EVL-3
+    }
+    return {};
+}
 
 Result<void, TxError> check_stateful(
     const StateView& view, const Params& /*params*/, const AccountId& sender, const CompleteTask& action
@@ -140,7 +163,7 @@ Result<void, TxError> check_stateful(
     if (task.checkpoints != segment_count(task.spec) + 1) {
         return Unexpected{TxError::kCheckpointsMissing};  // TASK-9
     }
-    return {};
+    return check_evaluation(view, task, action.evaluation);
 }
 
 void complete(Context& context, Task& task) {
@@ -156,6 +179,7 @@ void complete(Context& context, Task& task) {
 Result<void, TxError> execute(Context& context, const CompleteTask& action) noexcept {
     // TASK-9
     Task task = checked_task(context, action.task);
+    task.evaluation = action.evaluation;
     complete(context, task);
     return {};
 }

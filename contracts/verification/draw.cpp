@@ -16,7 +16,7 @@
 namespace assay::contracts {
 namespace {
 
-/// VER-1: distinct segments of those that were executed, in ascending order.
+/// VER-1: distinct segments of those that were executed, in ascending order; EVL-5: and the evaluation.
 std::vector<std::uint32_t> draw_segments(const Context& context, const Task& task) {
     const std::uint32_t first = first_segment(task.spec);
     std::vector<std::uint32_t> segments(segment_count(task) + 1U - first);
@@ -31,6 +31,9 @@ std::vector<std::uint32_t> draw_segments(const Context& context, const Task& tas
     }
     segments.resize(wanted);
     std::sort(segments.begin(), segments.end());
+    if (const auto evaluation = evaluation_segment(task)) {
+        segments.push_back(*evaluation);
+    }
     return segments;
 }
 

@@ -51,7 +51,7 @@ bool is_rejection(const StateView& view, const Task& task, const PublishVerdict&
     if (!is_exact(task, action.segment)) {
         return !is_within_threshold(task, action.verdict);
     }
-    return find_checkpoint(view, action.task, action.segment).value().state_root != action.verdict.end_root;
+    return claimed_root(view, task, action.segment) != action.verdict.end_root;
 }
 
 /// VER-9, VER-17: whether the verdict has the parts that its assignment asks for.
@@ -74,8 +74,8 @@ Result<void, TxError> check_parts(const Task& task, const Assignment& assignment
 }  // namespace
 
 Result<void, TxError> check_segment(std::uint32_t segment) noexcept {
-    if (segment > kMaxSegments) {
-        return Unexpected{TxError::kFieldOutOfRange};  // TX-6
+    if (segment > kMaxSegments + 1) {
+        return Unexpected{TxError::kFieldOutOfRange};  // TX-6; the last one is an evaluation's (EVL-5)
     }
     return {};
 }

@@ -45,7 +45,7 @@ void decide(Context& context, Task& task);
 /// VER-18: whether a published verdict on a segment that is judged by distance accepts it.
 bool is_within_threshold(const Task& task, const Verdict& verdict) noexcept;
 
-/// kFieldOutOfRange (TX-6) where no task has such a segment.
+/// kFieldOutOfRange (TX-6) where no task has such a segment, nor an evaluation of that number.
 Result<void, TxError> check_segment(std::uint32_t segment) noexcept;
 /// Position in task.assignments; kNotAssigned (VER-1).
 Result<std::size_t, TxError> find_assignment(

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <node/rpc/render.hpp>
 
+#include <bit>
+
 #include <core/codec/borsh.hpp>
 #include <core/crypto/address.hpp>
 #include <contracts/arbitration/arbitration.hpp>
@@ -118,6 +120,18 @@ Json render(Amount amount) { return std::to_string(amount.grains); }
 Json render(const contracts::ArtifactRef& artifact) {
     return {{"sha256", render(artifact.sha256)}, {"size_bytes", artifact.size_bytes}, {"location", artifact.location}};
 }
+
+Json render(const std::optional<contracts::EvaluationCommitment>& evaluation) {
+    if (!evaluation) {
+        return {};
+    }
+    return {{"graph_root", render(evaluation->graph_root)},
+            {"nodes", evaluation->nodes},
+            {"holdout", render(evaluation->holdout)},
+            {"data", render(evaluation->data)}};
+}
+
+Json render_score(std::uint32_t score) { return static_cast<double>(std::bit_cast<float>(score)); }
 
 Json render(const contracts::Distances& distances) {
     return {{"parameters", distances.parameters}, {"other", distances.other}};
@@ -283,6 +297,8 @@ Json render_task(const contracts::Task& task, const TaskDetails& details) {
     out["second_window"] = task.second_window;
     out["mode"] = contracts::to_string(task.spec.mode);
     out["tolerance"] = task.tolerance ? render_tolerance(*task.tolerance) : Json();
+    out["evaluation"] = render(task.spec.evaluation);
+    out["score"] = task.evaluation ? render_score(task.evaluation->score) : Json();
     out["disputes"] = std::move(disputes);
     out["challenges"] = std::move(challenges);
     out["program_id"] = render(trace::program_id(task.spec.program));

@@ -29,6 +29,9 @@ Json render(const contracts::ProfileReport& report);
 Json render(const contracts::Params& params);  ///< without raw
 Json render(const contracts::Stake& stake);
 Json render(const contracts::ArtifactRef& artifact);
+/// What a task is scored on; null when it is not.
+Json render(const std::optional<contracts::EvaluationCommitment>& evaluation);
+Json render_score(std::uint32_t score);  ///< as a number
 Json render(const contracts::TaskSpec& spec);
 Json render(const contracts::Challenge& challenge);
 /// The members of an action, or of an event of a task's history, by name.

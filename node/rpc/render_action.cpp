@@ -23,7 +23,10 @@ Json fields_of(const PostCheckpoint& a) {
             {"state_root", rpc::render(a.state_root)},
             {"artifact", rpc::render(a.artifact)}};
 }
-Json fields_of(const CompleteTask& a) { return {{"task", rpc::render(a.task)}}; }
+Json fields_of(const CompleteTask& a) {
+    return {{"task", rpc::render(a.task)},
+            {"score", a.evaluation ? rpc::render_score(a.evaluation->score) : Json()}};
+}
 Json fields_of(const CancelTask& a) { return {{"task", rpc::render(a.task)}}; }
 Json fields_of(const CommitVerdict& a) {
     return {{"task", rpc::render(a.task)}, {"segment", a.segment}, {"commitment", rpc::render(a.commitment)}};
@@ -151,7 +154,8 @@ Json render(const contracts::TaskSpec& spec) {
             {"training_blocks", spec.training_blocks},
             {"hardware_class", spec.hardware_class},
             {"parent", spec.parent ? render(*spec.parent) : Json()},
-            {"mode", to_string(spec.mode)}};
+            {"mode", to_string(spec.mode)},
+            {"evaluation", render(spec.evaluation)}};
 }
 
 }  // namespace assay::rpc

@@ -90,6 +90,7 @@ Json fields_of(const ProfilingEnded& e) {
             {"threshold", rpc::render(e.threshold)},
             {"reference", rpc::render(e.reference)}};
 }
+Json fields_of(const Scored& e) { return {{"score", rpc::render_score(e.score)}}; }
 Json fields_of(const StateChanged& e) { return {{"state", contracts::to_string(e.state)}}; }
 
 }  // namespace

@@ -114,6 +114,20 @@ class Exported(Directory):
         self.assertEqual(specs[0], specs[1])
         self.assertEqual(specs[0], specs[2])
 
+    def test_a_holdout_becomes_what_the_task_is_scored_on(self):
+        module = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))
+        made = dict(
+            module=module, loss=nn.CrossEntropyLoss(), dataset=make_fixtures.clusters(12, 4, 2), batch_size=6,
+            optimizer=torch.optim.Adam(module.parameters()))
+        assay_export.export(self.at, holdout=make_fixtures.clusters(15, 4, 2), **made)
+        status, estimate = assay("task", "estimate", self.at)
+        self.assertEqual(status, 0, estimate)
+        self.assertEqual((estimate["evaluation"]["rows"], estimate["evaluation"]["batches"]), (12, 2))
+        self.assertEqual(self.pack(self.at)["evaluation"]["nodes"], estimate["evaluation"]["nodes"])
+        for holdout, part in ((make_fixtures.clusters(15, 5, 2), "same tensors"), (make_fixtures.clusters(5, 4, 2), "a batch 6")):
+            with self.assertRaisesRegex(assay_export.ExportError, part):
+                assay_export.export(self.at / "refused", holdout=holdout, **made)
+
     def test_a_module_may_give_its_loss_itself(self):
         class Fitted(nn.Module):
             def __init__(self):

@@ -69,6 +69,7 @@ std::vector<Action> all_actions() {
         AcceptTask{},
         PostCheckpoint{.task = {}, .index = 1, .state_root = {}, .artifact = make_spec().program_artifact},
         CompleteTask{},
+        CompleteTask{.task = {}, .evaluation = Evaluation{.tensors_root = {}, .score = 0x3f800000}},
         CancelTask{},
         CommitVerdict{.task = {}, .segment = 2, .commitment = {}},
         PublishVerdict{.task = {}, .segment = 2, .verdict = {.end_root = {}, .probe_root = Hash256{}}},
@@ -139,6 +140,10 @@ void write_records(const CorpusWriter& out) {
     task.tolerance->threshold = Distances{};
     task.assignments[1].measurement = make_report().segments[1].measurement;
     write_record(out, 0, "tolerance_task", task);
+    task.spec.evaluation = EvaluationCommitment{
+        .graph_root = {}, .nodes = 300, .holdout = {}, .data = task.spec.dataset_artifact};
+    task.evaluation = Evaluation{};
+    write_record(out, 0, "evaluated_task", task);
     write_record(out, 1, "checkpoint", Checkpoint{.state_root = {}, .artifact = task.spec.program_artifact, .height = {}});
     write_record(out, 2, "dispute", Dispute{});
     write_record(out, 3, "challenge", Challenge{});

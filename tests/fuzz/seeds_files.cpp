@@ -110,6 +110,8 @@ void write_tasks(const CorpusWriter& out) {
         "training_blocks = 100\n[model]\nkind = \"char\"\ncontext = 4\nembedding = 32\nhidden = 16\nbatch_size = 8\n";
     out.write("task_toml", "adam", task + "[optimizer]\nkind = \"adam\"\nbeta1 = 0.5\n[data]\ntext = \"data.txt\"\n");
     out.write("task_toml", "sgd", task + "[optimizer]\nkind = \"sgd\"\nlearning_rate = 1\n[data]\ntext = \"data.txt\"\n");
+    const std::string data = "[optimizer]\nkind = \"sgd\"\n[data]\ntext = \"data.txt\"\n";
+    out.write("task_toml", "evaluation", task + data + "[evaluation]\ntext = \"data.txt\"\nbatches = 2\n");
     out.write("task_toml", "unknown", task + "[optimizer]\nkind = \"adamw\"\n");
     out.write("task_toml", "empty", "");
     out.write("amount", "whole", "1 ASY");

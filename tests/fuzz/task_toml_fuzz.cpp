@@ -34,6 +34,7 @@ void run(ByteView input) {
         const contracts::TaskSpec spec = cli::pack_task(kFolder, store, "http://127.0.0.1:1");
         ASSERT(contracts::check_spec(spec).has_value());
         ASSERT(store.has(spec.program_artifact.sha256) && store.has(spec.dataset_artifact.sha256));
+        ASSERT(!spec.evaluation || store.has(spec.evaluation->data.sha256));
     } catch (const cli::TaskDirectoryError&) {
     }
 }

@@ -7,6 +7,7 @@
 #include <contracts/params/rules.hpp>
 #include <contracts/validators/validators.hpp>
 #include <core/codec/borsh.hpp>
+#include <verifier/trace/evaluation.hpp>
 
 namespace assay::model {
 
@@ -35,6 +36,14 @@ std::uint32_t last_of(const Task& task) {
     return static_cast<std::uint32_t>((task.spec.steps - 1) / task.spec.checkpoint_interval + 1);
 }
 
+bool is_evaluation(const Task& task, std::uint32_t segment) {
+    return task.evaluation && segment == last_of(task) + 1;
+}
+
+Hash256 claimed_after(const Task& task, std::uint32_t segment) {
+    return is_evaluation(task, segment) ? trace::score_root(task.evaluation->score) : task.checkpoints.at(segment);
+}
+
 std::uint64_t steps_before(const contracts::TaskSpec& spec, std::uint32_t segment) {
     return segment == 0 ? 0 : std::uint64_t{segment - 1} * spec.checkpoint_interval;
 }
@@ -44,7 +53,7 @@ std::uint32_t steps_in(const Task& task, std::uint32_t segment) {
     if (task.diverged_at && segment == last_of(task)) {
         return static_cast<std::uint32_t>(*task.diverged_at - before + 1);
     }
-    if (segment == 0) {
+    if (segment == 0 || is_evaluation(task, segment)) {
         return 1;
     }
     const std::uint64_t end = std::min<std::uint64_t>(task.spec.steps, before + task.spec.checkpoint_interval);
@@ -52,7 +61,8 @@ std::uint32_t steps_in(const Task& task, std::uint32_t segment) {
 }
 
 bool is_exact(const Task& task, std::uint32_t segment) {
-    return task.spec.mode == contracts::Mode::kExact || segment == 0 || (task.diverged_at && segment == last_of(task));
+    return task.spec.mode == contracts::Mode::kExact || segment == 0 || is_evaluation(task, segment) ||
+           (task.diverged_at && segment == last_of(task));
 }
 
 bool is_published(const Duty& duty) {
@@ -561,6 +571,9 @@ bool Model::try_duties(const TaskId& id) {
     }
     segments.resize(checked);
     std::sort(segments.begin(), segments.end());
+    if (task.evaluation) {
+        segments.push_back(last_of(task) + 1);  // EVL-5
+    }
     const std::uint64_t wanted =
         grown(params_.verifiers_per_segment, params_.value_per_verifier.grains, params_.verifiers_per_segment_max);
     const std::uint64_t needed = bond_of(Role::kVerifier, task) + challenge_bond(task);

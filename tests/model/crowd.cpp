@@ -299,6 +299,9 @@ contracts::TaskSpec Crowd::make_spec(const World& world) {
             spec.parent = fit[below(fit.size())];
         }
     }
+    if (chance(40)) {
+        spec.evaluation = shop_.scoring();
+    }
     return spec;
 }
 

@@ -65,6 +65,7 @@ class Crowd {
     std::optional<contracts::Action> next_checkpoint(
         const Actor& actor, const TaskId& id, const Task& task, const World& world
     );
+    std::optional<contracts::Evaluation> final_score(const Actor& actor, const TaskId& id, const Task& task);
     Hash256 true_end(const Task& task, std::uint32_t segment, std::uint64_t steps);
     contracts::VerdictOpening opening(const Actor& actor, const TaskId& id, const Task& task, const Duty& duty);
     contracts::ProfileReport report(const Actor& actor, const TaskId& id, const Task& task);

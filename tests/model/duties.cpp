@@ -6,6 +6,7 @@
 
 #include <contracts/verification/lottery.hpp>
 #include <core/crypto/hash.hpp>
+#include <verifier/trace/evaluation.hpp>
 
 namespace assay::model {
 
@@ -36,6 +37,7 @@ enum Purpose : std::uint32_t {
     kReports,
     kLieOfReport,
     kDrift,
+    kScores,
 };
 
 Hash256 invented(const std::string& what, const AccountId& who) {
@@ -114,6 +116,20 @@ std::optional<contracts::Action> Crowd::next_checkpoint(
     return contracts::PostCheckpoint{id, index, root, {}};
 }
 
+/// EVL-4: honest, or a lower loss; where the state is unknown, something that the chain refuses.
+std::optional<contracts::Evaluation> Crowd::final_score(const Actor& actor, const TaskId& id, const Task& task) {
+    const Hash256 name{id.data};
+    if (!task.spec.evaluation) {
+        return std::nullopt;
+    }
+    if (!shop_.knows(task.checkpoints.back())) {
+        return contracts::Evaluation{};
+    }
+    const contracts::Evaluation score = shop_.evaluation(task.checkpoints.back());
+    const bool flatters = !is_honest(actor, name, kSolves) && fixed(name, actor.id, kScores, 2) == 0;
+    return flatters ? contracts::test::flattered(score) : score;
+}
+
 void Crowd::add_solving(const Actor& actor, const TaskId& id, const Task& task, const World& world, Actions& out) {
     const Hash256 name{id.data};
     if (task.solver != actor.id) {
@@ -126,7 +142,7 @@ void Crowd::add_solving(const Actor& actor, const TaskId& id, const Task& task, 
         return;
     }
     if (task.checkpoints.size() == last_of(task) + 1U) {
-        out.push_back(contracts::CompleteTask{id});
+        out.push_back(contracts::CompleteTask{id, final_score(actor, id, task)});
     } else if (const auto next = next_checkpoint(actor, id, task, world)) {
         out.push_back(*next);
     }
@@ -155,6 +171,10 @@ void Crowd::add_chunks(const Actor& actor, const World& world, Actions& out) {
 
 /// The root after so many true steps of a segment, from the solver's checkpoint before it; zero when that is unknown.
 Hash256 Crowd::true_end(const Task& task, std::uint32_t segment, std::uint64_t steps) {
+    if (is_evaluation(task, segment)) {
+        const Hash256 state = task.checkpoints.back();
+        return shop_.knows(state) ? trace::score_root(shop_.evaluation(state).score) : Hash256{};
+    }
     const Way way = is_of_diverging(task, shop_) ? Way::kDiverges : Way::kTruth;
     return segment == 0 ? shop_.start(way)
                         : shop_.after(way, task.checkpoints.at(segment - 1), steps_before(task.spec, segment), steps);
@@ -170,7 +190,7 @@ contracts::VerdictOpening Crowd::opening(const Actor& actor, const TaskId& id, c
     opening.decoy_root = invented("decoy", actor.id);
     opening.salt = mix(name, actor.id, 0);
     contracts::Verdict& verdict = opening.verdict;
-    const Hash256 claimed = task.checkpoints.at(duty.segment);
+    const Hash256 claimed = claimed_after(task, duty.segment);
     const bool exact = is_exact(task, duty.segment);
     const std::uint32_t steps = steps_in(task, duty.segment);
     const Hash256 end = true_end(task, duty.segment, steps);
@@ -179,7 +199,7 @@ contracts::VerdictOpening Crowd::opening(const Actor& actor, const TaskId& id, c
     verdict.end_root = end.is_zero() ? claimed : end;
     const Way way = is_of_diverging(task, shop_) ? Way::kDiverges : Way::kTruth;
     const bool declared = task.diverged_at && duty.segment == last_of(task);
-    if (honest && exact && !declared && duty.segment != 0 &&
+    if (honest && exact && !declared && duty.segment != 0 && !is_evaluation(task, duty.segment) &&
         find_divergence(shop_, way, task.checkpoints[duty.segment - 1], steps_before(task.spec, duty.segment), steps)) {
         verdict.end_root = invented("diverged", actor.id);  // VER-8
     }
@@ -374,9 +394,11 @@ void Crowd::add_accusations(const Actor& actor, const TaskId& id, const Task& ta
         return;
     }
     if (chance(4)) {
-        const auto segment = static_cast<std::uint32_t>(first_of(task.spec) + below(last_of(task)));
+        const std::uint32_t first = first_of(task.spec);
+        const std::uint32_t last = last_of(task) + (task.evaluation ? 1U : 0U);
+        const auto segment = static_cast<std::uint32_t>(first + below(last + 1U - first));
         const Hash256 end = true_end(task, segment, steps_in(task, segment));
-        const bool wrong = end != task.checkpoints[segment] || (is_of_diverging(task, shop_) && shop_.knows(end) &&
+        const bool wrong = end != claimed_after(task, segment) || (is_of_diverging(task, shop_) && shop_.knows(end) &&
                                                                 trace::open_divergence(shop_.state(end)));
         if (is_exact(task, segment) && (wrong ? !end.is_zero() : chance(3))) {
             out.push_back(contracts::OpenDispute{id, segment, role});

@@ -8,6 +8,9 @@
 #include <contracts/params/rules.hpp>
 #include <contracts/verification/lottery.hpp>
 #include <core/codec/borsh.hpp>
+#include <core/merkle/tree.hpp>
+#include <verifier/trace/commitment.hpp>
+#include <verifier/trace/evaluation.hpp>
 #include <verifier/trace/referee.hpp>
 
 namespace assay::model {
@@ -82,6 +85,7 @@ void Model::complete(const TaskId& id) {
 }
 
 void Model::act(const contracts::CompleteTask& a) {
+    at(a.task).evaluation = a.evaluation;
     complete(a.task);
 }
 
@@ -453,9 +457,40 @@ void Model::act(const contracts::ChallengeProfile& a) {
 
 // --- claims --------------------------------------------------------------------------------------------------
 
+namespace {
+
+/// EVL-2, EVL-5: the hold-out set stands at the next power of two, with nothing between it and the state.
+trace::Claim evaluation_claim(const Task& task) {
+    const contracts::EvaluationCommitment& committed = task.spec.evaluation.value();
+    std::uint32_t place = 1;
+    Hash256 right = committed.holdout;
+    for (std::uint32_t height = 0; place < task.spec.program.state_tensors; ++height, place *= 2) {
+        right = merkle::hash_children(right, merkle::empty_root(height));
+    }
+    trace::Claim claim;
+    claim.program = task.spec.program;
+    claim.program.state_tensors = 1;
+    claim.program.init_root = committed.graph_root;
+    claim.program.init_nodes = committed.nodes;
+    claim.program.initial_tensors = place + 1;
+    claim.program.initial_root =
+        trace::state_root_from(place + 1, merkle::hash_children(task.evaluation.value().tensors_root, right));
+    claim.dataset_root = task.spec.dataset_root;
+    claim.seed = task.spec.seed;
+    claim.initialisation = true;
+    claim.before = claim.program.initial_root;
+    claim.after = trace::score_root(task.evaluation->score);
+    return claim;
+}
+
+}  // namespace
+
 std::optional<trace::Claim> Model::claim_of(const TaskId& id, std::uint32_t segment) const {
     // DSP-37
     const Task& task = world_.tasks.at(id);
+    if (is_evaluation(task, segment)) {
+        return evaluation_claim(task);
+    }
     trace::Claim claim;
     claim.program = task.spec.program;
     claim.dataset_root = task.spec.dataset_root;

@@ -73,6 +73,7 @@ void read_task(Task& task, const contracts::Task& record) {
     task.solver_bond = record.solver_bond.grains;
     task.checkpoints.resize(record.checkpoints);
     task.diverged_at = record.diverged_at;
+    task.evaluation = record.evaluation;
     task.lottery = record.lottery;
     task.second_window = record.second_window;
     task.depth = record.depth;

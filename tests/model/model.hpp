@@ -240,6 +240,10 @@ bool is_over(contracts::TaskState state);
 std::uint32_t first_of(const contracts::TaskSpec& spec);
 /// The number of the last segment that was executed, or is to be.
 std::uint32_t last_of(const Task& task);
+/// EVL-5: whether that is the number of its evaluation.
+bool is_evaluation(const Task& task, std::uint32_t segment);
+/// The state root that its solver claims after a segment.
+Hash256 claimed_after(const Task& task, std::uint32_t segment);
 std::uint64_t steps_before(const contracts::TaskSpec& spec, std::uint32_t segment);
 std::uint32_t steps_in(const Task& task, std::uint32_t segment);
 bool is_exact(const Task& task, std::uint32_t segment);

@@ -76,6 +76,13 @@ Player Crowd::make_player(const Actor& /*actor*/, const DisputeId& id, const Mir
         const bool denies_truth = !responds && player.replay && player.replay->state_root_after(0) == claim.after;
         return denies_truth ? play_measurement(shop_, start, replayed, claimed, claim.seed, true) : std::move(player);
     }
+    if (is_evaluation(task, dispute.segment) && !dispute.verdict) {
+        const Hash256 state = task.checkpoints.back();
+        Player honest = play_evaluation(shop_, state, claim.seed, false);
+        const bool is_true = honest.replay && honest.replay->state_root_after(0) == claim.after;
+        // The solver defends what it claimed, and its accuser says otherwise.
+        return is_true == responds ? std::move(honest) : play_evaluation(shop_, state, claim.seed, true);
+    }
     const bool diverging = task.spec.program.step_root == shop_.spec(true).program.step_root;
     const Way truth = diverging ? Way::kDiverges : Way::kTruth;
     if (responds) {
@@ -157,7 +164,11 @@ void Crowd::add_moves(const Actor& actor, const Mirror& chain, Actions& out) {
 
 /// A specification that is wrong in one way, or nearly.
 contracts::TaskSpec Crowd::spoil(contracts::TaskSpec spec, const TaskId& parent) {
-    switch (below(8)) {
+    switch (below(9)) {
+        case 8:
+            spec.evaluation = shop_.scoring();
+            (chance(50) ? spec.evaluation->nodes : spec.program.state_tensors) = 20'000;
+            break;
         case 0:
             spec.reward = {~std::uint64_t{0}};
             break;
@@ -241,7 +252,9 @@ contracts::Action Crowd::nonsense(const Actor& actor, const Mirror& chain) {
         case 5:
             return contracts::PostCheckpoint{id, segment, root, {}};
         case 6:
-            return contracts::CompleteTask{id};
+            return contracts::CompleteTask{
+                id, chance(30) ? std::optional(contracts::Evaluation{root, static_cast<std::uint32_t>(random_())})
+                               : std::nullopt};
         case 7:
             return contracts::CancelTask{id};
         case 8:

@@ -84,6 +84,7 @@ struct Task {
     std::uint64_t solver_bond = 0;
     std::vector<Hash256> checkpoints;  ///< state roots
     std::optional<std::uint64_t> diverged_at;
+    std::optional<contracts::Evaluation> evaluation;
     std::vector<Duty> duties;
     std::optional<Profiling> profiling;
     Hash256 lottery;

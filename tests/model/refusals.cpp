@@ -7,6 +7,7 @@
 #include <contracts/availability/availability.hpp>
 #include <contracts/params/rules.hpp>
 #include <core/codec/borsh.hpp>
+#include <verifier/trace/commitment.hpp>
 #include <verifier/trace/referee.hpp>
 
 /// Every reason that the rules give to refuse an action. Which of several a receipt names is the chain's choice.
@@ -51,12 +52,17 @@ bool is_sound(const contracts::TaskSpec& spec) {
     const bool distance = tolerant ? spec.distance && !spec.parent && program.state_tensors <= 256 &&
                                          spec.distance->nodes >= 1 && spec.distance->nodes <= 10'000
                                    : !spec.distance;
+    const auto& evaluation = spec.evaluation;
+    const bool evaluated = !evaluation || (evaluation->nodes >= 1 && evaluation->nodes <= 10'000 &&
+                                           !evaluation->holdout.is_zero() && program.state_tensors <= 512 &&
+                                           is_text(evaluation->data.location, 256));
     const std::uint64_t segments = (spec.steps - 1) / spec.checkpoint_interval + 1;
     const std::uint64_t step =
         rounds_for(std::min<std::uint64_t>(spec.steps, spec.checkpoint_interval)) + rounds_for(program.step_nodes);
     const std::uint64_t distances = spec.distance ? rounds_for(spec.distance->nodes) : 0;
-    return distance && segments <= 1'024 && spec.steps <= ~std::uint64_t{0} / program.batch_size &&
-           std::max({step, rounds_for(program.init_nodes), distances}) + 4 <= 8;
+    const std::uint64_t evaluating = evaluation ? rounds_for(evaluation->nodes) : 0;
+    return distance && evaluated && segments <= 1'024 && spec.steps <= ~std::uint64_t{0} / program.batch_size &&
+           std::max({step, rounds_for(program.init_nodes), distances, evaluating}) + 4 <= 8;
 }
 
 /// What the model does not compute but takes from the receipt.
@@ -257,6 +263,10 @@ Model::Why Model::why(const contracts::PostCheckpoint& a) const {
 }
 
 Model::Why Model::why(const contracts::CompleteTask& a) const {
+    const auto& evaluation = a.evaluation;
+    if (evaluation && (evaluation->score >> 23U & 0xffU) == 0xffU) {
+        return {TxError::kFieldOutOfRange};  // EVL-3
+    }
     const Task* task = find(a.task);
     if (task == nullptr) {
         return {TxError::kTaskUnknown};
@@ -270,6 +280,14 @@ Model::Why Model::why(const contracts::CompleteTask& a) const {
     }
     if (task->checkpoints.size() != last_of(*task) + 1U) {
         out.insert(TxError::kCheckpointsMissing);
+    }
+    if (evaluation.has_value() != task->spec.evaluation.has_value()) {
+        out.insert(TxError::kEvaluationMismatch);  // EVL-4
+    }
+    const std::uint32_t tensors = task->spec.program.state_tensors;
+    if (evaluation && (task->checkpoints.empty() ||
+                       trace::state_root_from(tensors, evaluation->tensors_root) != task->checkpoints.back())) {
+        out.insert(TxError::kNotFinalState);  // EVL-4
     }
     return out;
 }
@@ -291,7 +309,7 @@ Model::Why Model::why(const contracts::CancelTask& a) const {
 
 Model::Why Model::why(const contracts::CommitVerdict& a) const {
     Why out;
-    if (a.segment > 1'024) {
+    if (a.segment > 1'025) {
         out.insert(TxError::kFieldOutOfRange);
     }
     const Task* task = find(a.task);
@@ -315,7 +333,7 @@ Model::Why Model::why(const contracts::CommitVerdict& a) const {
 
 bool Model::rejects(const Task& task, std::uint32_t segment, const contracts::Verdict& verdict) const {
     if (is_exact(task, segment)) {
-        return verdict.end_root != task.checkpoints.at(segment);  // VER-6
+        return verdict.end_root != claimed_after(task, segment);  // VER-6
     }
     const contracts::Distances bound = task.profiling->threshold.value();
     return !verdict.measurement || trace::relative_drift(verdict.measurement->parameters) > bound.parameters ||
@@ -325,7 +343,7 @@ bool Model::rejects(const Task& task, std::uint32_t segment, const contracts::Ve
 Model::Why Model::why(const contracts::PublishVerdict& a) const {
     Why out;
     const contracts::Verdict& verdict = a.verdict;
-    if (a.segment > 1'024 || (verdict.measurement && !trace::is_possible(*verdict.measurement))) {
+    if (a.segment > 1'025 || (verdict.measurement && !trace::is_possible(*verdict.measurement))) {
         out.insert(TxError::kFieldOutOfRange);
         return out;
     }
@@ -368,7 +386,7 @@ Model::Why Model::why(const contracts::PublishVerdict& a) const {
 
 Model::Why Model::why(const contracts::DiscloseVerdict& a) const {
     Why out;
-    if (a.segment > 1'024) {
+    if (a.segment > 1'025) {
         out.insert(TxError::kFieldOutOfRange);
     }
     const Task* task = find(a.task);
@@ -404,7 +422,7 @@ Model::Why Model::why(const contracts::DiscloseVerdict& a) const {
 
 Model::Why Model::why(const contracts::OpenDispute& a) const {
     Why out;
-    if (a.role == Role::kSolver || a.role == Role::kValidator || a.segment > 1'024) {
+    if (a.role == Role::kSolver || a.role == Role::kValidator || a.segment > 1'025) {
         out.insert(TxError::kFieldOutOfRange);
     }
     const Task* task = find(a.task);
@@ -417,7 +435,7 @@ Model::Why Model::why(const contracts::OpenDispute& a) const {
     if (!in_window) {
         out.insert(TxError::kTaskState);  // DSP-39
     }
-    if (a.segment < first_of(task->spec) || a.segment > last_of(*task)) {
+    if (a.segment < first_of(task->spec) || a.segment > last_of(*task) + (task->evaluation ? 1U : 0U)) {
         out.insert(TxError::kSegmentUnknown);
     } else if (!is_exact(*task, a.segment)) {
         out.insert(TxError::kNotExact);
@@ -434,7 +452,7 @@ Model::Why Model::why(const contracts::OpenDispute& a) const {
 
 Model::Why Model::why(const contracts::ChallengeVerdict& a) const {
     Why out;
-    if (a.segment > 1'024 || a.role == Role::kValidator) {
+    if (a.segment > 1'025 || a.role == Role::kValidator) {
         out.insert(TxError::kFieldOutOfRange);
     }
     const Task* task = find(a.task);

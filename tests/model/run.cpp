@@ -101,6 +101,7 @@ class Session {
                 ++coverage
                     [std::string("dispute ") + (ended->claim_refuted ? "refuted " : "upheld ") +
                      to_string(ended->reason)];
+                note_score(*ended, coverage);
             } else if (const auto* over = std::get_if<contracts::history::ProfilingEnded>(&entry.event)) {
                 ++coverage[std::string("profiling ") + to_string(over->outcome)];
             } else if (const auto* moved = std::get_if<contracts::history::DisputeMoved>(&entry.event)) {
@@ -123,6 +124,14 @@ class Session {
         }
         for (const auto& [key, value] : outcome.changes) {
             slots_written_ += key.front() == static_cast<std::uint8_t>(contracts::SlotKind::kValidator) ? 0U : 1U;
+        }
+    }
+
+    void note_score(const contracts::history::DisputeEnded& ended, Coverage& coverage) {
+        const Dispute& dispute = mirror_.world.disputes.at(ended.dispute);
+        if (is_evaluation(mirror_.world.tasks.at(dispute.task), dispute.segment)) {
+            const std::string ruling = ended.claim_refuted ? "score refuted " : "score upheld ";
+            ++coverage[ruling + to_string(ended.reason)];
         }
     }
 

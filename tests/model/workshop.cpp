@@ -30,6 +30,7 @@ Workshop::Workshop() {
     runs_.push_back(std::make_unique<ToyRun>(Tamper{false, 2, 2, 2}, diverging));
     spec_ = runs_.front()->spec();
     diverging_spec_ = runs_.back()->spec();
+    scoring_ = contracts::test::evaluated_spec(spec_).evaluation.value();
     distance_ = contracts::test::tolerance_spec().distance.value();
     for (int way = 0; way < kWays; ++way) {
         starts_[static_cast<Way>(way)] = keep(run(static_cast<Way>(way)).state(0));
@@ -68,6 +69,13 @@ trace::Measurement Workshop::measure(
     const Hash256& start, const Hash256& replayed, const Hash256& claimed, std::uint64_t seed
 ) {
     return contracts::test::measure(state(start), state(replayed), state(claimed), seed);
+}
+
+const contracts::Evaluation& Workshop::evaluation(const Hash256& root) {
+    const auto found = evaluations_.find(root);
+    return found != evaluations_.end()
+               ? found->second
+               : evaluations_.emplace(root, contracts::test::evaluation_of(state(root))).first->second;
 }
 
 contracts::ServeChunk Workshop::chunk(
@@ -111,6 +119,20 @@ Player play_measurement(
     if (lies) {
         const auto commit = static_cast<std::uint32_t>(player.world->init.size() - 1);
         told.push_back({0, commit, [](canonical::Tensor& tensor) { ++tensor.data[0]; }, 0});
+    }
+    player.replay = std::make_unique<trace::testing::ScalarReplay>(*player.world, true, seed, told);
+    return player;
+}
+
+Player play_evaluation(Workshop& shop, const Hash256& state, std::uint64_t seed, bool lies) {
+    if (!shop.knows(state)) {
+        return {};
+    }
+    Player player;
+    player.world = std::make_unique<trace::testing::World>(contracts::test::evaluating_world(shop.state(state)));
+    std::vector<trace::testing::Lie> told;
+    if (lies) {
+        told.push_back(contracts::test::flattery());
     }
     player.replay = std::make_unique<trace::testing::ScalarReplay>(*player.world, true, seed, told);
     return player;

@@ -10,6 +10,7 @@
 
 #include <tests/model/records.hpp>
 #include <tests/unit/contracts/distances.hpp>
+#include <tests/unit/contracts/evaluations.hpp>
 
 /// What the actors of a crowd compute: the toy program's states, each made once and known by its root.
 namespace assay::model {
@@ -45,6 +46,8 @@ class Workshop {
     const contracts::TaskSpec& spec(bool diverges) const { return diverges ? diverging_spec_ : spec_; }
     const contracts::DistanceCommitment& distance() const { return distance_; }
 
+    const contracts::EvaluationCommitment& scoring() const { return scoring_; }
+
     Hash256 start(Way way);
     /// The root after step `step` from the state `before`; zero when that state is unknown.
     Hash256 next(Way way, const Hash256& before, std::uint64_t step);
@@ -54,6 +57,8 @@ class Workshop {
     trace::Measurement measure(
         const Hash256& start, const Hash256& replayed, const Hash256& claimed, std::uint64_t seed
     );
+    /// What an honest solver says of the final state with this root, which is known.
+    const contracts::Evaluation& evaluation(const Hash256& root);
     /// The answer to a challenge of the state with this root, which is known.
     contracts::ServeChunk chunk(
         const contracts::ChallengeId& challenge, const Hash256& root, std::uint32_t tensor, std::uint64_t tile
@@ -68,7 +73,9 @@ class Workshop {
     contracts::TaskSpec spec_;
     contracts::TaskSpec diverging_spec_;
     contracts::DistanceCommitment distance_;
+    contracts::EvaluationCommitment scoring_;
     std::map<Hash256, State> states_;
+    std::map<Hash256, contracts::Evaluation> evaluations_;
     std::map<std::tuple<Way, Hash256, std::uint64_t>, Hash256> steps_;
     std::map<Way, Hash256> starts_;
 };
@@ -84,5 +91,8 @@ Player play_segment(Workshop& shop, const trace::Claim& claim, Way way);
 Player play_measurement(
     Workshop& shop, const Hash256& start, const Hash256& replayed, const Hash256& claimed, std::uint64_t seed, bool lies
 );
+
+/// Over the score of a state, as it is or with the lie of a lower loss; without a replay when the state is unknown.
+Player play_evaluation(Workshop& shop, const Hash256& state, std::uint64_t seed, bool lies);
 
 }  // namespace assay::model

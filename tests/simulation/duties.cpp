@@ -13,6 +13,7 @@
 #include <verifier/roles/verifier.hpp>
 #include <verifier/roles/watch.hpp>
 #include <verifier/roles/whistleblower.hpp>
+#include <verifier/trace/evaluation.hpp>
 #include <verifier/trace/referee.hpp>
 
 namespace assay::simulation {
@@ -96,7 +97,9 @@ void Worker::add_solving(const View& view, const Task& task, Actions& out) {
     } else if (const auto* post = as<intent::PostCheckpoint>(decided)) {
         out.push_back(contracts::PostCheckpoint{task.id, post->index, trained.at(post->index), {}});
     } else if (as<intent::Complete>(decided) != nullptr) {
-        out.push_back(contracts::CompleteTask{task.id});
+        const bool has_score = task.spec.evaluation.has_value();
+        out.push_back(contracts::CompleteTask{
+            task.id, has_score ? std::optional(shop_.evaluation(trained.back())) : std::nullopt});
     }
 }
 
@@ -132,7 +135,9 @@ void Worker::replay(
             replays.missing_checkpoint = segment - 1;
             return;
         }
-        root = shop_.after(Way::kTruth, before, contracts::first_step(task.spec, segment), steps);
+        root = segment == contracts::evaluation_segment(task)
+                   ? trace::score_root(shop_.evaluation(before).score)
+                   : shop_.after(Way::kTruth, before, contracts::first_step(task.spec, segment), steps);
     }
     replays.fetch_failures = 0;
     replays.missing_checkpoint.reset();
@@ -141,7 +146,7 @@ void Worker::replay(
 
 contracts::VerdictOpening Worker::make_opening(const View& view, const Task& task, const contracts::Assignment& duty) {
     const std::uint32_t segment = duty.segment;
-    const Hash256 claimed = root_at(*view.state, task.id, segment);
+    const Hash256 claimed = contracts::claimed_root(*view.state, task, segment);
     contracts::VerdictOpening opening;
     opening.decoy_root = model::mix(Hash256{task.id.data}, id_, 1 + segment * 2U);
     opening.salt = model::mix(Hash256{task.id.data}, id_, 2 + segment * 2U);
@@ -170,7 +175,7 @@ void Worker::add_verifying(const View& view, const Task& task, Actions& out) {
         roles::VerifierView verifier;
         verifier.task = task;
         verifier.assignment = duty;
-        verifier.claimed = root_at(*view.state, task.id, duty.segment);
+        verifier.claimed = contracts::claimed_root(*view.state, task, duty.segment);
         verifier.replays = replays_[part];
         if (kind_ == Kind::kLazyVerifier) {
             verifier.replays.first = verifier.claimed;
@@ -225,8 +230,8 @@ void Worker::add_watching(const View& view, const Task& task, Actions& out) {
     watch.task = task;
     watch.seed = static_cast<std::uint64_t>(place_);
     watch.challenged = challenged_[task.id];
-    for (std::uint32_t segment = 0; segment <= contracts::segment_count(task); ++segment) {
-        watch.claimed.push_back(root_at(*view.state, task.id, segment));
+    for (std::uint32_t segment = 0; segment <= contracts::last_segment(task); ++segment) {
+        watch.claimed.push_back(contracts::claimed_root(*view.state, task, segment));
         watch.replays.push_back(replays_[{task.id, segment, id_}]);
         watch.has_disputed =
             watch.has_disputed || contracts::find_dispute(*view.state, contracts::dispute_id(task.id, segment, id_));
@@ -284,16 +289,21 @@ void Worker::add_moves(const View& view, const Task& task, Actions& out) {
         if (as<roles::Wait>(decided) != nullptr) {
             continue;
         }
-        if (const auto move = make_move(dispute, task)) {
+        if (const auto move = make_move(view, dispute, task)) {
             out.push_back(*move);
         }
     }
 }
 
-std::optional<contracts::Action> Worker::make_move(const contracts::Dispute& dispute, const Task& /*task*/) {
+std::optional<contracts::Action> Worker::make_move(
+    const View& view, const contracts::Dispute& dispute, const Task& task
+) {
     const bool responds = dispute.responder == id_;
     if (!players_.contains(dispute.id)) {
-        players_[dispute.id] = model::play_segment(shop_, dispute.claim, responds ? way_ : Way::kTruth);
+        const Hash256 final_root = root_at(*view.state, task.id, task.checkpoints - 1);
+        players_[dispute.id] = dispute.segment == contracts::evaluation_segment(task)
+                                   ? model::play_evaluation(shop_, final_root, dispute.claim.seed, false)
+                                   : model::play_segment(shop_, dispute.claim, responds ? way_ : Way::kTruth);
     }
     trace::Replay* replay = players_[dispute.id].replay.get();
     if (replay == nullptr) {

@@ -205,6 +205,9 @@ void Worker::add_submission(const View& view, Actions& out) {
     spec.reward = {20 * kCoin};
     spec.verification_fee = {6 * kCoin};
     spec.training_blocks = 60;
+    if (events_.chance(50)) {
+        spec.evaluation = shop_.scoring();
+    }
     spec.title = "simulated " + std::to_string(tasks_to_submit);
     --tasks_to_submit;
     out.push_back(contracts::SubmitTask{spec});

@@ -101,7 +101,9 @@ class Worker {
     void add_watching(const View& view, const contracts::Task& task, Actions& out);
     void add_verdict_watching(const View& view, const contracts::Task& task, Actions& out);
     void add_moves(const View& view, const contracts::Task& task, Actions& out);
-    std::optional<contracts::Action> make_move(const contracts::Dispute& dispute, const contracts::Task& task);
+    std::optional<contracts::Action> make_move(
+        const View& view, const contracts::Dispute& dispute, const contracts::Task& task
+    );
     contracts::VerdictOpening make_opening(
         const View& view, const contracts::Task& task, const contracts::Assignment& duty
     );

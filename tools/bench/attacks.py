@@ -23,6 +23,7 @@ ATTACKS = [
     ("wrong batch", "data", "exact"),
     ("another seed's start", "init", "exact"),
     ("another learning rate", "optimizer", "exact"),
+    ("flattered score", "score", "exact"),
     ("withheld artifact", "withhold", "exact"),
     ("moves in the last second", "late", "exact"),
     ("solver and all verifiers collude", "collusion", "exact"),

@@ -169,8 +169,10 @@ void read_parameters(const TomlSection& section, Parameters& out) {
     section.read("dispute_extension_blocks", 1U, 1U << 30U, out.dispute_extension_blocks);
     const std::uint32_t segments = std::max(out.segments_checked, out.segments_checked_max);
     const std::uint32_t verifiers = std::max(out.verifiers_per_segment, out.verifiers_per_segment_max);
-    if (segments * verifiers > 256) {
-        section.fail("segments_checked_max", "times verifiers_per_segment_max must be at most 256 assignments");
+    if ((segments + 1) * verifiers > 256) {
+        section.fail(
+            "segments_checked_max", "plus 1, times verifiers_per_segment_max, must be at most 256 assignments"
+        );
     }
 }
 

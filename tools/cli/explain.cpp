@@ -16,6 +16,9 @@ using nlohmann::json;
 std::string number(std::uint64_t value) { return std::to_string(value); }
 std::string hex(const Hash256& hash) { return to_hex(hash.view()); }
 
+/// EVL-5: of the solver's claims only an evaluation's is a function of a state other than segment 0's.
+bool is_over_score(const Dispute& d) { return d.claim.initialisation && d.segment != 0 && !d.verdict && !d.profile; }
+
 std::string subject_text(const Dispute& d) {
     if (d.verdict) {
         return "the " + std::string(contracts::to_string(d.verdict->part)) + " of a verdict on segment " +
@@ -25,7 +28,7 @@ std::string subject_text(const Dispute& d) {
         return "the " + std::string(contracts::to_string(d.profile->part)) + " in a profiler's report" +
                (d.segment == 0 ? "" : " on segment " + number(d.segment));
     }
-    return "segment " + number(d.segment);
+    return is_over_score(d) ? "the score" : "segment " + number(d.segment);
 }
 std::string responder_name(const Dispute& d) { return d.verdict ? "verifier" : d.profile ? "profiler" : "solver"; }
 bool is_over_measurement(const Dispute& d) {
@@ -39,6 +42,10 @@ std::string claim_text(const Dispute& d) {
     if (is_over_measurement(d)) {
         return who + "the distance program makes of the three states\n    " + hex(d.claim.before) +
                "\n  the measurement\n    " + hex(d.claim.after) + "\n";
+    }
+    if (is_over_score(d)) {
+        return who + "the task's evaluation makes of the final state and the hold-out set\n    " + hex(d.claim.before) +
+               "\n  the score\n    " + hex(d.claim.after) + "\n";
     }
     if (d.claim.initialisation) {
         return who + "the task's initialisation makes the state\n    " + hex(d.claim.after) + "\n";
@@ -72,7 +79,8 @@ std::string pinpoint_text(const Dispute& d) {
         return "  It did not come to a single step: steps " + number(d.position.first_step) + " to " +
                number(d.position.first_step + d.position.step_count - 1) + " are in question.\n";
     }
-    std::string out = d.claim.initialisation ? "  The initialisation" : "  Step " + number(at.step);
+    const std::string function = is_over_score(d) ? "  The evaluation" : "  The initialisation";
+    std::string out = d.claim.initialisation ? function : "  Step " + number(at.step);
     if (at.node) {
         out += ", node " + number(*at.node);
     }

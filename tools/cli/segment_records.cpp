@@ -31,12 +31,13 @@ artifacts::SegmentRecords prove_segment(
     artifacts::SegmentRecords out;
     out.task = decode_proven<contracts::Task>(slot, "task " + to_hex(task.view()));
     out.segment = segment;
-    const std::uint32_t last = contracts::segment_count(out.task);
+    const std::uint32_t last = contracts::last_segment(out.task);
+    const bool is_evaluation = segment == contracts::evaluation_segment(out.task);
     if (segment > last) {
         throw Failure(kExitNotFound, "not_found",
                       "the task has no segment " + std::to_string(segment) + "; its last is " + std::to_string(last));
     }
-    if (segment >= out.task.checkpoints) {
+    if (!is_evaluation && segment >= out.task.checkpoints) {
         throw Failure(kExitNotFound, "not_found",
                       "checkpoint " + std::to_string(segment) + " is not posted yet; " +
                           std::to_string(out.task.checkpoints) + " are");
@@ -44,7 +45,9 @@ artifacts::SegmentRecords prove_segment(
     if (segment != 0) {
         out.before = prove_checkpoint(rpc, task, segment - 1, slot);
     }
-    out.after = prove_checkpoint(rpc, task, segment, slot);
+    if (!is_evaluation) {
+        out.after = prove_checkpoint(rpc, task, segment, slot);
+    }
     check_signed(rpc, slot, trust);
     return out;
 }

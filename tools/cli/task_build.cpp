@@ -286,6 +286,9 @@ std::optional<BuiltTask> build_task(const std::filesystem::path& directory, Find
     built.program = std::move(made->program);
     built.initial = std::move(made->initial);
     check_data(built.file.model, built.data, findings);
+    if (built.file.holdout) {
+        built.evaluation = build_evaluation(built.file, built.data, built.program, findings);
+    }
     ASSERT(program::check_program(built.program).has_value() && built.initial.size() == built.program.initial.size());
     built.program_artifact = codec::encode(built.program);
     if (!built.program.initial.empty()) {
@@ -296,6 +299,9 @@ std::optional<BuiltTask> build_task(const std::filesystem::path& directory, Find
     expect_size(built.initial_artifact.size(), "model", "the initial tensors", findings);
     complete_spec(built);
     commit_distance(built, findings);
+    if (built.evaluation) {
+        built.spec.evaluation = commit_evaluation(*built.evaluation);
+    }
     check_against_chain(built.spec, findings);
     return findings.has_errors() ? std::nullopt : std::optional(std::move(built));
 }

@@ -9,6 +9,7 @@
 #include <core/base/bytes.hpp>
 #include <tools/cli/findings.hpp>
 #include <tools/cli/task_data.hpp>
+#include <tools/cli/task_evaluation.hpp>
 #include <tools/cli/task_file.hpp>
 #include <verifier/canonical/tile.hpp>
 #include <verifier/program/program.hpp>
@@ -22,6 +23,7 @@ struct BuiltTask {
     program::Program program;
     std::vector<canonical::Tensor> initial;  ///< values for program.initial
     Bytes program_artifact;
+    std::optional<BuiltEvaluation> evaluation;
     Bytes initial_artifact;   ///< empty when the program has no initial tensors
     contracts::TaskSpec spec; ///< complete but for the locations
 };

@@ -87,6 +87,9 @@ struct Column {
     std::uint64_t integers_from = 0;  ///< columns from here on are written as integers whatever they are stored as
 };
 
+/// "[data] rows" and so on: what a finding about the task's data names.
+std::string key(const TaskFile& task, const char* name) { return "[" + task.data.section + "] " + name; }
+
 /// What of `file` makes the rows; empty after a finding.
 std::vector<Column> choose_columns(
     const TaskFile& task, const artifacts::SafetensorsFile& file, const std::string& path, Findings& findings
@@ -101,7 +104,7 @@ std::vector<Column> choose_columns(
         for (const std::string& name : task.data.columns) {
             const auto column = find(name);
             if (column == file.tensors.end()) {
-                findings.error("[data] columns", path + " has no tensor \"" + name + "\", and none named \"rows\"");
+                findings.error(key(task, "columns"), path + " has no tensor \"" + name + "\", and none named \"rows\"");
                 return {};
             }
             columns.push_back({.name = name, .tensor = &column->tensor});
@@ -120,7 +123,7 @@ std::vector<Column> choose_columns(
         column.integers_from = column.width;
         if (column.rows != rows) {
             findings.error(
-                "[data] rows", path + ": \"" + column.name + "\" has " + std::to_string(column.rows) +
+                key(task, "rows"), path + ": \"" + column.name + "\" has " + std::to_string(column.rows) +
                                    " rows, and another tensor " + std::to_string(rows)
             );
             return {};
@@ -133,7 +136,9 @@ std::vector<Column> choose_columns(
 }
 
 /// Writes one column's values; false after a finding.
-bool write_column(const Column& column, std::uint64_t at, std::uint64_t width, Bytes& out, Findings& findings) {
+bool write_column(
+    const Column& column, std::uint64_t at, std::uint64_t width, Bytes& out, const std::string& key, Findings& findings
+) {
     const Tensor& tensor = *column.tensor;
     for (std::uint64_t row = 0; row < column.rows; ++row) {
         for (std::uint64_t col = 0; col < column.width; ++col) {
@@ -143,7 +148,7 @@ bool write_column(const Column& column, std::uint64_t at, std::uint64_t width, B
             const auto value = is_real ? finite_at(tensor, from) : integer_at(tensor, from);
             if (!value) {
                 findings.error(
-                    "[data] rows", "\"" + column.name + "\" has in row " + std::to_string(row) + " a number that is " +
+                    key, "\"" + column.name + "\" has in row " + std::to_string(row) + " a number that is " +
                                        (is_real ? "not finite" : "no 32-bit integer")
                 );
                 return false;
@@ -154,8 +159,9 @@ bool write_column(const Column& column, std::uint64_t at, std::uint64_t width, B
     return true;
 }
 
-std::optional<TaskData> finish(Bytes artifact) {
+std::optional<TaskData> finish(const TaskFile& task, Bytes artifact) {
     TaskData data;
+    data.section = task.data.section;
     auto dataset = artifacts::Dataset::decode(artifact);
     ASSERT(dataset.has_value());
     data.artifact = std::move(artifact);
@@ -168,7 +174,8 @@ std::optional<TaskData> load_text(const TaskFile& task, Findings& findings) {
     const auto path = task.directory / *task.data.text;  // an absolute path replaces the directory
     if (!takes_tokens(task.model)) {
         findings.error(
-            "[data] text", std::string("a ") + kind_of(task.model) + " model takes no text; give it rows, a safetensors file"
+            key(task, "text"),
+            std::string("a ") + kind_of(task.model) + " model takes no text; give it rows, a safetensors file"
         );
         return std::nullopt;
     }
@@ -176,31 +183,33 @@ std::optional<TaskData> load_text(const TaskFile& task, Findings& findings) {
     const std::uint32_t context = context_of(task.model);
     const std::uint64_t row_bytes = 4 * (std::uint64_t{context} + 1);
     if (text.size() > kMaxArtifact / row_bytes) {
-        findings.error("[data] text", path.string() + " is too long: workers do not fetch datasets above 1 GiB");
+        findings.error(key(task, "text"), path.string() + " is too long: workers do not fetch datasets above 1 GiB");
         return std::nullopt;
     }
     auto built = artifacts::build_text_dataset(text, context);
     if (!built) {
-        findings.error("[data] text", path.string() + ": " + artifacts::to_string(built.error()));
+        findings.error(key(task, "text"), path.string() + ": " + artifacts::to_string(built.error()));
         return std::nullopt;
     }
-    auto data = finish(std::move(built->artifact));
+    auto data = finish(task, std::move(built->artifact));
     data->vocabulary = built->vocabulary_size;
     return data;
 }
 
 /// The file's tensors; nullopt after a finding.
-std::optional<artifacts::SafetensorsFile> read_tensors(const std::filesystem::path& path, Findings& findings) {
+std::optional<artifacts::SafetensorsFile> read_tensors(
+    const std::filesystem::path& path, const std::string& key, Findings& findings
+) {
     std::error_code error;
     const std::uint64_t size = std::filesystem::file_size(path, error);
     if (!error && size > 2 * kMaxArtifact) {
-        findings.error("[data] rows", path.string() + " is too long: workers do not fetch datasets above 1 GiB");
+        findings.error(key, path.string() + " is too long: workers do not fetch datasets above 1 GiB");
         return std::nullopt;
     }
     auto file = artifacts::decode_safetensors(as_bytes(read_file(path)));
     if (!file) {
         findings.error(
-            "[data] rows",
+            key,
             path.string() + " is not a safetensors file of F32, I32 and I64 tensors of one or two dimensions (ART-1 to 4)"
         );
         return std::nullopt;
@@ -210,7 +219,7 @@ std::optional<artifacts::SafetensorsFile> read_tensors(const std::filesystem::pa
 
 std::optional<TaskData> load_rows(const TaskFile& task, Findings& findings) {
     const auto path = task.directory / *task.data.rows;
-    const auto file = read_tensors(path, findings);
+    const auto file = read_tensors(path, key(task, "rows"), findings);
     if (!file) {
         return std::nullopt;
     }
@@ -225,14 +234,16 @@ std::optional<TaskData> load_rows(const TaskFile& task, Findings& findings) {
     const std::uint64_t rows = columns[0].rows;
     if (width > canonical::kMaxRowWidth || rows * width > kMaxArtifact / 4) {
         findings.error(
-            "[data] rows", path.string() + ": " + std::to_string(rows) + " rows of " + std::to_string(width) +
+            key(task, "rows"), path.string() + ": " + std::to_string(rows) + " rows of " + std::to_string(width) +
                                " values; a row has at most " + std::to_string(canonical::kMaxRowWidth) +
                                ", and workers do not fetch datasets above 1 GiB"
         );
         return std::nullopt;
     }
     if (takes_tokens(task.model) && columns[0].tensor->dtype == DType::kF32) {
-        findings.error("[data] rows", path.string() + ": \"" + columns[0].name + "\" holds reals; tokens are integers");
+        findings.error(
+            key(task, "rows"), path.string() + ": \"" + columns[0].name + "\" holds reals; tokens are integers"
+        );
         return std::nullopt;
     }
     Tensor out = canonical::make_tensor(
@@ -240,12 +251,15 @@ std::optional<TaskData> load_rows(const TaskFile& task, Findings& findings) {
     );
     std::uint64_t at = 0;
     for (const Column& column : columns) {
-        if (!write_column(column, at, width, out.data, findings)) {
+        if (!write_column(column, at, width, out.data, key(task, "rows"), findings)) {
             return std::nullopt;
         }
         at += column.width;
     }
-    auto data = finish(artifacts::encode_safetensors({.tensors = {{.name = kRowsName, .tensor = std::move(out)}}, .metadata = {}}));
+    auto data = finish(
+        task,
+        artifacts::encode_safetensors({.tensors = {{.name = kRowsName, .tensor = std::move(out)}}, .metadata = {}})
+    );
     data->is_real.clear();
     for (const Column& column : columns) {
         for (std::uint64_t i = 0; i < column.width; ++i) {
@@ -267,7 +281,7 @@ void check_below(
             const std::uint32_t word = word_at(words, col);
             if (word >= end) {
                 findings.error(
-                    "data", "value " + std::to_string(col) + " of row " + std::to_string(row) + " is " +
+                    data.section, "value " + std::to_string(col) + " of row " + std::to_string(row) + " is " +
                                 std::to_string(static_cast<std::int32_t>(word)) + "; " + what + " are 0 to " +
                                 std::to_string(end - 1)
                 );

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <core/base/bytes.hpp>
@@ -15,6 +16,7 @@ namespace assay::cli {
 
 /// A task's dataset, ready to be put in a store.
 struct TaskData {
+    std::string section = "data";  ///< of task.toml, for findings
     Bytes artifact;
     std::shared_ptr<const artifacts::Dataset> dataset;
     std::uint32_t vocabulary = 0;  ///< of a text; 0 otherwise

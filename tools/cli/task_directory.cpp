@@ -28,6 +28,9 @@ contracts::TaskSpec pack_task(
     if (spec.initial_artifact) {
         put(built->initial_artifact, *spec.initial_artifact);
     }
+    if (spec.evaluation) {
+        put(built->evaluation->artifact, spec.evaluation->data);
+    }
     return spec;
 }
 

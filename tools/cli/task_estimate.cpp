@@ -139,6 +139,17 @@ std::string rounds_text(const DisputeBound& dispute) {
     return out + "), then a proof; at a " + dispute.op + " node";
 }
 
+json evaluation_to_json(const BuiltTask& task) {
+    if (!task.evaluation) {
+        return {};
+    }
+    const std::uint32_t rows = task.evaluation->holdout.shape.rows;
+    return {{"rows", rows},
+            {"batches", rows / task.program.batch_size},
+            {"nodes", task.evaluation->program.init.size()},
+            {"bytes", task.evaluation->artifact.size()}};
+}
+
 }  // namespace
 
 Estimate estimate_task(const BuiltTask& task) {
@@ -147,7 +158,10 @@ Estimate estimate_task(const BuiltTask& task) {
     add_work(out, task.program.step);
     out.rows_read = task.spec.steps * task.program.batch_size;  // TASK-2: fits
     out.segments = contracts::segment_count(task.spec);
-    const std::uint64_t step_peak = std::max(peak_bytes(task.program.step), peak_bytes(task.program.init));
+    std::uint64_t step_peak = std::max(peak_bytes(task.program.step), peak_bytes(task.program.init));
+    if (task.evaluation) {
+        step_peak = std::max(step_peak, peak_bytes(task.evaluation->program.init));
+    }
     out.training_bytes = task.data.artifact.size() + out.state_bytes + step_peak;
     out.dispute_bytes += task.data.artifact.size() + out.state_bytes;
     const std::uint64_t steps = std::min<std::uint64_t>(task.spec.steps, task.spec.checkpoint_interval);
@@ -171,6 +185,7 @@ json to_json(const Estimate& e, const BuiltTask& task) {
         {"batch_size", program.batch_size},
         {"dataset", {{"rows", program.dataset.rows}, {"width", program.dataset.width},
                      {"bytes", task.data.artifact.size()}, {"rows_read", e.rows_read}}},
+        {"evaluation", evaluation_to_json(task)},
         {"program_bytes", task.program_artifact.size()},
         {"initial_bytes", task.initial_artifact.size()},
         {"steps", task.spec.steps},
@@ -205,6 +220,12 @@ std::string estimate_text(const Estimate& e, const BuiltTask& task) {
     }
     facts.add("run", grouped(task.spec.steps) + " steps of " + std::to_string(program.batch_size) + " rows in " +
                          std::to_string(e.segments) + " segments; " + epochs_text(e, task) + " times the dataset");
+    if (task.evaluation) {
+        const std::uint32_t rows = task.evaluation->holdout.shape.rows;
+        facts.add("evaluation", grouped(rows) + " rows in " + std::to_string(rows / program.batch_size) + " batches, " +
+                                    size_text(task.evaluation->artifact.size()) + "; a graph of " +
+                                    grouped(task.evaluation->program.init.size()) + " nodes");
+    }
     for (const auto& [profile, count] : e.multiply_adds) {
         facts.add("work per step", grouped(count) + " multiply-adds in " + profile);
     }

@@ -26,7 +26,8 @@ constexpr std::array<NamedProfile, 4> kProfiles = {
 
 contracts::TaskSpec read_root(const TomlSection& root) {
     root.allow({"title", "mode", "steps", "checkpoint_interval", "seed", "reward", "verification_fee", "training_blocks",
-                "parent", "hardware_class", "model", "optimizer", "schedule", "numerics", "data"});
+                "parent", "hardware_class", "model", "optimizer", "schedule", "numerics", "data",
+                "evaluation"});
     contracts::TaskSpec spec;
     spec.title = root.text("title");
     const std::string mode = root.choice_or("mode", {"exact", "tolerance"}, "exact");
@@ -110,9 +111,7 @@ program::Profile read_profile(const TomlSection& section) {
     return program::kXg21;
 }
 
-DataFiles read_data(const TomlSection& section) {
-    DataFiles data;
-    section.allow({"text", "rows", "columns"});
+DataFiles read_files(const TomlSection& section, DataFiles data) {
     if (section.has("text") == section.has("rows")) {
         section.fail("text", "either this is needed, a text file, or rows, a safetensors file, and not both");
         return data;
@@ -131,6 +130,25 @@ DataFiles read_data(const TomlSection& section) {
         }
     }
     return data;
+}
+
+DataFiles read_data(const TomlSection& section) {
+    section.allow({"text", "rows", "columns"});
+    return read_files(section, {});
+}
+
+/// Its columns are the data's unless it names its own.
+Holdout read_evaluation(const TomlSection& section, const DataFiles& data) {
+    section.allow({"text", "rows", "columns", "batches"});
+    Holdout holdout;
+    holdout.files = read_files(section, {.section = "evaluation", .columns = data.columns});
+    if (section.has("batches")) {
+        holdout.batches = section.number<std::uint32_t>("batches", 1, canonical::kMaxNodes);
+    }
+    if (holdout.files.text && !data.text) {
+        section.fail("text", "is for tasks whose data are a text; give rows, a safetensors file");
+    }
+    return holdout;
 }
 
 toml::table decode_toml(const std::string& source, const std::string& file) {
@@ -168,6 +186,9 @@ TaskFile read_task_file(const std::filesystem::path& directory, Findings& findin
     task.optimizer.schedule = read_schedule(root.section("schedule"), updates);
     task.profile = read_profile(root.section("numerics"));
     task.data = read_data(root.section("data"));
+    if (root.has("evaluation")) {
+        task.holdout = read_evaluation(root.section("evaluation"), task.data);
+    }
     set_profile(task.model, task.profile);
     return task;
 }

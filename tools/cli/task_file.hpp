@@ -28,9 +28,16 @@ using Model = std::variant<
 
 /// Where the data are, relative to the task directory: exactly one of the two.
 struct DataFiles {
+    std::string section = "data";  ///< of task.toml
     std::optional<std::string> text{};
     std::optional<std::string> rows{};
     std::vector<std::string> columns{"inputs", "targets"};  ///< of `rows`, unless it has a tensor "rows"
+};
+
+/// What a task is scored on: rows of the same kind as the data's.
+struct Holdout {
+    DataFiles files{.section = "evaluation"};
+    std::optional<std::uint32_t> batches{};  ///< nothing: as many as there are and as fit
 };
 
 /// What task.toml says (docs/operations/task-directory.md has the keys). Sizes that the data decide are still 0.
@@ -41,6 +48,7 @@ struct TaskFile {
     program::OptimizerConfig optimizer;
     program::Profile profile;
     DataFiles data;
+    std::optional<Holdout> holdout{};
 };
 
 /// Reads DIR/task.toml. What is wrong with it becomes findings; what comes back is complete only when there are none.

@@ -78,6 +78,12 @@ void add_tolerance(Facts& facts, const json& tolerance) {
     }
 }
 
+/// A score is the solver's claim until the task is settled.
+std::string score_standing(const json& task) {
+    const json& state = task.at("state");
+    return state == "settled" ? "" : state == "convicted" ? "; the solver was convicted" : "; claimed, not settled yet";
+}
+
 }  // namespace
 
 std::string task_text(const json& task) {
@@ -96,6 +102,9 @@ std::string task_text(const json& task) {
     const json& tolerance = task.at("tolerance");
     if (!tolerance.is_null()) {
         add_tolerance(facts, tolerance);
+    }
+    if (!task.at("score").is_null()) {
+        facts.add("score", to_text(task.at("score")) + ", the mean loss on the hold-out set" + score_standing(task));
     }
     if (!task.at("diverged_at").is_null()) {
         facts.add("diverged", "at step " + to_text(task.at("diverged_at")) + ", which ended the training");
@@ -185,6 +194,11 @@ std::string spec_text(const contracts::TaskSpec& spec) {
                                      std::to_string(spec.program.initial_tensors) + " tensors");
     }
     facts.add("steps", std::to_string(spec.steps) + ", a checkpoint every " + std::to_string(spec.checkpoint_interval));
+    if (spec.evaluation) {
+        facts.add("evaluation", to_hex(spec.evaluation->data.sha256.view()) + ", " +
+                                    std::to_string(spec.evaluation->data.size_bytes) + " bytes, a graph of " +
+                                    std::to_string(spec.evaluation->nodes) + " nodes");
+    }
     facts.add("mode", contracts::to_string(spec.mode));
     facts.add("reward", to_text(spec.reward));
     facts.add("verification fee", to_text(spec.verification_fee));

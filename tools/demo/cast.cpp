@@ -22,7 +22,7 @@ bool wants_two_verdicts(Fraud fraud) {
 
 const std::vector<Cast>& casts() {
     static const std::vector<Cast> kCasts{
-        {.fraud = Fraud::kNone, .name = "none"},
+        {.fraud = Fraud::kNone, .name = "none", .has_evaluation = true},
         {.fraud = Fraud::kTile, .name = "tile", .solver = "tile", .convicts = true},
         {.fraud = Fraud::kSkip, .name = "skip", .solver = "skip", .convicts = true},
         {.fraud = Fraud::kData, .name = "data", .solver = "data", .convicts = true},
@@ -40,6 +40,7 @@ const std::vector<Cast>& casts() {
         {.fraud = Fraud::kPush, .name = "push", .solver = "push", .convicts = true, .needs_tolerance = true},
         {.fraud = Fraud::kInflate, .name = "inflate", .verifier = "inflate", .needs_tolerance = true},
         {.fraud = Fraud::kMisprofile, .name = "misprofile", .verifier = "misprofile", .needs_tolerance = true},
+        {.fraud = Fraud::kScore, .name = "score", .solver = "score", .convicts = true, .has_evaluation = true},
     };
     return kCasts;
 }

@@ -22,6 +22,7 @@ struct Cast {
     bool convicts = false;                ///< the task ends convicted; else settled
     bool needs_tolerance = false;
     bool needs_exact = false;
+    bool has_evaluation = false;          ///< the task is scored on a tenth of the text, which it is not trained on
 };
 
 /// One row for each fraud, in the order of the enumeration.

@@ -11,6 +11,8 @@
 #include <cstdio>
 #include <fstream>
 #include <iostream>
+#include <iterator>
+#include <sstream>
 #include <stdexcept>
 #include <thread>
 
@@ -74,6 +76,30 @@ class TemporaryHome {
     std::filesystem::path path_;
     bool kept_;
 };
+
+/// A text to train on, and the last tenth of it to be scored on.
+struct TextParts {
+    std::string training;
+    std::string holdout;
+};
+
+/// Cut at the end of a line; of the hold-out, lines with characters that the training lacks are left out.
+TextParts split_text(const std::filesystem::path& path) {
+    std::ifstream in(path, std::ios::binary);
+    const std::string text(std::istreambuf_iterator<char>(in), {});
+    const std::size_t cut = text.find('\n', text.size() - text.size() / 10);
+    if (cut == std::string::npos) {
+        throw std::runtime_error(path.string() + " has no line to be held out");
+    }
+    TextParts parts{text.substr(0, cut + 1), {}};
+    std::istringstream lines(text.substr(cut + 1));
+    for (std::string line; std::getline(lines, line);) {
+        if (line.find_first_not_of(parts.training) == std::string::npos) {
+            parts.holdout += line + "\n";
+        }
+    }
+    return parts;
+}
 
 class Demo {
   public:
@@ -143,6 +169,13 @@ void Demo::submit(Fraud fraud, const std::string& solver) {
     const std::string label = fraud == Fraud::kNone ? "honest task" : to_string(fraud) + " task";
     const auto directory = home_ / "submitter" / ("task-" + to_string(fraud));
     std::filesystem::create_directories(directory);
+    std::string data = "[data]\ntext = \"" + options_.text.string() + "\"\n";
+    if (cast_of(fraud).has_evaluation) {
+        const TextParts parts = split_text(options_.text);
+        std::ofstream(directory / "training.txt", std::ios::binary) << parts.training;
+        std::ofstream(directory / "holdout.txt", std::ios::binary) << parts.holdout;
+        data = "[data]\ntext = \"training.txt\"\n\n[evaluation]\ntext = \"holdout.txt\"\nbatches = 4\n";
+    }
     std::ofstream(directory / "task.toml")
         << "title = \"characters of the GPL (" << to_string(fraud) << ")\"\n"
         << "steps = " << options_.steps << "\n"
@@ -152,7 +185,7 @@ void Demo::submit(Fraud fraud, const std::string& solver) {
         << "reward = \"20 ASY\"\nverification_fee = \"3 ASY\"\ntraining_blocks = 600\n\n"
         << "[model]\nkind = \"char\"\ncontext = 16\nembedding = 32\nhidden = 128\nbatch_size = 64\n\n"
         << "[optimizer]\nkind = \"adam\"\nlearning_rate = 0.003\n\n"
-        << "[data]\ntext = \"" << options_.text.string() << "\"\n";
+        << data;
     const contracts::TaskSpec spec = cli::pack_task(directory, store_, artifact_server_->url());
     const crypto::SecretKey key = network_.key("submitter");
     const std::uint64_t nonce =

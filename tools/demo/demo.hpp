@@ -32,6 +32,7 @@ enum class Fraud : std::uint8_t {
     kPush = 15,         ///< in tolerance mode: a solver that adds a little to each segment
     kInflate = 16,      ///< in tolerance mode: a verifier that overstates distances
     kMisprofile = 17,   ///< in tolerance mode: a profiler that overstates them
+    kScore = 18,        ///< a solver that claims a lower loss on the hold-out set
 };
 std::string to_string(Fraud fraud);
 std::optional<Fraud> decode_fraud(std::string_view name);

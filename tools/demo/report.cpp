@@ -141,6 +141,7 @@ json task_entry(Network& network, const Act& act) {
         {"solver", t.at("solver")},
         {"reward", grains(t.at("reward"))},
         {"checkpoints", t.at("checkpoints")},
+        {"score", t.at("score")},
         {"history", act.story->records_json()},
     };
 }
@@ -210,6 +211,11 @@ json make_report(Network& network, const std::vector<Act>& acts, const Supply& b
 
 namespace {
 
+/// In tolerance mode too: what is not trained is not measured.
+bool is_judged_by_equality(Fraud fraud) {
+    return fraud == Fraud::kInit || fraud == Fraud::kWithhold || fraud == Fraud::kScore;
+}
+
 class Judge {
   public:
     explicit Judge(const json& report) : report_(report) {}
@@ -255,13 +261,14 @@ void Judge::judge_act(std::size_t index, const Act& act) {
             judge_pinpoint(act, dispute);
         }
     }
-    if (act.tolerance && convicts && act.fraud != Fraud::kInit && act.fraud != Fraud::kWithhold) {
+    if (act.tolerance && convicts && !is_judged_by_equality(act.fraud)) {
         expect(has_slashed(act, Reason::kBeyondTolerance), label + ": the solver was not convicted by the distance");
         return;
     }
     switch (act.fraud) {
         case Fraud::kNone:
             expect(refuted + upheld + lapsed == 0, label + ": an honest task was disputed");
+            expect(task.at("score").is_number(), label + ": the task settled without a score");
             break;
         case Fraud::kFalseAccuser:
         case Fraud::kFlood:

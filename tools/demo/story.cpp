@@ -2,6 +2,7 @@
 #include <tools/demo/story.hpp>
 
 #include <array>
+#include <bit>
 #include <cstdio>
 #include <stdexcept>
 #include <variant>
@@ -86,6 +87,7 @@ contracts::TaskState Story::follow() {
     if (!task) {
         throw std::runtime_error("task " + to_hex(task_.view()) + " is not on the chain");
     }
+    segments_ = segment_count(task->spec);
     for (;;) {
         const auto page = network_.rpc().call(
             "task_history",
@@ -117,6 +119,9 @@ contracts::TaskState Story::follow() {
 void Story::tell(const contracts::HistoryRecord& record) {
     const std::string actor = record.actor.is_zero() ? "the chain" : network_.name_of(record.actor);
     const auto name = [this](const AccountId& account) { return network_.name_of(account); };
+    const auto segment = [this](std::uint32_t number) {
+        return number > segments_ ? std::string("the evaluation") : "segment " + std::to_string(number);
+    };
     const Line line = std::visit(
         Overloaded{
             [&](const history::Submitted& e) -> Line {
@@ -140,14 +145,14 @@ void Story::tell(const contracts::HistoryRecord& record) {
                 return {Stage::kCompletion, actor + " registers the last checkpoint and keeps the artifacts served"};
             },
             [&](const history::VerifierDrawn& e) -> Line {
-                return {Stage::kVerification, name(e.verifier) + " is drawn to replay segment " + std::to_string(e.segment)};
+                return {Stage::kVerification, name(e.verifier) + " is drawn to replay " + segment(e.segment)};
             },
             [&](const history::VerdictCommitted& e) -> Line {
-                return {Stage::kVerification, actor + " commits a verdict on segment " + std::to_string(e.segment)};
+                return {Stage::kVerification, actor + " commits a verdict on " + segment(e.segment)};
             },
             [&](const history::VerdictPublished& e) -> Line {
-                return {Stage::kVerification, actor + (e.accepts ? " accepts" : " rejects") + " segment " +
-                                                  std::to_string(e.segment) + ": its own replay gives " +
+                return {Stage::kVerification, actor + (e.accepts ? " accepts " : " rejects ") +
+                                                  segment(e.segment) + ": its own replay gives " +
                                                   short_hex(e.verdict.end_root.view())};
             },
             [&](const history::LotteryDrawn& e) -> Line {
@@ -155,19 +160,19 @@ void Story::tell(const contracts::HistoryRecord& record) {
             },
             [&](const history::WatcherDrawn& e) -> Line {
                 return {Stage::kVerification, name(e.watcher) + " is drawn to watch " + name(e.verifier) +
-                                                  "'s verdict on segment " + std::to_string(e.segment)};
+                                                  "'s verdict on " + segment(e.segment)};
             },
             [&](const history::VerdictDisclosed& e) -> Line {
-                return {Stage::kChallenge, name(e.verifier) + " discloses its verdict on segment " +
-                                               std::to_string(e.segment) +
+                return {Stage::kChallenge, name(e.verifier) + " discloses its verdict on " +
+                                               segment(e.segment) +
                                                (e.forced ? ": it was forced to be wrong" : ": it is as published")};
             },
             [&](const history::VerdictChallenged& e) -> Line {
-                return {Stage::kChallenge, actor + " challenges " + name(e.verifier) + "'s verdict on segment " +
-                                               std::to_string(e.segment)};
+                return {Stage::kChallenge, actor + " challenges " + name(e.verifier) + "'s verdict on " +
+                                               segment(e.segment)};
             },
             [&](const history::DisputeOpened& e) -> Line {
-                return {Stage::kChallenge, actor + " disputes segment " + std::to_string(e.segment)};
+                return {Stage::kChallenge, actor + " disputes " + segment(e.segment)};
             },
             [&](const history::DisputeMoved& e) -> Line {
                 return {Stage::kChallenge, describe_move(e, actor)};
@@ -206,6 +211,12 @@ void Story::tell(const contracts::HistoryRecord& record) {
                         e.outcome == ProfilingOutcome::kBounded
                             ? "a drift of up to " + std::to_string(e.threshold.parameters) + " billionths is tolerated"
                             : std::string("the task is refused: ") + to_string(e.outcome)};
+            },
+            [&](const history::Scored& e) -> Line {
+                std::array<char, 32> score{};
+                std::snprintf(score.data(), score.size(), "%.4f", static_cast<double>(std::bit_cast<float>(e.score)));
+                return {Stage::kSettlement, std::string("its score is recorded: a mean loss of ") + score.data() +
+                                                " on the hold-out set"};
             },
             [&](const history::StateChanged& e) -> Line {
                 const Stage stage = is_terminal(e.state) ? Stage::kSettlement

@@ -28,7 +28,7 @@ struct Parameters {
     std::uint32_t verifiers_per_segment = 0;
     Grains value_per_check = 1'000 * kGrainsPerAsy;
     Grains value_per_verifier = 10'000 * kGrainsPerAsy;
-    std::uint32_t segments_checked_max = 64;
+    std::uint32_t segments_checked_max = 63;
     std::uint32_t verifiers_per_segment_max = 4;
     std::uint32_t watchers_per_verdict = 1;
     std::uint32_t forced_error_bps = 500;

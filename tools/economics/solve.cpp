@@ -22,7 +22,7 @@ constexpr std::uint32_t kTaxStep = 25;
 constexpr std::uint32_t kMostTax = 5'000;
 constexpr std::uint32_t kBondStep = 25;
 constexpr std::uint32_t kMostBond = 1'000'000;
-constexpr std::uint32_t kMostAssignments = 256;  // PAR-1
+constexpr std::uint32_t kMostAssignments = 256;  // PAR-1: with the evaluation
 
 struct Need {
     Grains value = 0;
@@ -159,7 +159,7 @@ std::vector<Parameters> grid(const Parameters& start, const Costs& costs) {
         p.verifiers_per_segment = verifiers;
         p.segments_checked_max = std::max(p.segments_checked_max, checked);
         p.verifiers_per_segment_max = std::max(p.verifiers_per_segment_max, verifiers);
-        if (p.segments_checked_max * p.verifiers_per_segment_max <= kMostAssignments) {
+        if ((p.segments_checked_max + 1) * p.verifiers_per_segment_max <= kMostAssignments) {
             out.push_back(p);
         }
         p.segments_checked_max = checked;

@@ -270,6 +270,20 @@ def _as_rows(name, tensor):
     return rows.to(torch.int32).contiguous()
 
 
+def _holdout_rows(holdout, taken, rows, batch_size):
+    """The hold-out set's rows, of the dataset's names, widths and types; nothing without one."""
+    if holdout is None:
+        return {}
+    held_out = {name: _as_rows(name, tensor) for name, tensor in _columns(holdout, taken).items()}
+    kinds = [{name: (tensor.shape[1], tensor.dtype) for name, tensor in each.items()} for each in (rows, held_out)]
+    if kinds[0] != kinds[1]:
+        raise ExportError("holdout must have the same tensors as dataset, of other samples")
+    count = next(iter(held_out.values())).shape[0]
+    if count < batch_size:
+        raise ExportError(f"holdout has {count} samples, and a batch {batch_size}")
+    return held_out
+
+
 # --- hyperparameters -------------------------------------------------------------------------------------------------
 
 def _shared(groups, key):
@@ -454,10 +468,10 @@ def _frozen(module, optimizer, initializers):
 
 
 def export(
-        directory, *, module, dataset, optimizer, loss=None, model_inputs=1, scheduler=None, batch_size=32, steps=1000,
-        checkpoint_interval=None, accumulation=1, clip_norm=0.0, profile="XG-21", title=None, seed=1, reward="20 ASY",
+        directory, *, module, dataset, optimizer, holdout=None, loss=None, model_inputs=1, scheduler=None, batch_size=32,
+        steps=1000, checkpoint_interval=None, accumulation=1, clip_norm=0.0, profile="XG-21", title=None, seed=1, reward="20 ASY",
         verification_fee="3 ASY", training_blocks=600):
-    """Writes task.toml, program.onnx and dataset.safetensors into `directory`, and returns what a user should know
+    """Writes task.toml, program.onnx, dataset.safetensors and perhaps holdout.safetensors into `directory`, and returns what a user should know
     about them as a list of texts. Raises ExportError.
 
     module     a torch.nn.Module; its current parameters are what training starts from
@@ -465,6 +479,7 @@ def export(
                module takes all of them and gives the loss itself
     dataset    tensors whose first dimension is the samples (a tuple, or a dict of name: tensor), or a torch Dataset
                of equal samples; the first `model_inputs` of them go to the module
+    holdout    the same tensors of samples that are not trained on, by which the result is scored
     optimizer  torch.optim.SGD, Adam or AdamW over the parameters to train; the others are frozen
     scheduler  a torch.optim.lr_scheduler whose rates a task can have (docs/operations/task-directory.md)
     """
@@ -474,8 +489,10 @@ def export(
     if batch_size < 1 or steps < 1 or accumulation < 1:
         raise ExportError("batch_size, steps and accumulation must be at least 1")
     _check_module(module, optimizer)
-    columns = _columns(dataset, model_inputs if loss is not None else sys.maxsize)
+    taken = model_inputs if loss is not None else sys.maxsize
+    columns = _columns(dataset, taken)
     rows = {name: _as_rows(name, tensor) for name, tensor in columns.items()}
+    held_out = _holdout_rows(holdout, taken, rows, batch_size)
     width = sum(tensor.shape[1] for tensor in rows.values())
     if width > MAX_ROW_WIDTH:
         raise ExportError(f"a sample has {width} values, and a row of a dataset at most {MAX_ROW_WIDTH}")
@@ -510,6 +527,9 @@ def export(
     write_safetensors(directory / "dataset.safetensors", rows)
     sections["numerics"] = {"profile": profile}
     sections["data"] = {"rows": "dataset.safetensors", "columns": list(columns)}
+    if held_out:
+        write_safetensors(directory / "holdout.safetensors", held_out)
+        sections["evaluation"] = {"rows": "holdout.safetensors"}
     root = {
         "title": title or type(module).__name__, "steps": steps,
         "checkpoint_interval": checkpoint_interval or max(1, math.ceil(steps / 10)), "seed": seed, "reward": reward,

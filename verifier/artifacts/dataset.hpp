@@ -27,6 +27,8 @@ class Dataset final : public canonical::RowSource {
     static Result<Dataset, DatasetError> decode(ByteView safetensors);
     canonical::DatasetShape shape() const override;
     ByteView row(std::uint64_t index) const override;
+    /// All rows, [rows, width].
+    const canonical::Tensor& tensor() const { return rows_; }
     /// The characters of a text dataset, character of id i at place i, as UTF-8; empty for other datasets.
     const std::string& vocabulary() const { return vocabulary_; }
 

@@ -15,7 +15,7 @@ struct SegmentRecords {
     contracts::Task task;
     std::uint32_t segment = 0;                     ///< 0 is the initialisation
     std::optional<contracts::Checkpoint> before;   ///< the one before the segment; none before the initialisation
-    contracts::Checkpoint after;                   ///< what the solver claims
+    std::optional<contracts::Checkpoint> after;    ///< what the solver claims; none of the evaluation, but a score
     static constexpr auto fields() {
         return std::tuple{&SegmentRecords::task, &SegmentRecords::segment, &SegmentRecords::before,
                           &SegmentRecords::after};

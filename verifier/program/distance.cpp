@@ -275,18 +275,10 @@ Result<Program, DistanceError> build_distance_program(const std::vector<StateTen
         }
         part *= 2;
     }
-    Program program;
-    const TensorType measurement{DType::kF32, canonical::kMeasurementShape};
-    program.state = {{"measurement", measurement}};
-    program.initial = initial_tensors(state);
-    program.init = Measuring(state, part).write();
-    GraphBuilder step;
-    Value loss = step.fill(Shape{1, 1}, 0.0F);
-    const std::array<Value, 1> next{GraphBuilder::state(0, measurement)};
-    program.step = std::move(step).commit(next, loss);
-    program.loss_node = loss.index;
-    program.batch_size = 1;
-    program.dataset = {.rows = 1, .width = 1};
+    Program program = make_function(
+        {"measurement", {DType::kF32, canonical::kMeasurementShape}}, initial_tensors(state),
+        Measuring(state, part).write()
+    );
     ASSERT(check_program(program).has_value());
     return program;
 }

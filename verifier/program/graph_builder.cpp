@@ -96,6 +96,8 @@ Value GraphBuilder::emit(Node node) {
     return out;
 }
 
+Value GraphBuilder::append(Node node) { return emit(std::move(node)); }
+
 Value GraphBuilder::binary(Op op, const Value& x, const Value& y) {
     return emit(op, DType::kF32, x.shape, {}, {x, y});
 }

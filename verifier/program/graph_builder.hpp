@@ -35,6 +35,9 @@ class GraphBuilder {
     /// The tensor `index` of the state before the step.
     static Value state(std::uint32_t index, const canonical::TensorType& type);
 
+    /// A well-formed node as it stands, with inputs of this graph.
+    Value append(canonical::Node node);
+
     Value batch_rows(canonical::Shape shape);
     Value uniform(canonical::Shape shape, float bound, std::uint32_t tensor_id);
     Value fill(canonical::Shape shape, float value);

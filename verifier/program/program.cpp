@@ -2,8 +2,12 @@
 #include <verifier/program/program.hpp>
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <string_view>
+#include <utility>
+
+#include <verifier/program/graph_builder.hpp>
 
 namespace assay::program {
 namespace {
@@ -59,6 +63,21 @@ bool is_dataset_consistent(const Program& program) {
 }
 
 }  // namespace
+
+Program make_function(StateTensor result, std::vector<StateTensor> initial, Graph init) {
+    GraphBuilder step;
+    Value loss = step.fill(Shape{1, 1}, 0.0F);
+    const std::array<Value, 1> next{GraphBuilder::state(0, result.type)};
+    Program program;
+    program.state = {std::move(result)};
+    program.initial = std::move(initial);
+    program.init = std::move(init);
+    program.step = std::move(step).commit(next, loss);
+    program.loss_node = loss.index;
+    program.batch_size = 1;
+    program.dataset = {.rows = 1, .width = 1};
+    return program;
+}
 
 Result<Program, ProgramError> decode_program(ByteView bytes) {
     auto program = codec::decode<Program>(bytes);

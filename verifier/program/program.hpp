@@ -42,6 +42,10 @@ enum class [[nodiscard]] ProgramError : std::uint8_t {
     kInitial = 7,    ///< PRG-6: too many initial tensors, names empty or repeated, or a type that no tensor has
 };
 
+/// A program that is only a function: its initialisation makes `result` of `initial`; its step passes the result on and
+/// is never run. What is claimed of it is disputed like any initialisation (DSP-11).
+Program make_function(StateTensor result, std::vector<StateTensor> initial, canonical::Graph init);
+
 /// Decodes and checks; what it returns is safe to execute.
 Result<Program, ProgramError> decode_program(ByteView bytes);
 Result<void, ProgramError> check_program(const Program& program);

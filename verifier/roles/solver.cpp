@@ -21,7 +21,9 @@ Intent decide_acceptance(const SolverView& view) {
 
 Intent decide_training(const SolverView& view) {
     const std::uint32_t checkpoints = contracts::segment_count(view.task.spec) + 1;
-    if (view.task.checkpoints == checkpoints) {
+    // EVL-4: a final state that is lost has to be made again before it can be scored.
+    const bool has_final_state = !view.task.spec.evaluation || view.stored_checkpoints >= checkpoints;
+    if (view.task.checkpoints == checkpoints && has_final_state) {
         return intent::Complete{view.task.id};
     }
     if (view.task.checkpoints < view.stored_checkpoints) {

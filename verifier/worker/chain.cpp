@@ -8,6 +8,7 @@
 #include <core/codec/borsh.hpp>
 #include <core/crypto/hash.hpp>
 #include <contracts/chain/slots.hpp>
+#include <verifier/trace/evaluation.hpp>
 
 namespace assay::worker {
 namespace {
@@ -115,6 +116,11 @@ const contracts::Checkpoint& Chain::checkpoint(const contracts::TaskId& task, st
         throw bad_answer("checkpoint_get");
     }
     return checkpoints_.emplace(place, *std::move(checkpoint)).first->second;
+}
+
+Hash256 Chain::claimed_root(const contracts::Task& task, std::uint32_t segment) {
+    return segment == contracts::evaluation_segment(task) ? trace::score_root(task.evaluation.value().score)
+                                                          : checkpoint(task.id, segment).state_root;
 }
 
 std::vector<contracts::HistoryRecord> Chain::history(const contracts::TaskId& task) {

@@ -38,6 +38,8 @@ class Chain {
     std::uint64_t total_stake();
     /// A posted checkpoint; cached, since it never changes.
     const contracts::Checkpoint& checkpoint(const contracts::TaskId& task, std::uint32_t index);
+    /// The state root that the solver claims after a segment: the checkpoint's, or of the evaluation the score's.
+    Hash256 claimed_root(const contracts::Task& task, std::uint32_t segment);
     /// Every history record of a task.
     std::vector<contracts::HistoryRecord> history(const contracts::TaskId& task);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <verifier/worker/checker.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <string>
 #include <utility>
@@ -8,6 +9,7 @@
 #include <core/crypto/random.hpp>
 #include <contracts/tasks/task.hpp>
 #include <contracts/verification/verification.hpp>
+#include <verifier/worker/evaluating.hpp>
 #include <verifier/worker/measuring.hpp>
 
 namespace assay::worker {
@@ -72,7 +74,8 @@ bool Checker::replay(const contracts::Task& task, std::uint32_t segment) {
         return true;
     }
     // The checkpoint after the segment as well: a state that nobody can have cannot be built upon.
-    const auto before = load(task, *material, segment, segment, replays);
+    const std::uint32_t last = std::min(segment, task.checkpoints - 1);
+    const auto before = load(task, *material, segment, last, replays);
     return before && run(task, material, segment, *before);
 }
 
@@ -106,7 +109,7 @@ std::optional<std::vector<canonical::Tensor>> Checker::load(
 
 /// What a worker that does not replay says it found.
 void Checker::pretend(const contracts::Task& task, std::uint32_t segment) {
-    const Hash256 claimed = at_.chain.checkpoint(task.id, segment).state_root;
+    const Hash256 claimed = at_.chain.claimed_root(task, segment);
     at_.journal.replays({task.id, segment}).first = claimed;
     if (!contracts::is_exact(task, segment)) {
         at_.judged[{task.id, segment}].verdict = {.end_root = claimed, .probe_root = {}, .measurement = trace::Measurement{}};
@@ -189,12 +192,27 @@ void Checker::judge(
     at_.judged.insert_or_assign({task.id, segment}, judged);
 }
 
+std::optional<SegmentEnd> Checker::execute(
+    const contracts::Task& task, const std::shared_ptr<const Material>& material, std::uint32_t segment,
+    const std::vector<canonical::Tensor>& before, const Progress& progress
+) {
+    if (segment == contracts::evaluation_segment(task)) {
+        const auto ground = evaluating(*material, before);
+        return run_segment(ground, 0, {}, at_.options.engine, at_.scoring_fraud(ground), progress);
+    }
+    const auto claimed_step = segment == contracts::segment_count(task) ? task.diverged_at : std::nullopt;
+    return run_segment(
+        material, segment, before, at_.options.engine, at_.fraud(material), progress, claimed_step,
+        probes_of(task, segment)
+    );
+}
+
 bool Checker::run(
     const contracts::Task& task, const std::shared_ptr<const Material>& material, std::uint32_t segment,
     const std::vector<canonical::Tensor>& before
 ) {
     roles::Replays& replays = at_.journal.replays({task.id, segment});
-    const Hash256 claimed = at_.chain.checkpoint(task.id, segment).state_root;
+    const Hash256 claimed = at_.chain.claimed_root(task, segment);
     auto last_report = std::chrono::steady_clock::now();
     const auto progress = [&](std::uint64_t done, std::uint64_t steps) {
         const auto now = std::chrono::steady_clock::now();
@@ -214,10 +232,7 @@ bool Checker::run(
     std::string reason;
     try {
         const auto claimed_step = segment == contracts::segment_count(task) ? task.diverged_at : std::nullopt;
-        const auto end = run_segment(
-            material, segment, before, at_.options.engine, at_.fraud(material), progress, claimed_step,
-            probes_of(task, segment)
-        );
+        const auto end = execute(task, material, segment, before, progress);
         if (!end) {
             return false;
         }

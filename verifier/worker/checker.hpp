@@ -36,6 +36,11 @@ class Checker {
         const contracts::Task& task, const std::shared_ptr<const Material>& material, std::uint32_t segment,
         const std::vector<canonical::Tensor>& before, const SegmentEnd& end
     );
+    /// As far as the solver says that it goes. Throws std::runtime_error.
+    std::optional<SegmentEnd> execute(
+        const contracts::Task& task, const std::shared_ptr<const Material>& material, std::uint32_t segment,
+        const std::vector<canonical::Tensor>& before, const Progress& progress
+    );
     bool run(
         const contracts::Task& task, const std::shared_ptr<const Material>& material, std::uint32_t segment,
         const std::vector<canonical::Tensor>& before

@@ -6,6 +6,7 @@
 #include <variant>
 
 #include <verifier/roles/dispute.hpp>
+#include <verifier/worker/evaluating.hpp>
 #include <verifier/worker/measuring.hpp>
 #include <verifier/worker/profiler.hpp>
 #include <verifier/worker/runner.hpp>
@@ -77,15 +78,16 @@ bool DisputeDesk::attend(const contracts::Task& task) {
 struct DisputeDesk::Ground {
     std::shared_ptr<const Material> material;
     States before{};
-    bool is_measured = false;  ///< the distance program's, of one measurement
+    std::shared_ptr<const Fraud> fraud{};
 };
 
 std::optional<DisputeDesk::Ground> DisputeDesk::ground_of(
     const contracts::Task& task, const contracts::Dispute& dispute, const std::shared_ptr<const Material>& material
 ) {
     const bool is_measurement = dispute.verdict && dispute.verdict->part == contracts::VerdictPart::kMeasurement;
-    if (dispute.claim.initialisation && !is_measurement) {
-        return Ground{material};
+    const bool is_evaluation = dispute.segment == contracts::evaluation_segment(task);
+    if (dispute.claim.initialisation && !is_measurement && !is_evaluation) {
+        return Ground{material, {}, at_.fraud(material)};
     }
     const auto load = [&](std::uint32_t index) {
         auto state = load_state(*material, at_.chain.checkpoint(task.id, index), at_.store);
@@ -95,15 +97,23 @@ std::optional<DisputeDesk::Ground> DisputeDesk::ground_of(
         return state;
     };
     auto before = load(dispute.segment - 1);
-    if (!before || !is_measurement) {
-        return before ? std::optional(Ground{material, *std::move(before)}) : std::nullopt;
+    if (!before) {
+        return std::nullopt;
+    }
+    if (is_evaluation) {
+        const auto ground = evaluating(*material, *before);
+        return Ground{ground, {}, at_.scoring_fraud(ground)};
+    }
+    if (!is_measurement) {
+        return Ground{material, *std::move(before), at_.fraud(material)};
     }
     const auto claimed = load(dispute.segment);
     if (!claimed) {
         return std::nullopt;
     }
     const auto end = run_segment(material, dispute.segment, *before, at_.options.engine, nullptr);
-    return Ground{prepare_measuring(*material, *before, end->state, *claimed, dispute.claim.seed).material, {}, true};
+    const auto measuring = prepare_measuring(*material, *before, end->state, *claimed, dispute.claim.seed).material;
+    return Ground{measuring, {}, at_.measuring_fraud(measuring, Dishonesty::kInflate)};
 }
 
 std::optional<DisputeDesk::Ground> DisputeDesk::ground_of_report(
@@ -115,7 +125,7 @@ std::optional<DisputeDesk::Ground> DisputeDesk::ground_of_report(
     }
     const contracts::ProfilePart part = dispute.profile->part;
     if (part == contracts::ProfilePart::kStart) {
-        return Ground{material};
+        return Ground{material, {}, at_.fraud(material)};
     }
     auto before = state_before_profiled(at_, material, *report, dispute.segment);
     if (!before) {
@@ -123,7 +133,7 @@ std::optional<DisputeDesk::Ground> DisputeDesk::ground_of_report(
         return std::nullopt;
     }
     if (!contracts::is_measured(part)) {
-        return Ground{with_seed(*material, dispute.claim.seed), *std::move(before)};
+        return Ground{with_seed(*material, dispute.claim.seed), *std::move(before), at_.fraud(material)};
     }
     const std::uint32_t segment = std::max(1U, dispute.segment);
     const auto replayed = run_segment(material, segment, *before, at_.options.engine, nullptr);
@@ -139,7 +149,7 @@ std::optional<DisputeDesk::Ground> DisputeDesk::ground_of_report(
         return std::nullopt;
     }
     const auto measuring = prepare_measuring(*material, *before, replayed->state, *claimed, dispute.claim.seed);
-    return Ground{measuring.material, {}, true};
+    return Ground{measuring.material, {}, at_.measuring_fraud(measuring.material, Dishonesty::kMisprofile)};
 }
 
 EngineReplay* DisputeDesk::replay_of(const contracts::Task& task, const contracts::Dispute& dispute) {
@@ -154,10 +164,8 @@ EngineReplay* DisputeDesk::replay_of(const contracts::Task& task, const contract
     if (!ground) {
         return nullptr;
     }
-    const auto kind = dispute.profile ? Dishonesty::kMisprofile : Dishonesty::kInflate;
-    const auto fraud = ground->is_measured ? at_.measuring_fraud(ground->material, kind) : at_.fraud(material);
     auto replay = std::make_unique<EngineReplay>(
-        ground->material, dispute.claim, std::move(ground->before), at_.options.engine, fraud
+        ground->material, dispute.claim, std::move(ground->before), at_.options.engine, ground->fraud
     );
     return replays_.emplace(dispute.id, std::move(replay)).first->second.get();
 }

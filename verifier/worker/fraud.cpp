@@ -61,7 +61,8 @@ bool alters_steps(Dishonesty kind) {
         case Dishonesty::kInit:
         case Dishonesty::kOptimizer:
         case Dishonesty::kFalseAccuser:
-        case Dishonesty::kReject: return true;
+        case Dishonesty::kReject:
+        case Dishonesty::kScore: return true;
         default: return false;
     }
 }
@@ -91,7 +92,11 @@ Fraud::Fraud(
     first_ = std::min(step.value_or(spec.steps / 2), spec.steps - 1);
     last_ = first_;
     segment_ = static_cast<std::uint32_t>(first_ / spec.checkpoint_interval) + 1;
-    if (!alters_steps(kind_)) {
+    if (kind_ == Dishonesty::kScore) {
+        first_ = last_ = spec.steps;  // none of the training's
+        segment_ = contracts::segment_count(spec) + 1;
+    }
+    if (!alters_steps(kind_) || kind_ == Dishonesty::kScore) {
         node_.reset();
         return;
     }
@@ -114,6 +119,14 @@ Fraud Fraud::overstating(std::shared_ptr<const Material> measuring) {
     fraud.first_ = fraud.last_ = 0;
     fraud.node_ = fraud.material_->program.init.back().inputs.front().index;
     fraud.tile_ = 0;
+    return fraud;
+}
+
+Fraud Fraud::flattering(std::shared_ptr<const Material> evaluating) {
+    Fraud fraud(Dishonesty::kScore, std::move(evaluating));
+    fraud.initialisation_ = true;
+    fraud.first_ = fraud.last_ = 0;
+    fraud.node_ = fraud.material_->program.init.back().inputs.front().index;
     return fraud;
 }
 
@@ -155,7 +168,8 @@ void Fraud::aim() {
 }
 
 bool Fraud::has_place() const {
-    return kind_ == Dishonesty::kWithhold || (alters_steps(kind_) && kind_ != Dishonesty::kReject);
+    const bool has_score = kind_ != Dishonesty::kScore || material_->spec.evaluation;
+    return kind_ == Dishonesty::kWithhold || (alters_steps(kind_) && kind_ != Dishonesty::kReject && has_score);
 }
 
 bool Fraud::touches(bool initialisation, std::uint64_t step) const {
@@ -220,9 +234,12 @@ engine::Tamper Fraud::tamper(bool initialisation, std::uint64_t step, std::span<
                 }
             };
         case Dishonesty::kOptimizer:
-            return [this](std::uint64_t, std::uint32_t node, Tensor& output) {
+        case Dishonesty::kScore:
+            return [this, factor = kind_ == Dishonesty::kScore ? 0.5F : 2.0F](
+                       std::uint64_t, std::uint32_t node, Tensor& output
+                   ) {
                 for (std::size_t i = 0; node == node_ && i < output.shape.element_count(); ++i) {
-                    store_f32(output, i, load_f32(output, i) * 2.0F);
+                    store_f32(output, i, load_f32(output, i) * factor);
                 }
             };
         default: return {};

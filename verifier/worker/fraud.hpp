@@ -26,13 +26,17 @@ class Fraud {
     /// Overstates the first distance that a distance program measures, whose material this is.
     static Fraud overstating(std::shared_ptr<const Material> measuring);
 
+    /// Halves the score that an evaluation gives, whose material this is.
+    static Fraud flattering(std::shared_ptr<const Material> evaluating);
+
     Dishonesty kind() const { return kind_; }
     /// Whether it is at a place that a dispute can be compared with.
     bool has_place() const;
     /// The first step that is wrong; where each step from there on is, the end of the run.
     std::uint64_t first_step() const { return first_; }
     std::uint64_t last_step() const { return last_; }
-    /// The segment of the first wrong step (0: the initialisation); of kWithhold: the checkpoint withheld.
+    /// The segment of the first wrong step (0: the initialisation); of kWithhold: the checkpoint withheld; of kScore:
+    /// the evaluation.
     std::uint32_t segment() const { return segment_; }
     std::optional<std::uint32_t> node() const { return node_; }
     std::optional<std::uint64_t> tile() const { return tile_; }

@@ -77,7 +77,7 @@ class Verifier final : public Role {
         roles::VerifierView view;
         view.task = task;
         view.assignment = assignment;
-        view.claimed = at_.chain.checkpoint(task.id, assignment.segment).state_root;
+        view.claimed = at_.chain.claimed_root(task, assignment.segment);
         view.replays = at_.journal.replays(place);
         if (!contracts::is_exact(task, assignment.segment)) {
             // Whatever its end, a replay that was measured is all that a verdict takes.
@@ -136,7 +136,7 @@ class Verifier final : public Role {
         opening.verdict = exact ? contracts::Verdict{at_.journal.replays(place).first.value(), std::nullopt}
                                 : at_.judged.at(place).verdict;
         const std::uint32_t probe = assignment_of(task, segment).probe;
-        const bool has_probe = exact ? opening.verdict.end_root == at_.chain.checkpoint(task.id, segment).state_root
+        const bool has_probe = exact ? opening.verdict.end_root == at_.chain.claimed_root(task, segment)
                                      : !opening.verdict.diverged_after;
         if (probe != 0 && has_probe) {
             opening.verdict.probe_root = at_.journal.probe_replays(place, probe).first.value();
@@ -240,8 +240,8 @@ class Whistleblower final : public Role {
         roles::WatchView view;
         view.self = at_.chain.self();
         view.task = task;
-        for (std::uint32_t index = 0; index <= contracts::segment_count(task); ++index) {
-            view.claimed.push_back(at_.chain.checkpoint(task.id, index).state_root);
+        for (std::uint32_t index = 0; index <= contracts::last_segment(task); ++index) {
+            view.claimed.push_back(at_.chain.claimed_root(task, index));
             view.replays.push_back(at_.journal.replays({task.id, index}));
         }
         view.challenged = at_.journal.challenged(task.id);

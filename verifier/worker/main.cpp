@@ -166,7 +166,7 @@ int main(int argc, char** argv) {
     app.require_subcommand(1);
     Arguments args;
     auto* solve = app.add_subcommand("solve", "Accept tasks, train them, prove and defend the result");
-    add_role(*solve, args, {"none", "tile", "skip", "data", "init", "optimizer", "withhold", "push"});
+    add_role(*solve, args, {"none", "tile", "skip", "data", "init", "optimizer", "withhold", "push", "score"});
     solve->add_option("--max-tasks", args.worker.tasks_max, "Accept no more than this many; 0: no limit")
         ->capture_default_str();
     auto* verify = app.add_subcommand("verify", "Replay the segments that this verifier is drawn for");

@@ -7,6 +7,7 @@
 #include <core/base/assert.hpp>
 #include <verifier/artifacts/state_io.hpp>
 #include <verifier/program/distance.hpp>
+#include <verifier/program/evaluation.hpp>
 #include <verifier/trace/commitment.hpp>
 
 namespace assay::worker {
@@ -69,6 +70,40 @@ Result<std::vector<canonical::Tensor>, Unavailable> load_initial(
     return *std::move(initial);
 }
 
+/// EVL-9: whether the task commits to the evaluation of its own program on this hold-out set.
+bool commits_to_evaluation(
+    const program::Program& program, const contracts::EvaluationCommitment& committed, std::uint64_t rows
+) {
+    const auto evaluation = program::make_evaluation(program, rows);
+    if (!evaluation) {
+        return false;
+    }
+    const trace::ProgramCommitment commitment = artifacts::commit_program(*evaluation, Hash256{});
+    return commitment.init_root == committed.graph_root && commitment.init_nodes == committed.nodes;
+}
+
+/// EVL-9
+Result<std::optional<canonical::Tensor>, Unavailable> load_holdout(
+    const program::Program& program, const contracts::TaskSpec& spec, const artifacts::ContentStore& store,
+    const artifacts::FetchLimits& limits
+) {
+    if (!spec.evaluation) {
+        return std::optional<canonical::Tensor>{};
+    }
+    TRY_ASSIGN(const Bytes bytes, fetch_named("the hold-out set", spec.evaluation->data, store, limits));
+    const auto rows = artifacts::Dataset::decode(bytes);
+    if (!rows || rows->shape().width != program.dataset.width) {
+        return unusable(Defect::kHoldoutFormat, "the hold-out set has no rows of the width that the program reads");
+    }
+    if (trace::commit_tensor(rows->tensor()) != spec.evaluation->holdout) {
+        return unusable(Defect::kHoldoutOther, "the hold-out set is not the one that the task commits to");
+    }
+    if (!commits_to_evaluation(program, *spec.evaluation, rows->shape().rows)) {
+        return unusable(Defect::kEvaluationOther, "the evaluation is not the one of the task's program");
+    }
+    return std::optional(rows->tensor());
+}
+
 }  // namespace
 
 const char* to_string(Defect defect) noexcept {
@@ -85,6 +120,9 @@ const char* to_string(Defect defect) noexcept {
         case Defect::kDatasetOther: return "dataset_other";
         case Defect::kStateFormat: return "state_format";
         case Defect::kStateOther: return "state_other";
+        case Defect::kHoldoutFormat: return "holdout_format";
+        case Defect::kHoldoutOther: return "holdout_other";
+        case Defect::kEvaluationOther: return "evaluation_other";
     }
     return "";
 }
@@ -128,13 +166,15 @@ Result<std::shared_ptr<const Material>, Unavailable> load_material(
     if (rows_tree.root() != spec.dataset_root) {
         return unusable(Defect::kDatasetOther, "the dataset is not the one that the task commits to");
     }
+    TRY_ASSIGN(auto holdout, load_holdout(*program, spec, store, limits));
     return std::shared_ptr<const Material>(std::make_shared<Material>(Material{
         .task = task,
         .spec = spec,
         .program = *std::move(program),
         .initial = std::move(initial),
         .dataset = std::make_shared<artifacts::Dataset>(*std::move(dataset)),
-        .rows_tree = std::move(rows_tree)}));
+        .rows_tree = std::move(rows_tree),
+        .holdout = std::move(holdout)}));
 }
 
 Result<std::vector<canonical::Tensor>, Unavailable> load_state(

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@ struct Material {
     std::vector<canonical::Tensor> initial{};  ///< what the init graph reads; empty for a program that needs nothing
     std::shared_ptr<const artifacts::Dataset> dataset;
     merkle::Tree rows_tree;
+    std::optional<canonical::Tensor> holdout{};  ///< exactly of a task with an evaluation
 
     /// The first step of segment `segment` > 0, and how many it has.
     std::uint64_t first_step(std::uint32_t segment) const;
@@ -43,6 +45,9 @@ enum class Defect : std::uint8_t {
     kDatasetOther = 10,
     kStateFormat = 11,      ///< not a state, or not of the names and types of the program's
     kStateOther = 12,       ///< not the one whose root was posted
+    kHoldoutFormat = 13,    ///< not rows of the width that the program reads
+    kHoldoutOther = 14,     ///< not the hold-out set that the task commits to
+    kEvaluationOther = 15,  ///< the task commits to another evaluation than its program has
 };
 /// "program_other" and so on: what a worker's report calls it.
 const char* to_string(Defect defect) noexcept;
@@ -54,8 +59,8 @@ struct Unavailable {
     Defect defect = Defect::kUnreachable;
 };
 
-/// Fetches program, initial tensors (of a task without a parent) and dataset, and checks the program's commitment and
-/// the roots against the task's.
+/// Fetches program, initial tensors (of a task without a parent), dataset and hold-out set, and checks the program's
+/// commitment, the roots and the evaluation (EVL-9) against the task's.
 Result<std::shared_ptr<const Material>, Unavailable> load_material(
     const contracts::TaskId& task, const contracts::TaskSpec& spec, const artifacts::ContentStore& store,
     const artifacts::FetchLimits& limits = {}

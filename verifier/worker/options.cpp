@@ -7,7 +7,7 @@
 namespace assay::worker {
 namespace {
 
-constexpr std::array<std::pair<Dishonesty, const char*>, 14> kNames{
+constexpr std::array<std::pair<Dishonesty, const char*>, 15> kNames{
     {{Dishonesty::kNone, "none"},
      {Dishonesty::kTile, "tile"},
      {Dishonesty::kSkip, "skip"},
@@ -21,7 +21,8 @@ constexpr std::array<std::pair<Dishonesty, const char*>, 14> kNames{
      {Dishonesty::kReject, "reject"},
      {Dishonesty::kPush, "push"},
      {Dishonesty::kInflate, "inflate"},
-     {Dishonesty::kMisprofile, "misprofile"}}};
+     {Dishonesty::kMisprofile, "misprofile"},
+     {Dishonesty::kScore, "score"}}};
 
 }  // namespace
 

@@ -27,6 +27,7 @@ enum class Dishonesty : std::uint8_t {
     kPush = 11,         ///< a solver in tolerance mode that lengthens each segment's update of one tensor
     kInflate = 12,      ///< a verifier in tolerance mode that overstates the distances it measures
     kMisprofile = 13,   ///< a profiler that overstates them
+    kScore = 14,        ///< a solver that halves the loss that it claims on the hold-out set
 };
 const char* to_string(Dishonesty kind) noexcept;
 /// By the name that --dishonest takes.

@@ -82,7 +82,7 @@ Hash256 SegmentEnd::root(std::optional<std::uint64_t> claimed) const {
 std::optional<SegmentEnd> run_segment(
     const std::shared_ptr<const Material>& material, std::uint32_t segment, std::span<const canonical::Tensor> before,
     const engine::EngineOptions& options, const std::shared_ptr<const Fraud>& fraud,
-    const std::function<bool(std::uint64_t done, std::uint64_t steps)>& progress,
+    const Progress& progress,
     std::optional<std::uint64_t> last_step, std::span<const std::uint32_t> probes
 ) {
     Runner runner(material, segment == 0, options, fraud);

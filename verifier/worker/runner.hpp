@@ -65,14 +65,16 @@ struct SegmentEnd {
     Hash256 root(std::optional<std::uint64_t> claimed) const;
 };
 
+/// Called after each step; stops the run by returning false.
+using Progress = std::function<bool(std::uint64_t done, std::uint64_t steps)>;
+
 /// Executes segment `segment` from `before` (of segment 0 the task's initial tensors), to `last_step` where given.
 /// `probes` are numbers of steps after which to take the state root.
-/// `progress` is called after each step and may stop the run by returning false, which gives nullopt. Throws
-/// std::runtime_error.
+/// nullopt when `progress` stopped it. Throws std::runtime_error.
 std::optional<SegmentEnd> run_segment(
     const std::shared_ptr<const Material>& material, std::uint32_t segment, std::span<const canonical::Tensor> before,
     const engine::EngineOptions& options, const std::shared_ptr<const Fraud>& fraud,
-    const std::function<bool(std::uint64_t done, std::uint64_t steps)>& progress = {},
+    const Progress& progress = {},
     std::optional<std::uint64_t> last_step = {}, std::span<const std::uint32_t> probes = {}
 );
 

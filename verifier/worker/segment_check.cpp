@@ -12,6 +12,8 @@
 
 #include <core/codec/borsh.hpp>
 #include <contracts/verification/verification.hpp>
+#include <verifier/trace/evaluation.hpp>
+#include <verifier/worker/evaluating.hpp>
 #include <verifier/worker/measuring.hpp>
 #include <verifier/worker/runner.hpp>
 
@@ -20,6 +22,10 @@ namespace {
 
 constexpr std::chrono::milliseconds kReportInterval{500};
 
+bool is_evaluation(const artifacts::SegmentRecords& records) {
+    return records.segment == contracts::evaluation_segment(records.task);
+}
+
 artifacts::SegmentRecords read_records(const std::filesystem::path& path) {
     std::ifstream file(path, std::ios::binary);
     const Bytes bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
@@ -27,7 +33,8 @@ artifacts::SegmentRecords read_records(const std::filesystem::path& path) {
         throw std::runtime_error("cannot read the records in " + path.string());
     }
     auto records = codec::decode<artifacts::SegmentRecords>(bytes);
-    if (!records || records->segment > contracts::segment_count(records->task) ||
+    if (!records || records->segment > contracts::last_segment(records->task) ||
+        records->after.has_value() == is_evaluation(*records) ||
         records->before.has_value() != (records->segment != 0) ||
         (records->task.tolerance && !records->task.tolerance->threshold)) {
         throw std::runtime_error(path.string() + " has no records of a segment; `assay verify segment` writes them");
@@ -48,7 +55,9 @@ Result<Ends, Unavailable> load_ends(
     if (records.before) {
         TRY_ASSIGN(ends.before, load_state(material, *records.before, store));
     }
-    TRY_ASSIGN(ends.after, load_state(material, records.after, store));
+    if (records.after) {
+        TRY_ASSIGN(ends.after, load_state(material, *records.after, store));
+    }
     return ends;
 }
 
@@ -100,11 +109,14 @@ Result<std::optional<SegmentCheck>, Unavailable> check_segment(
     };
     const auto claimed_step =
         records.segment == contracts::segment_count(task) ? task.diverged_at : std::nullopt;
-    const auto end = run_segment(material, records.segment, ends.before, options, nullptr, progress, claimed_step);
+    const auto end =
+        is_evaluation(records)
+            ? run_segment(evaluating(*material, ends.before), 0, {}, options, nullptr, progress)
+            : run_segment(material, records.segment, ends.before, options, nullptr, progress, claimed_step);
     if (!end) {
         return std::optional<SegmentCheck>{};
     }
-    check.claimed = records.after.state_root;
+    check.claimed = records.after ? records.after->state_root : trace::score_root(task.evaluation.value().score);
     check.replayed = end->root(claimed_step);
     check.diverged_at = end->diverged_at;
     if (!contracts::is_exact(task, records.segment)) {

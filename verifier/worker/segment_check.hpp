@@ -23,7 +23,7 @@ inline constexpr int kReplayHolds = 0;
 inline constexpr int kReplayDiffers = 9;
 
 struct SegmentCheck {
-    Hash256 claimed;   ///< the checkpoint's state root
+    Hash256 claimed;   ///< the checkpoint's state root, or the score's (EVL-3)
     Hash256 replayed;  ///< what its execution gives; assay/diverged when it diverges where the task does not say so
     std::uint64_t steps = 0;                   ///< executed
     std::optional<std::uint64_t> diverged_at;  ///< the step that diverged, if one did

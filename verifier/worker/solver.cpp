@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <bit>
 #include <chrono>
 #include <map>
 #include <memory>
@@ -15,6 +16,7 @@
 #include <verifier/trace/commitment.hpp>
 #include <verifier/trace/player.hpp>
 #include <verifier/worker/dispute_desk.hpp>
+#include <verifier/worker/evaluating.hpp>
 #include <verifier/worker/trainer.hpp>
 #include <verifier/worker/verdict_watch.hpp>
 #include <verifier/worker/workplace.hpp>
@@ -97,12 +99,44 @@ class Solver final : public Role {
     }
 
     bool complete(const contracts::Task& task) {
-        if (!at_.chain.send(contracts::CompleteTask{.task = task.id})) {
+        contracts::CompleteTask action{.task = task.id};
+        nlohmann::ordered_json event = {{"event", "complete"}, {"task", to_hex(task.id.view())}};
+        if (task.spec.evaluation) {
+            action.evaluation = score(task);
+            if (!action.evaluation) {
+                return false;
+            }
+            event["score"] = static_cast<double>(std::bit_cast<float>(action.evaluation->score));
+        }
+        if (!at_.chain.send(action)) {
             return false;
         }
         trainers_.erase(task.id);
-        at_.reporter.event({{"event", "complete"}, {"task", to_hex(task.id.view())}});
+        at_.reporter.event(event);
         return true;
+    }
+
+    /// EVL-4: what the last checkpoint is worth on the hold-out set; nullopt when it cannot be said now.
+    std::optional<contracts::Evaluation> score(const contracts::Task& task) {
+        const auto material = at_.material(task);
+        if (!material) {
+            return std::nullopt;
+        }
+        const std::uint32_t last = task.checkpoints - 1;
+        const auto state = decode_stored(*material, at_.journal.checkpoints(task.id)[last]);
+        if (!state) {
+            compute_again(task, last);
+            return std::nullopt;
+        }
+        try {
+            const auto ground = evaluating(*material, *state);
+            return evaluate(ground, *state, at_.options.engine, at_.scoring_fraud(ground));
+        } catch (const std::runtime_error& error) {
+            at_.reporter.trouble(
+                "task " + to_hex(task.id.view()) + ": scoring failed, trying again: " + error.what()
+            );
+        }
+        return std::nullopt;
     }
 
     bool post_checkpoint(const contracts::Task& task, std::uint32_t index) {

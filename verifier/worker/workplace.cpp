@@ -29,7 +29,7 @@ void confess(Reporter& reporter, const Material& material, const Fraud& fraud) {
     } else if (fraud.kind() == Dishonesty::kOptimizer) {
         // Wrong in every segment from here on: which of them is convicted first is not ours to say.
         event["from_step"] = fraud.first_step();
-    } else {
+    } else if (fraud.kind() != Dishonesty::kScore) {
         event["step"] = fraud.first_step();
     }
     event["node"] = to_json(fraud.node());
@@ -85,6 +85,11 @@ std::shared_ptr<const Fraud> Workplace::measuring_fraud(
     const std::shared_ptr<const Material>& measuring, Dishonesty kind
 ) const {
     return options.dishonesty == kind ? std::make_shared<const Fraud>(Fraud::overstating(measuring)) : nullptr;
+}
+
+std::shared_ptr<const Fraud> Workplace::scoring_fraud(const std::shared_ptr<const Material>& evaluating) const {
+    const bool lies = options.dishonesty == Dishonesty::kScore;
+    return lies ? std::make_shared<const Fraud>(Fraud::flattering(evaluating)) : nullptr;
 }
 
 void Workplace::forget(const contracts::TaskId& task) {

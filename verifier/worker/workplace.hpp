@@ -63,6 +63,8 @@ struct Workplace {
     std::shared_ptr<const Fraud> measuring_fraud(
         const std::shared_ptr<const Material>& measuring, Dishonesty kind
     ) const;
+    /// How it flatters the score of a final state if that is what it does; else nullptr.
+    std::shared_ptr<const Fraud> scoring_fraud(const std::shared_ptr<const Material>& evaluating) const;
     /// Drops what is cached of a task.
     void forget(const contracts::TaskId& task);
 

@@ -19,7 +19,7 @@ import tempfile
 DISPUTE_FIELDS = {"id", "kind", "rounds", "onchain_bytes", "referee_us", "pinpoint", "verdict", "slashed", "paid", "burned"}
 TASK_FIELDS = {"id", "state", "solver", "reward", "checkpoints", "history"}
 # Where each fraud that can be pinpointed must be found: the primitive, where only one will do.
-EXPECTED_OP = {"data": "batch_rows", "init": "uniform"}
+EXPECTED_OP = {"data": "batch_rows", "init": "uniform", "score": "max"}
 
 
 def check(condition, complaint):
@@ -65,6 +65,8 @@ def check_fraud(report, kind):
     verdicts = [d["verdict"] for d in report["disputes"] if d["task"] == task["id"]]
     if kind == "none":
         check(task["state"] == "settled" and not verdicts, "an honest task must settle undisputed")
+        scores = [e["score"] for e in task["history"] if e["event"] == "scored"]
+        check(scores == [task["score"]] and 0 < scores[0] < 5, f"its score must be recorded once: {scores}")
     elif kind == "false-accuser":
         check(task["state"] == "settled" and "upheld" in verdicts, "the accuser must lose and the task settle")
         accusation = next(d for d in report["disputes"] if d["verdict"] == "upheld")

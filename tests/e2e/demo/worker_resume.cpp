@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A solver and a verifier that are killed again and again still bring an honest task to its settlement, with the same
-// state roots as an undisturbed run.
+// state roots and the same score as an undisturbed run.
 #include <chrono>
 #include <cstdio>
 #include <fstream>
 #include <iostream>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -25,6 +26,7 @@ constexpr std::uint64_t kAsy = 1'000'000'000;
 struct Run {
     TaskState state = TaskState::kOpen;
     std::vector<Hash256> roots;
+    std::optional<contracts::Evaluation> evaluation;
     int kills = 0;
 };
 
@@ -34,7 +36,8 @@ void write_task(const std::filesystem::path& directory) {
         << "title = \"resume\"\nsteps = 4000\ncheckpoint_interval = 250\nseed = 3\nreward = \"20 ASY\"\n"
            "verification_fee = \"3 ASY\"\ntraining_blocks = 2000\n[model]\nkind = \"char\"\ncontext = 16\n"
            "embedding = 32\nhidden = 128\nbatch_size = 64\n[optimizer]\nkind = \"adam\"\nlearning_rate = 0.003\n"
-           "[data]\ntext = \"/usr/share/common-licenses/GPL-3\"\n";
+           "[data]\ntext = \"/usr/share/common-licenses/GPL-3\"\n"
+           "[evaluation]\ntext = \"/usr/share/common-licenses/GPL-3\"\nbatches = 4\n";
 }
 
 Run run(const std::filesystem::path& bin, const std::filesystem::path& home, int kills_wanted, std::uint64_t seed) {
@@ -78,6 +81,7 @@ Run run(const std::filesystem::path& bin, const std::filesystem::path& home, int
         network.rpc().wait_for_block(network.rpc().height(), std::chrono::seconds(2));
         if (const auto task = network.rpc().task(id)) {
             result.state = task->state;
+            result.evaluation = task->evaluation;
         }
     }
     for (std::uint32_t i = 0; i <= contracts::segment_count(spec); ++i) {
@@ -101,7 +105,8 @@ int main(int argc, char** argv) {
     const Run calm = run(argv[1], home / "calm", 0, seed);
     const Run killed = run(argv[1], home / "killed", 10, seed);
     const bool ok = calm.state == TaskState::kSettled && killed.state == TaskState::kSettled &&
-                    calm.roots == killed.roots && killed.kills >= 3;
+                    calm.roots == killed.roots && calm.evaluation && calm.evaluation == killed.evaluation &&
+                    killed.kills >= 3;
     std::cout << "undisturbed: " << to_string(calm.state) << "; after " << killed.kills
               << " kills: " << to_string(killed.state) << ", roots " << (calm.roots == killed.roots ? "equal" : "DIFFER") << "\n";
     if (!ok) {

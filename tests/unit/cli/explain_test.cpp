@@ -116,8 +116,18 @@ TEST_CASE("a challenged verdict is told with its verifier, what is awaited, and 
     CHECK(says(d, "another verdict than it had committed to"));
 }
 
+TEST_CASE("EVL-5: a disputed score is told as one") {
+    Dispute d = make_dispute();
+    d.claim.initialisation = true;
+    d.position.level = trace::Level::kNodes;
+    CHECK(says(d, "the score of task"));
+    CHECK(says(d, "the task's evaluation makes of the final state and the hold-out set"));
+    CHECK(says(d, "  The evaluation"));
+}
+
 TEST_CASE("a disputed initialisation has no steps") {
     Dispute d = make_dispute();
+    d.segment = 0;
     d.claim.initialisation = true;
     d.position.level = trace::Level::kNodes;
     CHECK(says(d, "the task's initialisation makes the state"));

@@ -136,10 +136,10 @@ TEST_CASE("TX-6: fields that no state could make valid are refused") {
     CHECK(refuses(Unbond{Role::kSolver, {0}}));
     CHECK(refuses(PostCheckpoint{{}, kMaxSegments + 1, {}, {}}));
     CHECK(refuses(PostCheckpoint{{}, 0, {}, {{}, 0, "line\nbreak"}}));
-    CHECK(refuses(CommitVerdict{{}, kMaxSegments + 1, {}}));
-    CHECK(refuses(PublishVerdict{{}, kMaxSegments + 1, {}}));
-    CHECK(refuses(DiscloseVerdict{{}, kMaxSegments + 1, {}}));
-    CHECK(refuses(ChallengeVerdict{{}, kMaxSegments + 1, {}}));
+    CHECK(refuses(CommitVerdict{{}, kMaxSegments + 2, {}}));
+    CHECK(refuses(PublishVerdict{{}, kMaxSegments + 2, {}}));
+    CHECK(refuses(DiscloseVerdict{{}, kMaxSegments + 2, {}}));
+    CHECK(refuses(ChallengeVerdict{{}, kMaxSegments + 2, {}}));
     CHECK(refuses(PublishProfile{}));
     CHECK(refuses(ChallengeProfile{{}, {}, Role::kVerifier, ProfilePart::kReplayed, kMaxProfileSegments + 1, {}}));
     CHECK(refuses(OpenDispute{{}, 0, Role::kSolver}));

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include <contracts/arbitration/arbitration.hpp>
 #include <contracts/verification/lottery.hpp>
 #include <contracts/verification/verification.hpp>
 #include <core/crypto/hash.hpp>
@@ -46,7 +47,7 @@ Params quick_params() {
     params.dispute_clock_blocks = 20;
     params.dispute_extension_blocks = 3;
     params.availability_blocks = 5;
-    params.segments_checked_max = 64;
+    params.segments_checked_max = 63;
     params.verifiers_per_segment_max = 4;
     params.solver_bond_bps = 0;
     params.verifier_bond_bps = 0;
@@ -236,14 +237,14 @@ void Chain::end_windows(const TaskId& id) {
 
 void Chain::commit_all(const TaskId& id) {
     for (const Assignment& assignment : task(id).assignments) {
-        const Hash256 root = find_checkpoint(view, id, assignment.segment)->state_root;
+        const Hash256 root = claimed_root(view, task(id), assignment.segment);
         REQUIRE(commit(verifier, id, assignment.segment, root) == 0);
     }
 }
 
 void Chain::publish_all(const TaskId& id) {
     for (const Assignment& assignment : task(id).assignments) {
-        const Hash256 root = find_checkpoint(view, id, assignment.segment)->state_root;
+        const Hash256 root = claimed_root(view, task(id), assignment.segment);
         REQUIRE(publish(verifier, id, assignment.segment, root) == 0);
     }
 }

@@ -156,7 +156,7 @@ TEST_CASE("LIN-2: checkpoint 0 is the parent's last, and the chain sees to it") 
 
 TEST_CASE("LIN-2: nobody is drawn for segment 0 of a task with a parent, nor disputes it") {
     Params params = quick_params();
-    params.segments_checked = 64;
+    params.segments_checked = 63;
     Chain chain(params);
     const TaskId child = completed_child(chain, chain.complete_task());
     chain.skip(1);

@@ -43,7 +43,7 @@ TEST_CASE("economics: bonds and checks follow the value up to their maxima") {
     p.verifiers_per_segment = 1;
     p.value_per_check = 1'000 * kGrainsPerAsy;
     p.value_per_verifier = 10'000 * kGrainsPerAsy;
-    p.segments_checked_max = 64;
+    p.segments_checked_max = 63;
     p.verifiers_per_segment_max = 4;
     const Costs costs = default_costs();
     TaskCosts task = kTask;
@@ -55,7 +55,7 @@ TEST_CASE("economics: bonds and checks follow the value up to their maxima") {
     CHECK(s.checked == 6);
     CHECK(s.per_segment == 1);
     task.reward = 1'000'000 * kGrainsPerAsy;
-    CHECK(make_setting(p, costs, task).checked == 64);
+    CHECK(make_setting(p, costs, task).checked == 63);
     CHECK(make_setting(p, costs, task).per_segment == 4);
     task.segments = 10;
     CHECK(make_setting(p, costs, task).checked == 11);

@@ -44,6 +44,17 @@ TEST_CASE("a drawn solver accepts what it can back and was asked to do") {
     CHECK(decide_solver(view) == Intent{Wait::kNothingDue});
 }
 
+TEST_CASE("EVL-4: a solver that lost its final state makes it again before it completes with a score") {
+    SolverView view = view_in(TaskState::kTraining);
+    view.task.checkpoints = 4;
+    view.stored_checkpoints = 3;
+    CHECK(decide_solver(view) == Intent{intent::Complete{kTask}});
+    view.task.spec.evaluation = contracts::EvaluationCommitment{};
+    CHECK(decide_solver(view) == Intent{intent::Train{kTask, 3}});
+    view.stored_checkpoints = 4;
+    CHECK(decide_solver(view) == Intent{intent::Complete{kTask}});
+}
+
 TEST_CASE("a training solver trains, posts and completes in order") {
     struct Row {
         std::uint32_t stored;

@@ -112,7 +112,7 @@ TEST_CASE("a task tells what its record says") {
     CHECK(names_of(got) == std::set<std::string>{
         "id", "title", "state", "submitter", "solver", "reward", "verification_fee", "escrow", "solver_bond", "steps",
         "checkpoint_interval", "segments", "checkpoints", "diverged_at", "assignments", "deadline", "submitted_at", "open_disputes",
-        "parent", "depth", "tainted_by", "hardware_class", "mode", "tolerance",
+        "parent", "depth", "tainted_by", "hardware_class", "mode", "tolerance", "evaluation", "score",
         "open_challenges", "history_count", "history_root", "lottery", "second_window", "disputes", "challenges", "program_id", "raw"});
     CHECK(got.at("state") == "training");
     CHECK(got.at("reward") == "18000000000000000000");
@@ -123,6 +123,17 @@ TEST_CASE("a task tells what its record says") {
                                                  {"artifact", rpc::render(checkpoint.artifact.sha256)},
                                                  {"location", "http://127.0.0.1:1"},
                                                  {"height", 9}}}));
+    CHECK(got.at("evaluation").is_null());
+    CHECK(got.at("score").is_null());
+    Task scored = task;
+    scored.spec.evaluation = EvaluationCommitment{id<Hash256>(4), 300, id<Hash256>(5), checkpoint.artifact};
+    scored.evaluation = Evaluation{id<Hash256>(6), 0x40200000U};
+    const Json with_score = rpc::render_task(scored, details);
+    CHECK(with_score.at("score") == 2.5);
+    CHECK(with_score.at("evaluation") == Json{{"graph_root", rpc::render(id<Hash256>(4))},
+                                              {"nodes", 300},
+                                              {"holdout", rpc::render(id<Hash256>(5))},
+                                              {"data", rpc::render(checkpoint.artifact)}});
     CHECK(got.at("assignments")[0].at("status") == "committed");
     CHECK(got.at("assignments")[0].at("end_root").is_null());
     CHECK(got.at("assignments")[0].at("probe") == 4);
@@ -262,6 +273,7 @@ TEST_CASE("each event of a history has its name and its members beside the recor
          {{"outcome", "bounded"},
           {"threshold", {{"parameters", 3}, {"other", 4}}},
           {"reference", {{"parameters", 50}, {"other", 60}}}}},
+        {Scored{0x3fc00000U}, {{"score", 1.5}}},
     };
     REQUIRE(table.size() == std::variant_size_v<HistoryEvent>);
     for (const auto& [event, members] : table) {

@@ -72,8 +72,8 @@ TEST_CASE("VER-18: in tolerance mode a replay says how far the checkpoint is, an
     auto& tolerance = records.task.tolerance.emplace();
     tolerance.threshold = contracts::Distances{100'000, 100'000};
     const auto after = run_natively(*small.material, 2, small.state_after(1), {});
-    records.after.state_root = artifacts::state_root_of(after);
-    records.after.artifact = small.put(artifacts::encode_state(small.material->program, after));
+    records.after->state_root = artifacts::state_root_of(after);
+    records.after->artifact = small.put(artifacts::encode_state(small.material->program, after));
     const auto near = check(small, records).value().value();
     CHECK(near.holds());
     CHECK(near.claimed != near.replayed);
@@ -111,7 +111,7 @@ TEST_CASE("a replay that cannot be done says nothing about the solver") {
     CHECK(missing.error().reason.find("the checkpoint") != std::string::npos);
     CHECK(replay(small, codec::encode(records)) == EXIT_FAILURE);
     records = records_of(small, 2);
-    records.after.state_root = Hash256{{1}};
+    records.after->state_root = Hash256{{1}};
     CHECK_FALSE(check(small, records).has_value());
     CHECK_FALSE(check(small, records_of(small, 2), true).value().has_value());
 }

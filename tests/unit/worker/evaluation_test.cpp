@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <bit>
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include <contracts/arbitration/arbitration.hpp>
+#include <tests/unit/worker/small_task.hpp>
+#include <verifier/artifacts/safetensors.hpp>
+#include <verifier/program/evaluation.hpp>
+#include <verifier/trace/evaluation.hpp>
+#include <verifier/trace/player.hpp>
+#include <verifier/worker/evaluating.hpp>
+#include <verifier/worker/replay.hpp>
+#include <verifier/worker/segment_check.hpp>
+
+namespace assay::worker {
+namespace {
+
+constexpr std::uint32_t kRows = 16;  // two batches
+
+/// A small task that is scored on the first rows of its dataset.
+class EvaluatedTask : public test::SmallTask {
+  public:
+    EvaluatedTask() {
+        holdout = first_rows(kRows);
+        const auto commitment = artifacts::commit_program(program::make_evaluation(material->program, kRows).value());
+        spec.evaluation = contracts::EvaluationCommitment{
+            .graph_root = commitment.init_root,
+            .nodes = commitment.init_nodes,
+            .holdout = trace::commit_tensor(holdout),
+            .data = put_rows(holdout)};
+        auto loaded = load_material(contracts::TaskId{{7}}, spec, store);
+        REQUIRE(loaded.has_value());
+        material = *loaded;
+    }
+
+    canonical::Tensor first_rows(std::uint32_t count) const {
+        const canonical::DatasetShape shape = material->dataset->shape();
+        canonical::Tensor rows = canonical::make_tensor(canonical::DType::kI32, {count, shape.width});
+        for (std::uint32_t i = 0; i < count; ++i) {
+            const ByteView row = material->dataset->row(i);
+            std::copy(row.begin(), row.end(), rows.data.begin() + static_cast<std::ptrdiff_t>(i * row.size()));
+        }
+        return rows;
+    }
+
+    contracts::ArtifactRef put_rows(const canonical::Tensor& rows) {
+        return put(artifacts::encode_safetensors({.tensors = {{.name = "rows", .tensor = rows}}, .metadata = {}}));
+    }
+
+    canonical::Tensor holdout;
+};
+
+}  // namespace
+
+TEST_CASE("EVL-9: a task is not worked on whose hold-out set or evaluation is not what it commits to") {
+    EvaluatedTask task;
+    CHECK(task.material->holdout == task.holdout);
+    const auto defect_of = [&task](const contracts::TaskSpec& spec) {
+        const auto loaded = load_material(contracts::TaskId{{7}}, spec, task.store);
+        REQUIRE(!loaded.has_value());
+        return loaded.error().defect;
+    };
+    auto spec = task.spec;
+    spec.evaluation->graph_root = Hash256{{1}};
+    CHECK(defect_of(spec) == Defect::kEvaluationOther);
+    spec = task.spec;
+    ++spec.evaluation->nodes;
+    CHECK(defect_of(spec) == Defect::kEvaluationOther);
+    spec = task.spec;
+    spec.evaluation->holdout = Hash256{{1}};
+    CHECK(defect_of(spec) == Defect::kHoldoutOther);
+    spec = task.spec;
+    spec.evaluation->data = task.put_rows(task.first_rows(kRows + 8));
+    CHECK(defect_of(spec) == Defect::kHoldoutOther);
+    spec.evaluation->holdout = trace::commit_tensor(task.first_rows(kRows + 8));
+    CHECK(defect_of(spec) == Defect::kEvaluationOther);
+    spec = task.spec;
+    spec.evaluation->data = task.put({1, 2, 3});
+    CHECK(defect_of(spec) == Defect::kHoldoutFormat);
+    spec.evaluation->data.sha256 = Hash256{{1}};
+    CHECK(defect_of(spec) == Defect::kUnreachable);
+}
+
+TEST_CASE("EVL-7: training lowers the score, and the same state gives the same one again") {
+    const EvaluatedTask task;
+    const auto score_after = [&task](std::uint32_t segment) {
+        const auto state = task.state_after(segment);
+        return std::bit_cast<float>(evaluate(evaluating(*task.material, state), state, {}, nullptr).score);
+    };
+    const float before = score_after(0);
+    const float after = score_after(3);
+    CHECK(before > after);
+    CHECK(after > 0.0F);
+    CHECK(score_after(3) == after);
+}
+
+TEST_CASE("EVL-5: a flattered score is refuted by the referee at the node that was altered, a true one holds") {
+    const EvaluatedTask task;
+    const auto state = task.state_after(3);
+    const auto ground = evaluating(*task.material, state);
+    const auto fraud = std::make_shared<const Fraud>(Fraud::flattering(ground));
+    const contracts::Evaluation honest = evaluate(ground, state, {}, nullptr);
+    const contracts::Evaluation flattered = evaluate(ground, state, {}, fraud);
+    CHECK(flattered.tensors_root == honest.tensors_root);
+    CHECK(std::bit_cast<float>(flattered.score) == std::bit_cast<float>(honest.score) * 0.5F);
+    for (const bool solver_lies : {true, false}) {
+        CAPTURE(solver_lies);
+        const auto claim = contracts::make_evaluation_claim(task.spec, solver_lies ? flattered : honest);
+        CHECK(claim.before == artifacts::state_root_of(ground->initial));
+        EngineReplay responder(ground, claim, {}, {}, solver_lies ? fraud : nullptr);
+        EngineReplay challenger(ground, claim, {}, {}, solver_lies ? nullptr : fraud);
+        CHECK(responder.state_root_after(0) == claim.after);
+        trace::Position position = trace::start_position(claim);
+        std::vector<trace::NodeReveal> reveals;
+        while (position.level != trace::Level::kProof) {
+            if (position.pending.empty()) {
+                const auto children = trace::make_reveal(claim, position, responder);
+                if (position.level == trace::Level::kNodes) {
+                    reveals.push_back({position.first_node, trace::split(claim, position).child_height, children});
+                }
+                position = trace::reveal(claim, position, children).value();
+            } else {
+                const auto selection = trace::make_selection(claim, position, challenger);
+                position = trace::select(claim, position, selection).value();
+            }
+        }
+        CHECK(trace::pinpoint(position).node == fraud->node());
+        EngineReplay& honest_side = solver_lies ? challenger : responder;
+        const auto ruling = trace::judge(claim, position, trace::make_proof(claim, position, honest_side, reveals));
+        CHECK(ruling.value() == (solver_lies ? trace::Ruling::kClaimRefuted : trace::Ruling::kClaimHolds));
+    }
+}
+
+TEST_CASE("EVL-5: anybody's replay of the evaluation holds for a true score, and not for another") {
+    EvaluatedTask task;
+    const auto state = task.state_after(3);
+    artifacts::SegmentRecords records;
+    records.task.id = contracts::TaskId{{7}};
+    records.task.spec = task.spec;
+    records.task.checkpoints = 4;
+    records.task.evaluation = evaluate(evaluating(*task.material, state), state, {}, nullptr);
+    records.segment = 4;
+    records.before = contracts::Checkpoint{
+        artifacts::state_root_of(state), task.put(artifacts::encode_state(task.material->program, state)), Height{1}};
+    Reporter reporter(true);
+    const auto holds = [&] {
+        return check_segment(records, task.store, {}, reporter, std::atomic<bool>(false)).value().value().holds();
+    };
+    CHECK(holds());
+    records.task.evaluation->score ^= 1U;
+    CHECK_FALSE(holds());
+}
+
+TEST_CASE("a solver that flatters its score trains honestly, and in tasks without one does nothing wrong") {
+    const EvaluatedTask task;
+    const auto fraud = std::make_shared<const Fraud>(Dishonesty::kScore, task.material);
+    CHECK(task.state_after(3, fraud) == task.state_after(3));
+    CHECK(fraud->segment() == 4);
+    CHECK(fraud->has_place());
+    const test::SmallTask plain;
+    CHECK_FALSE(Fraud(Dishonesty::kScore, plain.material).has_place());
+}
+
+}  // namespace assay::worker
