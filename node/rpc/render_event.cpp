@@ -90,6 +90,9 @@ Json fields_of(const ProfilingEnded& e) {
             {"threshold", rpc::render(e.threshold)},
             {"reference", rpc::render(e.reference)}};
 }
+Json fields_of(const RoundClosed& e) {
+    return {{"round", e.round}, {"seed", rpc::render(e.seed)}, {"contributors", e.contributors}};
+}
 Json fields_of(const StateChanged& e) { return {{"state", contracts::to_string(e.state)}}; }
 
 }  // namespace
