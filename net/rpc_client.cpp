@@ -180,6 +180,8 @@ contracts::Params RpcClient::params() {
     return *params_;
 }
 
+contracts::Beacon RpcClient::beacon() { return raw_member<contracts::Beacon>("beacon_get", call("beacon_get")); }
+
 std::string RpcClient::chain_id() {
     if (chain_id_.empty()) {
         chain_id_ = text_member("node_status", call("node_status"), "chain_id");

@@ -15,6 +15,7 @@
 #include <contracts/chain/transaction.hpp>
 #include <contracts/arbitration/dispute.hpp>
 #include <contracts/availability/challenge.hpp>
+#include <contracts/beacon/beacon.hpp>
 #include <contracts/params/params.hpp>
 #include <contracts/tasks/task.hpp>
 #include <net/http.hpp>
@@ -58,6 +59,8 @@ class RpcClient {
     std::optional<contracts::ProfileReport> profile(const contracts::TaskId& task, const AccountId& profiler);
     std::optional<contracts::Dispute> dispute(const contracts::DisputeId& id);
     std::vector<contracts::DisputeId> disputes(const contracts::TaskId& task);
+    /// Seed, contributors and open round.
+    contracts::Beacon beacon();
     std::optional<contracts::Challenge> challenge(const contracts::ChallengeId& id);
     std::vector<contracts::ChallengeId> challenges(const contracts::TaskId& task);
     /// The transactions that moved a dispute, decoded, in order.

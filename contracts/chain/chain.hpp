@@ -50,7 +50,7 @@ Result<Changes, GenesisError> make_genesis(const Genesis& genesis);
 struct BlockContext {
     Height height;
     std::uint64_t time_ms = 0;
-    Hash256 block_hash;  ///< the beacon of this block's draws (BLK-5)
+    Hash256 block_hash;  ///< what a round that opens in this block takes of it (BCN-4)
     AccountId proposer;
     std::vector<Misbehaviour> misbehaviour{};  ///< the engine's evidence in this block
     std::vector<ConsensusAddress> absent{};    ///< validators whose vote for the block before is missing

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <contracts/arbitration/arbitration.hpp>
 #include <contracts/availability/availability.hpp>
+#include <contracts/beacon/rounds.hpp>
 #include <contracts/chain/router.hpp>
 #include <contracts/chain/slots.hpp>
 #include <contracts/profiling/profiling.hpp>
@@ -75,9 +76,8 @@ void end_block(Context& context) {
         end_deadline(context, item);
     }
     spread_taints(context);
-    draw_profilers(context);
     draw_solvers(context);
-    draw_verifiers(context);
+    advance_beacon(context);
     punish_misbehaviour(context);
     note_absence(context);
     update_validators(context);

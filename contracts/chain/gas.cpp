@@ -20,6 +20,8 @@ constexpr std::uint64_t kWatcher = 3;
 constexpr std::uint64_t kProfile = 2;
 constexpr std::uint64_t kDispute = 50;
 constexpr std::uint64_t kPosition = 80;  ///< a node of 1,024 inputs and 256 children
+constexpr std::uint64_t kSeat = 1;       ///< of the beacon's record
+constexpr std::uint64_t kStakeRead = 2;  ///< BCN-3: of each contributor, to find who gives way
 // GAS-4
 constexpr std::uint64_t kPartial = 60;
 
@@ -30,6 +32,7 @@ class Price {
         : verdicts_((std::uint64_t{params.segments_checked_max} + 1) * params.verifiers_per_segment_max),
           verdict_(kVerdict + kWatcher * params.watchers_per_verdict),
           profiles_(params.profilers),
+          seats_(params.contributors_max),
           hashed_(size_bytes / kBytesPerGas) {}
 
     std::uint64_t operator()(const Transfer&) const { return slots(1); }
@@ -62,11 +65,16 @@ class Price {
     std::uint64_t operator()(const ChallengeAvailability&) const { return task(5) + moot(); }
     std::uint64_t operator()(const ServeChunk&) const { return task(6) + hashed_; }
 
+    std::uint64_t operator()(const JoinBeacon&) const { return seats(3) + kStakeRead * seats_; }
+    std::uint64_t operator()(const Contribute&) const { return seats(1); }
+    std::uint64_t operator()(const LeaveBeacon&) const { return seats(2); }
+
   private:
     static std::uint64_t slots(std::uint64_t count) { return count * kGasPerSlot; }
     std::uint64_t task(std::uint64_t others) const {
         return kTask + verdict_ * verdicts_ + kProfile * profiles_ + slots(others);
     }
+    std::uint64_t seats(std::uint64_t others) const { return kSeat * seats_ + slots(others); }
     /// GAS-5: balance and stake of everybody who can have a bond in a task, or a payment from it.
     std::uint64_t task_end() const { return task(2 * (2 + verdicts_ + profiles_)); }
     /// GAS-5: its beginning and its end, and the draw of the solver after it.
@@ -80,6 +88,7 @@ class Price {
     const std::uint64_t verdicts_;
     const std::uint64_t verdict_;
     const std::uint64_t profiles_;
+    const std::uint64_t seats_;
     const std::uint64_t hashed_;
 };
 

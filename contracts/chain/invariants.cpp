@@ -73,6 +73,12 @@ void hold(Totals& totals, const Challenge& challenge, Wide sign) {
     totals.unaccounted[{challenge.challenger_role, challenge.challenger}] -= sign * wide(challenge.bond);
 }
 
+void hold(Totals& totals, const Beacon& beacon, Wide sign) {
+    for (const Seat& seat : beacon.seats) {
+        totals.unaccounted[{Role::kVerifier, seat.account}] -= sign * wide(seat.bond);
+    }
+}
+
 template <class T>
 void add_money(Totals& totals, const Change<T>& change) {
     totals.money += change.after ? money_of(*change.after) : 0;
@@ -204,6 +210,7 @@ Result<void, InvariantError> check_slot(
         }
         case SlotKind::kDispute: add_holdings(totals, change_of<Dispute>(before, key, value)); return {};
         case SlotKind::kChallenge: add_holdings(totals, change_of<Challenge>(before, key, value)); return {};
+        case SlotKind::kBeacon: add_holdings(totals, change_of<Beacon>(before, key, value)); return {};
         default: return {};
     }
 }

@@ -44,7 +44,7 @@ constexpr std::array<const char*, std::variant_size_v<Action>> kActions{
     "complete_task",  "cancel_task",   "commit_verdict",  "publish_verdict", "open_dispute",  "reveal_move",
     "select_move",    "prove_move",    "challenge_availability", "serve_chunk",
     "declare_divergence", "disclose_verdict", "challenge_verdict", "register_validator", "unjail", "register_hardware",
-    "commit_profile", "publish_profile", "challenge_profile"};
+    "commit_profile", "publish_profile", "challenge_profile", "join_beacon", "contribute", "leave_beacon"};
 
 constexpr std::array<const char*, std::variant_size_v<HistoryEvent>> kEvents{
     "submitted",         "solver_drawn",     "accepted",       "checkpoint_posted",
@@ -53,7 +53,7 @@ constexpr std::array<const char*, std::variant_size_v<HistoryEvent>> kEvents{
     "availability_ended", "paid",            "slashed",        "state_changed",
     "diverged",          "lottery_drawn",    "watcher_drawn",  "verdict_disclosed",
     "verdict_challenged", "tainted",         "profiler_drawn",  "profile_committed", "profile_published",
-    "profile_challenged", "profiling_ended", "scored"};
+    "profile_challenged", "profiling_ended", "scored",         "round_closed"};
 
 constexpr std::array<const char*, 2> kModes{"exact", "tolerance"};
 constexpr std::array<const char*, 3> kVerdictParts{"probe", "end", "measurement"};
@@ -139,6 +139,12 @@ const char* to_string(TxError error) noexcept {
         case TxError::kChallengeOver: return "challenge_over";
         case TxError::kChunkInvalid: return "chunk_invalid";
         case TxError::kCheckpointUnknown: return "checkpoint_unknown";
+        case TxError::kAlreadySeated: return "already_seated";
+        case TxError::kSeatsTaken: return "seats_taken";
+        case TxError::kNotSeated: return "not_seated";
+        case TxError::kNotDue: return "not_due";
+        case TxError::kSecretMismatch: return "secret_mismatch";
+        case TxError::kContributionDue: return "contribution_due";
     }
     return "unknown";
 }

@@ -6,6 +6,7 @@
 
 #include <contracts/arbitration/arbitration.hpp>
 #include <contracts/availability/availability.hpp>
+#include <contracts/beacon/contributing.hpp>
 #include <contracts/chain/invariants.hpp>
 #include <contracts/chain/slots.hpp>
 #include <contracts/ledger/ledger.hpp>

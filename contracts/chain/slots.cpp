@@ -90,6 +90,8 @@ Bytes consensus_account(const ConsensusAddress& address) {
 Bytes docket(const TaskId& task) { return make_key(SlotKind::kDocket, task.view()); }
 Bytes lineage(const TaskId& task) { return make_key(SlotKind::kLineage, task.view()); }
 Bytes taints() { return make_key(SlotKind::kTaints); }
+Bytes beacon() { return make_key(SlotKind::kBeacon); }
+Bytes drawing() { return make_key(SlotKind::kDrawing); }
 
 }  // namespace keys
 
@@ -164,6 +166,10 @@ Lineage get_lineage(const StateView& view, const TaskId& task) {
 
 std::vector<Taint> get_taints(const StateView& view) { return read_list<Taint>(view, keys::taints()); }
 
+Beacon get_beacon(const StateView& view) { return read_slot<Beacon>(view, keys::beacon()).value_or(Beacon{}); }
+
+Drawing get_drawing(const StateView& view) { return read_slot<Drawing>(view, keys::drawing()).value_or(Drawing{}); }
+
 void set_params(Overlay& state, const Params& params) { write_slot(state, keys::params(), params); }
 void set_supply(Overlay& state, const Supply& supply) { write_slot(state, keys::supply(), supply); }
 void set_account(Overlay& state, const AccountId& id, const Account& account) {
@@ -219,6 +225,9 @@ void set_lineage(Overlay& state, const TaskId& task, const Lineage& lineage) {
     write_slot(state, keys::lineage(task), lineage);
 }
 void set_taints(Overlay& state, const std::vector<Taint>& taints) { write_list(state, keys::taints(), taints); }
+void set_beacon(Overlay& state, const Beacon& beacon) { write_slot(state, keys::beacon(), beacon); }
+void set_drawing(Overlay& state, const Drawing& drawing) { write_slot(state, keys::drawing(), drawing); }
+void erase_drawing(Overlay& state) { state.erase(keys::drawing()); }
 
 void add_waiting(Overlay& state, const TaskId& task) {
     auto list = get_waiting(state);

@@ -36,6 +36,8 @@ enum class SlotKind : std::uint8_t {
     kLineage = 20,    ///< per task: where its children are
     kTaints = 21,     ///< the descendants of the convicted that are still to be marked
     kHardware = 22,   ///< per role and account: the machine registered
+    kBeacon = 25,     ///< its seed, the contributors and the open round
+    kDrawing = 26,    ///< what the open round draws for and from
 };
 
 namespace keys {
@@ -46,6 +48,7 @@ Bytes docket(const TaskId& task);
 Bytes consensus_account(const ConsensusAddress& address);
 Bytes lineage(const TaskId& task);
 Bytes taints();
+Bytes drawing();
 }  // namespace keys
 
 /// What has a deadline.
@@ -63,7 +66,7 @@ struct Due {
 /// What the rules remember of a task that is not over, besides its public record (STA-4).
 struct Docket {
     std::vector<AccountId> lapsed;  ///< solvers that were drawn and did not accept, the latest kMaxLapsed
-    Height draw_after;              ///< kProfiling, kCompleted: the draw is in a later block than this
+    Height draw_after;              ///< kProfiling, kCompleted: the round of the draw opens in a later block than this
     bool suspended = false;         ///< the task's deadline has passed and waits for what is open to end
     std::vector<DisputeId> disputes;      ///< open ones, in order of opening
     std::vector<ChallengeId> challenges;  ///< likewise
@@ -109,6 +112,9 @@ Docket get_docket(const StateView& view, const TaskId& task);
 Hardware get_hardware(const StateView& view, Role role, const AccountId& account);
 Lineage get_lineage(const StateView& view, const TaskId& task);
 std::vector<Taint> get_taints(const StateView& view);
+Beacon get_beacon(const StateView& view);
+/// Of the open round.
+Drawing get_drawing(const StateView& view);
 
 void set_params(Overlay& state, const Params& params);
 void set_supply(Overlay& state, const Supply& supply);
@@ -130,8 +136,11 @@ void erase_docket(Overlay& state, const TaskId& task);
 void set_hardware(Overlay& state, Role role, const AccountId& account, const Hardware& hardware);
 void set_lineage(Overlay& state, const TaskId& task, const Lineage& lineage);
 void set_taints(Overlay& state, const std::vector<Taint>& taints);
+void set_beacon(Overlay& state, const Beacon& beacon);
+void set_drawing(Overlay& state, const Drawing& drawing);
+void erase_drawing(Overlay& state);
 
-/// The list of tasks that wait for a draw, in the order in which they began to wait.
+/// The list of tasks that wait for a draw, the lottery included, in the order in which they began to wait.
 void add_waiting(Overlay& state, const TaskId& task);
 void remove_waiting(Overlay& state, const TaskId& task);
 

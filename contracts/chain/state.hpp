@@ -9,6 +9,7 @@
 #include <core/base/integers.hpp>
 #include <contracts/arbitration/dispute.hpp>
 #include <contracts/availability/challenge.hpp>
+#include <contracts/beacon/beacon.hpp>
 #include <contracts/ledger/account.hpp>
 #include <contracts/params/params.hpp>
 #include <contracts/stake/stake.hpp>
@@ -40,6 +41,7 @@ Bytes validator(const AccountId& account);
 Bytes validators();  ///< the accounts that are registered, a list
 Bytes hardware(Role role, const AccountId& account);
 Bytes profile(const TaskId& task, std::uint32_t place);
+Bytes beacon();
 }  // namespace keys
 
 }  // namespace assay::contracts

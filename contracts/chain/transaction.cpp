@@ -69,4 +69,9 @@ Hash256 profile_commitment(
     return kTag(codec::encode(ProfileName{task, profiler, report, salt}));
 }
 
+Hash256 beacon_commitment(const AccountId& account, const Hash256& secret) noexcept {
+    static const crypto::TaggedHash kTag("assay/secret");  // BCN-1
+    return kTag(account.view(), secret.view());
+}
+
 }  // namespace assay::contracts

@@ -368,11 +368,25 @@ struct RegisterHardware {
     }
 };
 
+struct JoinBeacon {  // beacon; a seat among its contributors
+    Hash256 commitment;  ///< beacon_commitment(...) to the secret of the next round
+    static constexpr auto fields() { return std::tuple{&JoinBeacon::commitment}; }
+};
+struct Contribute {
+    Hash256 secret;  ///< what was committed to
+    Hash256 next;    ///< the commitment for the round after this one
+    static constexpr auto fields() { return std::tuple{&Contribute::secret, &Contribute::next}; }
+};
+struct LeaveBeacon {  // by a contributor that owes no secret; its bond comes back
+    static constexpr auto fields() { return std::tuple{}; }
+};
+
 using Action = std::variant<
     Transfer, Bond, Unbond, SubmitTask, AcceptTask, PostCheckpoint, CompleteTask, CancelTask, CommitVerdict,
     PublishVerdict, OpenDispute, RevealMove, SelectMove, ProveMove, ChallengeAvailability, ServeChunk,
     DeclareDivergence, DiscloseVerdict, ChallengeVerdict, RegisterValidator, Unjail,
-    RegisterHardware, CommitProfile, PublishProfile, ChallengeProfile>;
+    RegisterHardware, CommitProfile, PublishProfile, ChallengeProfile,
+    JoinBeacon, Contribute, LeaveBeacon>;
 /// "transfer", "submit_task", ... : the name of the action in RPC and CLI.
 const char* action_name(const Action& action) noexcept;
 
@@ -408,5 +422,7 @@ Hash256 verdict_commitment(
 Hash256 profile_commitment(
     const TaskId& task, const AccountId& profiler, const ProfileReport& report, const Hash256& salt
 ) noexcept;
+/// BCN-1: "assay/secret" over account and secret.
+Hash256 beacon_commitment(const AccountId& account, const Hash256& secret) noexcept;
 
 }  // namespace assay::contracts

@@ -72,6 +72,13 @@ enum class [[nodiscard]] TxError : std::uint8_t {
     kChallengeOver = 101,     ///< AVL-2
     kChunkInvalid = 102,      ///< AVL-4
     kCheckpointUnknown = 103, ///< AVL-1
+    // The beacon.
+    kAlreadySeated = 130,     ///< BCN-1
+    kSeatsTaken = 131,        ///< BCN-3
+    kNotSeated = 132,         ///< BCN-2, BCN-6
+    kNotDue = 133,            ///< BCN-6: no round waits for this secret
+    kSecretMismatch = 134,    ///< BCN-6: not what was committed to
+    kContributionDue = 135,   ///< BCN-2: a round waits for the secret; contribute first
 };
 const char* to_string(TxError error) noexcept;
 

@@ -86,6 +86,11 @@ struct Params {
     std::uint32_t threshold_separation = 10;
     std::uint32_t growth_max_thousandths = 6'000;  ///< VER-21: the whole run's budget
 
+    // The beacon.
+    Amount contributor_bond{10'000'000'000};  ///< BCN-1
+    std::uint32_t contributors_max = 32;      ///< BCN-3
+    std::uint32_t contribute_blocks = 20;     ///< BCN-5
+
     bool operator==(const Params&) const = default;
     static constexpr auto fields() {
         return std::tuple{&Params::fee_base, &Params::fee_per_byte, &Params::tx_size_max, &Params::block_size_max,
@@ -106,7 +111,8 @@ struct Params {
                           &Params::profilers, &Params::profilers_min, &Params::profile_segments,
                           &Params::profiling_fee_bps, &Params::threshold_quantile_ppm,
                           &Params::threshold_confidence_ppm, &Params::threshold_margin_thousandths,
-                          &Params::threshold_separation, &Params::growth_max_thousandths};
+                          &Params::threshold_separation, &Params::growth_max_thousandths,
+                          &Params::contributor_bond, &Params::contributors_max, &Params::contribute_blocks};
     }
 };
 

@@ -62,7 +62,7 @@ bool are_valid(const Params& params) noexcept {
                            params.challenge_blocks,     params.dispute_clock_blocks,
                            params.dispute_extension_blocks, params.availability_blocks,
                            params.disclose_blocks,      params.downtime_blocks,
-                           params.jail_blocks};
+                           params.jail_blocks,          params.contribute_blocks};
     const bool spans_ok =
         std::all_of(spans.begin(), spans.end(), [](std::uint32_t n) { return n >= 1 && n <= kMaxSpanBlocks; });
     const bool sizes_ok = params.tx_size_max >= 1 && params.tx_size_max <= kMaxTxSize &&
@@ -79,7 +79,8 @@ bool are_valid(const Params& params) noexcept {
         params.profiling_fee_bps <= 10'000;
     const bool validators_ok = params.validator_stake_min.grains >= 1 && params.validators_max >= 1 &&
                                params.validators_max <= kMaxValidators && params.double_sign_slash_bps <= 10'000;
-    return validators_ok && spans_ok && sizes_ok && fees_ok && gas_ok && bonds_ok && shares_ok &&
+    const bool beacon_ok = params.contributor_bond.grains >= 1 && params.contributors_max <= kMaxContributors;
+    return validators_ok && beacon_ok && spans_ok && sizes_ok && fees_ok && gas_ok && bonds_ok && shares_ok &&
            are_classes_valid(params.hardware_classes) &&
            params.watchers_per_verdict <= kMaxWatchers && is_profiling_valid(params);
 }

@@ -19,6 +19,7 @@ inline constexpr std::uint32_t kMaxBondBps = 1'000'000;
 inline constexpr std::uint32_t kMaxValidators = 256;
 inline constexpr std::uint32_t kMaxWatchers = 16;
 inline constexpr std::uint32_t kMaxProfilers = 16;
+inline constexpr std::uint32_t kMaxContributors = 256;
 
 /// TOL-8: how a task's threshold follows from the profiles that stand.
 trace::ThresholdRule threshold_rule(const Params& params) noexcept;

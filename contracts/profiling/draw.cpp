@@ -12,9 +12,9 @@ namespace assay::contracts {
 namespace {
 
 /// PRF-1: distinct verifiers whose free stake covers the bond; empty when there are fewer than have to report.
-std::vector<AccountId> draw_accounts(const Context& context, const Task& task) {
+std::vector<AccountId> draw_accounts(const Context& context, const Task& task, const ClosedRound& round) {
     const Amount bond = verifier_bond(context.params, task_value(task.spec));
-    auto candidates = read_pool(context.state, Role::kVerifier);
+    auto candidates = round.drawing.verifiers;
     for (Candidate& candidate : candidates) {
         if (candidate.weight < bond.grains || candidate.account == task.submitter) {
             candidate.weight = 0;
@@ -23,21 +23,24 @@ std::vector<AccountId> draw_accounts(const Context& context, const Task& task) {
     std::vector<AccountId> drawn;
     for (std::uint32_t i = 0; i < context.params.profilers; ++i) {
         const DrawName name{task.id, DrawKind::kProfiler, 0, i};
-        const auto place = draw_weighted(candidates, draw_randomness(context.block.block_hash, name));
-        if (!place) {
+        const auto profiler = draw_able(candidates, 0, round.seed, name, [&](const AccountId& account) {
+            return get_stake(context.state, Role::kVerifier, account).free >= bond;
+        });
+        if (!profiler) {
             break;
         }
-        drawn.push_back(candidates[*place].account);
-        candidates[*place].weight = 0;
+        drawn.push_back(*profiler);
+        std::erase_if(candidates, [&](const Candidate& candidate) { return candidate.account == *profiler; });
     }
     return drawn.size() < context.params.profilers_min ? std::vector<AccountId>{} : drawn;
 }
 
-std::uint64_t draw_seed(const Context& context, const Task& task, DrawKind kind) {
-    return to_seed(draw_randomness(context.block.block_hash, {task.id, kind, 0, 0}));
+std::uint64_t draw_seed(const ClosedRound& round, const Task& task, DrawKind kind) {
+    return to_seed(draw_randomness(round.seed, {task.id, kind, 0, 0}));
 }
 
-void appoint(Context& context, Task& task, const std::vector<AccountId>& profilers) {
+void appoint(Context& context, Task& task, const std::vector<AccountId>& profilers, const ClosedRound& round) {
+    record_round(context, task, round);
     Tolerance& tolerance = task.tolerance.value();
     const Amount bond = verifier_bond(context.params, task_value(task.spec));
     for (const AccountId& profiler : profilers) {
@@ -47,8 +50,8 @@ void appoint(Context& context, Task& task, const std::vector<AccountId>& profile
         record(context, task, history::ProfilerDrawn{profiler});
     }
     // PRF-2
-    tolerance.profile_seed = draw_seed(context, task, DrawKind::kSketch);
-    tolerance.reference_seed = draw_seed(context, task, DrawKind::kReference);
+    tolerance.profile_seed = draw_seed(round, task, DrawKind::kSketch);
+    tolerance.reference_seed = draw_seed(round, task, DrawKind::kReference);
     tolerance.reference_seed += tolerance.reference_seed == task.spec.seed ? 1 : 0;
     tolerance.phase = ProfilingPhase::kCommit;
     set_task_deadline(context, task, context.height_after(context.params.commit_blocks));
@@ -58,17 +61,13 @@ void appoint(Context& context, Task& task, const std::vector<AccountId>& profile
 
 }  // namespace
 
-void draw_profilers(Context& context) {
-    for (const TaskId& id : get_waiting(context.state)) {
-        Task task = find_task(context.state, id).value();
-        if (task.state != TaskState::kProfiling || context.height() <= get_docket(context.state, id).draw_after) {
-            continue;
-        }
-        const auto profilers = draw_accounts(context, task);
-        if (!profilers.empty()) {
-            appoint(context, task, profilers);
-        }
+void draw_profilers(Context& context, Task& task, const ClosedRound& round) {
+    const auto profilers = draw_accounts(context, task, round);
+    if (profilers.empty()) {
+        fail_draw(context, task);
+        return;
     }
+    appoint(context, task, profilers, round);
 }
 
 }  // namespace assay::contracts

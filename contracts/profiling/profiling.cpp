@@ -115,7 +115,7 @@ void begin_profiling(Context& context, Task& task) {
 void lapse_profiling(Context& context, Task& task) {
     Tolerance& tolerance = task.tolerance.value();
     if (tolerance.phase == ProfilingPhase::kDraw) {
-        end_without_fraud(context, task, TaskState::kExpired);  // PRF-1
+        lapse_drawing(context, task);  // PRF-1
         return;
     }
     if (tolerance.phase == ProfilingPhase::kChallenge) {

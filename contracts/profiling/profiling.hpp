@@ -8,6 +8,7 @@
 
 #include <core/base/result.hpp>
 #include <contracts/arbitration/dispute.hpp>
+#include <contracts/beacon/rounds.hpp>
 #include <contracts/chain/context.hpp>
 #include <contracts/chain/transaction.hpp>
 #include <contracts/chain/tx_error.hpp>
@@ -43,8 +44,8 @@ Result<trace::Claim, TxError> make_profile_claim(
 
 /// PRF-1: a submitted task waits for its profilers. The caller stores the task.
 void begin_profiling(Context& context, Task& task);
-/// PRF-1: draws the profilers of each task that waits for them.
-void draw_profilers(Context& context);
+/// PRF-1: draws the profilers of a task that waits for them.
+void draw_profilers(Context& context, Task& task, const ClosedRound& round);
 /// The deadline of the task's profiling phase has passed.
 void lapse_profiling(Context& context, Task& task);
 /// PRF-5: the report of `profiler` was refuted. The caller stores the task.

@@ -8,8 +8,8 @@ namespace {
 
 constexpr std::uint32_t kBasisPoints = 10'000;
 
-bool is_of_class(const StateView& view, Role role, std::uint32_t number, const AccountId& account) {
-    return number == 0 || get_hardware(view, role, account).hardware_class == number;
+bool is_of_class(std::uint32_t number, const Candidate& candidate) {
+    return number == 0 || candidate.hardware_class == number;
 }
 
 }  // namespace
@@ -46,20 +46,18 @@ Result<void, TxError> execute(Context& context, const RegisterHardware& action) 
     return {};
 }
 
-std::vector<Candidate> of_class(
-    const StateView& view, Role role, std::uint32_t number, const std::vector<Candidate>& candidates
-) {
+std::vector<Candidate> of_class(std::uint32_t number, const std::vector<Candidate>& candidates) {
     // HW-3
     std::vector<Candidate> out;
     for (const Candidate& candidate : candidates) {
-        if (is_of_class(view, role, number, candidate.account)) {
+        if (is_of_class(number, candidate)) {
             out.push_back(candidate);
         }
     }
     return out;
 }
 
-void prefer_class(const StateView& view, Role role, std::uint32_t number, std::vector<Candidate>& candidates) {
+void prefer_class(std::uint32_t number, std::vector<Candidate>& candidates) {
     // HW-4
     if (number == 0) {
         return;
@@ -70,7 +68,7 @@ void prefer_class(const StateView& view, Role role, std::uint32_t number, std::v
     std::vector<Candidate> preferred = candidates;
     for (Candidate& candidate : preferred) {
         all += candidate.weight;
-        if (candidate.weight != 0 && !is_of_class(view, role, number, candidate.account)) {
+        if (!is_of_class(number, candidate)) {
             candidate.weight = 0;
         }
         alike += candidate.weight;

@@ -22,15 +22,13 @@ Result<void, TxError> execute(Context& context, const RegisterHardware& action) 
 /// HW-1: whether the table has the class `number`, 0 included: kHardwareUnknown.
 Result<void, TxError> check_class(const Params& params, std::uint32_t number) noexcept;
 
-/// HW-3: of `candidates` for `role`, those registered for the class `number`; all of them for class 0.
-std::vector<Candidate> of_class(
-    const StateView& view, Role role, std::uint32_t number, const std::vector<Candidate>& candidates
-);
+/// HW-3: of `candidates`, those registered for the class `number`; all of them for class 0.
+std::vector<Candidate> of_class(std::uint32_t number, const std::vector<Candidate>& candidates);
 
 /// HW-4: the share of the eligible stake from which a class is preferred, in basis points.
 inline constexpr std::uint32_t kPreferredShareBps = 2'500;
-/// HW-4: sets to 0 the weights of candidates for `role` that are not of the class `number`, if those that are hold
-/// enough of the total weight; for class 0 nothing changes.
-void prefer_class(const StateView& view, Role role, std::uint32_t number, std::vector<Candidate>& candidates);
+/// HW-4: sets to 0 the weights of candidates that are not of the class `number`, if those that are hold enough of the
+/// total weight; for class 0 nothing changes.
+void prefer_class(std::uint32_t number, std::vector<Candidate>& candidates);
 
 }  // namespace assay::contracts

@@ -5,6 +5,7 @@
 
 #include <core/codec/borsh.hpp>
 #include <core/crypto/hash.hpp>
+#include <contracts/beacon/rounds.hpp>
 #include <contracts/chain/slots.hpp>
 #include <contracts/params/by_value.hpp>
 #include <contracts/stake/hardware.hpp>
@@ -34,9 +35,9 @@ std::vector<Candidate> candidates_for(
 
 }  // namespace
 
-Hash256 draw_randomness(const Hash256& block_hash, const DrawName& name) {
+Hash256 draw_randomness(const Hash256& seed, const DrawName& name) {
     static const crypto::TaggedHash kTag("assay/draw");
-    return kTag(block_hash.view(), codec::encode(name));
+    return kTag(seed.view(), codec::encode(name));
 }
 
 std::uint64_t reduce(const Hash256& randomness, std::uint64_t bound) noexcept {
@@ -75,10 +76,36 @@ std::optional<std::size_t> draw_weighted(std::span<const Candidate> candidates, 
     return std::nullopt;
 }
 
+std::optional<AccountId> draw_able(
+    std::vector<Candidate> candidates, std::uint32_t preferred_class, const Hash256& seed, const DrawName& name,
+    const std::function<bool(const AccountId&)>& is_able
+) {
+    // BCN-10
+    const auto draw_one = [&](const Hash256& randomness) -> std::optional<AccountId> {
+        auto preferred = candidates;
+        prefer_class(preferred_class, preferred);
+        const auto place = draw_weighted(preferred, randomness);
+        return place ? std::optional{preferred[*place].account} : std::nullopt;
+    };
+    const Hash256 first = draw_randomness(seed, name);
+    const auto drawn = draw_one(first);
+    if (!drawn || is_able(*drawn)) {
+        return drawn;
+    }
+    for (Candidate& candidate : candidates) {
+        candidate.weight = candidate.weight != 0 && is_able(candidate.account) ? candidate.weight : 0;
+    }
+    return draw_one(draw_randomness(first, name));
+}
+
 std::vector<Candidate> read_pool(const StateView& view, Role role) {
     std::vector<Candidate> pool;
     for (const AccountId& account : get_stakers(view, role)) {
-        pool.push_back({account, get_stake(view, role, account).free.grains});
+        const bool has_machine = role == Role::kSolver || role == Role::kVerifier;
+        pool.push_back(
+            {account, get_stake(view, role, account).free.grains,
+             has_machine ? get_hardware(view, role, account).hardware_class : 0}
+        );
     }
     return pool;
 }
@@ -89,16 +116,16 @@ void draw_solvers(Context& context) {
         return;
     }
     const auto pool = read_pool(context.state, Role::kSolver);
+    const Hash256 seed = seed_of_block(context);  // BCN-11
     for (const TaskId& id : waiting) {
         Task task = find_task(context.state, id).value();
         if (task.state != TaskState::kOpen) {
             continue;
         }
         const Amount bond = solver_bond(context.params, task_value(task.spec));
-        const auto registered = of_class(context.state, Role::kSolver, task.spec.hardware_class, pool);
+        const auto registered = of_class(task.spec.hardware_class, pool);
         const auto candidates = candidates_for(registered, bond, get_docket(context.state, id).lapsed);
-        const auto drawn =
-            draw_weighted(candidates, draw_randomness(context.block.block_hash, {id, DrawKind::kSolver, 0, 0}));
+        const auto drawn = draw_weighted(candidates, draw_randomness(seed, {id, DrawKind::kSolver, 0, 0}));
         if (!drawn) {
             continue;
         }

@@ -2,22 +2,24 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include <core/base/bytes.hpp>
+#include <contracts/beacon/beacon.hpp>
 #include <contracts/chain/context.hpp>
 
 /// Stake-weighted randomness (TASK-6, VER-1, BLK-5).
 namespace assay::contracts {
 
-/// What a draw is for; two draws of one block never use the same randomness.
+/// What a draw is for; two draws of one round never use the same randomness.
 enum class DrawKind : std::uint8_t { kSolver = 1, kSegment = 2, kVerifier = 3, kProbe = 4, kWatcher = 5,
                                       kProfiler = 6, kReference = 7, kSketch = 8 };
 constexpr bool is_valid(DrawKind k) { return k >= DrawKind::kSolver && k <= DrawKind::kSketch; }
 
-/// Names one draw within a block.
+/// Names one draw of a round.
 struct DrawName {
     TaskId task;
     DrawKind kind = DrawKind::kSolver;
@@ -28,8 +30,8 @@ struct DrawName {
     }
 };
 
-/// BLK-5: "assay/draw" over the block hash and Borsh(name).
-Hash256 draw_randomness(const Hash256& block_hash, const DrawName& name);
+/// BLK-5: "assay/draw" over the seed of a round and Borsh(name).
+Hash256 draw_randomness(const Hash256& seed, const DrawName& name);
 
 /// The first 16 bytes, little-endian, modulo `bound` (at least 1).
 std::uint64_t reduce(const Hash256& randomness, std::uint64_t bound) noexcept;
@@ -37,15 +39,17 @@ std::uint64_t reduce(const Hash256& randomness, std::uint64_t bound) noexcept;
 /// The first 8 bytes, little-endian: a seed of random numbers.
 std::uint64_t to_seed(const Hash256& randomness) noexcept;
 
-struct Candidate {
-    AccountId account;
-    std::uint64_t weight = 0;
-};
-
 /// The candidate in whose part of the total weight the randomness falls; nullopt when the total is 0.
 std::optional<std::size_t> draw_weighted(std::span<const Candidate> candidates, const Hash256& randomness) noexcept;
 
-/// The registered stakers of `role` with their free stake, in the order of their ids.
+/// BCN-10: one of `candidates`, by the weights of the round and the preference for a class of machines (HW-4). Who is
+/// drawn and is not able any more is replaced by a second draw, among those that are. nullopt when nobody can be drawn.
+std::optional<AccountId> draw_able(
+    std::vector<Candidate> candidates, std::uint32_t preferred_class, const Hash256& seed, const DrawName& name,
+    const std::function<bool(const AccountId&)>& is_able
+);
+
+/// The registered stakers of `role` with their free stake and their machines, in the order of their ids.
 std::vector<Candidate> read_pool(const StateView& view, Role role);
 
 }  // namespace assay::contracts

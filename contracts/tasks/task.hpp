@@ -23,7 +23,7 @@ enum class TaskState : std::uint8_t {
     kOpen = 1,        ///< waiting for a solver to be drawn
     kDrawn = 2,       ///< a solver was drawn and has yet to accept
     kTraining = 3,
-    kCompleted = 4,   ///< the verifiers are drawn at the end of the next block
+    kCompleted = 4,   ///< the verifiers are drawn by the beacon's next round
     kVerifying = 5,   ///< verdicts are committed and published
     kChallenge = 6,   ///< anyone may still dispute
     kDisclosure = 7,  ///< verdicts are disclosed; then payment
@@ -388,6 +388,14 @@ struct Scored {  // at settlement: what the final state is worth on the hold-out
     std::uint32_t score = 0;  ///< bits of an f32
     static constexpr auto fields() { return std::tuple{&Scored::score}; }
 };
+struct RoundClosed {  // the round of the beacon that what follows is drawn by (BCN-12)
+    std::uint64_t round = 0;
+    Hash256 seed;
+    std::uint32_t contributors = 0;  ///< how many secrets are in the seed
+    static constexpr auto fields() {
+        return std::tuple{&RoundClosed::round, &RoundClosed::seed, &RoundClosed::contributors};
+    }
+};
 struct StateChanged {
     TaskState state = TaskState::kOpen;
     static constexpr auto fields() { return std::tuple{&StateChanged::state}; }
@@ -402,7 +410,7 @@ using HistoryEvent = std::variant<
     history::WatcherDrawn, history::VerdictDisclosed, history::VerdictChallenged,
     history::Tainted, history::ProfilerDrawn,
     history::ProfileCommitted, history::ProfilePublished, history::ProfileChallenged, history::ProfilingEnded,
-    history::Scored>;
+    history::Scored, history::RoundClosed>;
 const char* event_name(const HistoryEvent& event) noexcept;
 
 /// HIS-1: one transition of a task. `tx` and `actor` are zero when a deadline did it.

@@ -238,9 +238,4 @@ void lapse_training(Context& context, Task& task) {
     end_without_fraud(context, task, TaskState::kExpired);
 }
 
-void lapse_drawing(Context& context, Task& task) {
-    // VER-7
-    end_without_fraud(context, task, TaskState::kExpired);
-}
-
 }  // namespace assay::contracts

@@ -59,10 +59,9 @@ Result<Task, TxError> require_own_task(
 /// Training is over: verifiers are drawn from the next block on. Stores the task.
 void complete(Context& context, Task& task);
 
-/// TASK-6, TASK-8: the deadline of a task in kDrawn, kTraining or kCompleted has passed.
+/// TASK-6, TASK-8: the deadline of a task in kDrawn or kTraining has passed.
 void lapse_acceptance(Context& context, Task& task);
 void lapse_training(Context& context, Task& task);
-void lapse_drawing(Context& context, Task& task);
 
 /// TASK-6: draws a solver for each open task that waits, in order.
 void draw_solvers(Context& context);

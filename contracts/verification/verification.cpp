@@ -13,7 +13,7 @@
 namespace assay::contracts {
 namespace {
 
-/// VER-4: publication begins when no commitment is due any more.
+/// VER-4: what publication waits for, before the lottery.
 bool in_commit_phase(const Task& task) {
     return std::any_of(task.assignments.begin(), task.assignments.end(), [](const Assignment& assignment) {
         return assignment.status == VerdictStatus::kDue;
@@ -35,10 +35,8 @@ void advance_phase(Context& context, Task& task, bool was_commit_phase) {
         enter_state(context, task, TaskState::kChallenge, context.height_after(context.params.challenge_blocks));
     } else if (was_commit_phase) {
         // VER-10
-        task.lottery = context.block.block_hash;
-        record(context, task, history::LotteryDrawn{task.lottery});
-        draw_watchers(context, task);
-        set_task_deadline(context, task, context.height_after(context.params.publish_blocks));
+        add_waiting(context.state, task.id);
+        set_task_deadline(context, task, Height{});
         Docket docket = get_docket(context.state, task.id);
         if (docket.suspended) {
             docket.suspended = false;
@@ -72,6 +70,17 @@ Result<void, TxError> check_parts(const Task& task, const Assignment& assignment
 }
 
 }  // namespace
+
+void draw_lottery(Context& context, Task& task, const ClosedRound& round) {
+    // VER-10
+    record_round(context, task, round);
+    task.lottery = round.seed;
+    record(context, task, history::LotteryDrawn{task.lottery});
+    draw_watchers(context, task, round);
+    set_task_deadline(context, task, context.height_after(context.params.publish_blocks));
+    set_task(context.state, task);
+    remove_waiting(context.state, task.id);
+}
 
 Result<void, TxError> check_segment(std::uint32_t segment) noexcept {
     if (segment > kMaxSegments + 1) {
@@ -155,7 +164,7 @@ Result<void, TxError> check_stateful(
     if (assignment.status != VerdictStatus::kCommitted) {
         return Unexpected{TxError::kNotCommitted};
     }
-    if (in_commit_phase(task)) {
+    if (task.lottery.is_zero()) {
         return Unexpected{TxError::kPhase};
     }
     const bool rejects = is_rejection(view, task, action);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <core/base/result.hpp>
+#include <contracts/beacon/rounds.hpp>
 #include <contracts/chain/context.hpp>
 #include <contracts/chain/transaction.hpp>
 #include <contracts/chain/tx_error.hpp>
@@ -27,10 +28,12 @@ Result<void, TxError> check_stateful(
 ) noexcept;
 Result<void, TxError> execute(Context& context, const DiscloseVerdict& action) noexcept;
 
-/// VER-1: draws segments and verifiers for each completed task that waits.
-void draw_verifiers(Context& context);
+/// VER-1: draws segments and verifiers for a completed task; `solver_class` is that of its solver's machine (HW-4).
+void draw_verifiers(Context& context, Task& task, std::uint32_t solver_class, const ClosedRound& round);
+/// VER-10: the lottery of a task whose commit phase is over, and its watchers.
+void draw_lottery(Context& context, Task& task, const ClosedRound& round);
 /// VER-12: draws the watchers of each committed verdict with a probe. The caller stores the task.
-void draw_watchers(Context& context, Task& task);
+void draw_watchers(Context& context, Task& task, const ClosedRound& round);
 
 /// VER-3, VER-4: the deadline of the commit or the publication phase has passed.
 void lapse_phase(Context& context, Task& task);

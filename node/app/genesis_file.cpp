@@ -32,6 +32,7 @@ constexpr AmountParam kAmounts[] = {
     {"value_per_check", &Params::value_per_check},
     {"value_per_verifier", &Params::value_per_verifier},
     {"validator_stake_min", &Params::validator_stake_min},
+    {"contributor_bond", &Params::contributor_bond},
 };
 
 struct NumberParam {
@@ -75,6 +76,8 @@ constexpr NumberParam kNumbers[] = {
     {"threshold_margin_thousandths", &Params::threshold_margin_thousandths},
     {"threshold_separation", &Params::threshold_separation},
     {"growth_max_thousandths", &Params::growth_max_thousandths},
+    {"contributors_max", &Params::contributors_max},
+    {"contribute_blocks", &Params::contribute_blocks},
 };
 static_assert(std::tuple_size_v<decltype(Params::fields())> == std::size(kAmounts) + std::size(kNumbers) + 1);
 

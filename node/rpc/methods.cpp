@@ -6,6 +6,7 @@
 #include <memory>
 
 #include <core/codec/borsh.hpp>
+#include <contracts/beacon/contributing.hpp>
 #include <contracts/chain/slots.hpp>
 #include <contracts/chain/state.hpp>
 #include <contracts/chain/tx_error.hpp>
@@ -191,6 +192,39 @@ Json validator_list(const NodeApi& api, const Json& params) {
                               {"slashed", render(record.slashed)}});
     }
     return {{"validators", std::move(validators)}};
+}
+
+Json beacon_get(const NodeApi& api, const Json& params) {
+    const Arguments arguments(params, {});
+    const auto beacon = find<contracts::Beacon>(api, keys::beacon()).value_or(contracts::Beacon{});
+    Json seats = Json::array();
+    for (const contracts::Seat& seat : beacon.seats) {
+        seats.push_back({{"account", render(seat.account)},
+                         {"commitment", render(seat.commitment)},
+                         {"committed_at", seat.committed_at.value},
+                         {"bond", render(seat.bond)},
+                         {"due", contracts::is_due(beacon, seat)}});
+    }
+    Json round;
+    if (beacon.round) {
+        round = {{"opened_at", beacon.round->opened_at.value},
+                 {"block_hash", render(beacon.round->block_hash)},
+                 {"contributions", Json::array()}};
+        for (const contracts::Contribution& contribution : beacon.round->contributions) {
+            round["contributions"].push_back(
+                {{"account", render(contribution.account)}, {"secret", render(contribution.secret)}});
+        }
+    }
+    Json withheld = Json::array();
+    for (const AccountId& account : beacon.withheld) {
+        withheld.push_back(render(account));
+    }
+    return {{"rounds", beacon.rounds},
+            {"seed", beacon.seed.is_zero() ? Json() : render(beacon.seed)},
+            {"withheld", std::move(withheld)},
+            {"seats", std::move(seats)},
+            {"round", std::move(round)},
+            {"raw", to_hex(codec::encode(beacon))}};
 }
 
 Json stake_get(const NodeApi& api, const Json& params) {
@@ -500,6 +534,7 @@ Dispatcher make_dispatcher(NodeApi& api, const std::atomic<bool>& stopping) {
     add("account_history", account_history);
     add("stake_get", stake_get);
     add("validator_list", validator_list);
+    add("beacon_get", beacon_get);
     add("task_get", task_get);
     add("task_list", task_list);
     add("task_history", task_history);

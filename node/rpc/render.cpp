@@ -194,7 +194,10 @@ Json render(const contracts::Params& params) {
             {"threshold_confidence_ppm", params.threshold_confidence_ppm},
             {"threshold_margin_thousandths", params.threshold_margin_thousandths},
             {"threshold_separation", params.threshold_separation},
-            {"growth_max_thousandths", params.growth_max_thousandths}};
+            {"growth_max_thousandths", params.growth_max_thousandths},
+            {"contributor_bond", render(params.contributor_bond)},
+            {"contributors_max", params.contributors_max},
+            {"contribute_blocks", params.contribute_blocks}};
 }
 
 Json render(const contracts::Stake& stake) {

@@ -101,6 +101,9 @@ Json fields_of(const DeclareDivergence& a) {
 
 Json fields_of(const RegisterValidator& a) { return {{"key", to_hex(a.key.view())}}; }
 Json fields_of(const Unjail& /*a*/) { return Json::object(); }
+Json fields_of(const JoinBeacon& a) { return {{"commitment", rpc::render(a.commitment)}}; }
+Json fields_of(const Contribute& a) { return {{"secret", rpc::render(a.secret)}, {"next", rpc::render(a.next)}}; }
+Json fields_of(const LeaveBeacon& /*a*/) { return Json::object(); }
 Json fields_of(const CommitProfile& a) {
     return {{"task", rpc::render(a.task)}, {"commitment", rpc::render(a.commitment)}};
 }

@@ -91,6 +91,9 @@ Json fields_of(const ProfilingEnded& e) {
             {"reference", rpc::render(e.reference)}};
 }
 Json fields_of(const Scored& e) { return {{"score", rpc::render_score(e.score)}}; }
+Json fields_of(const RoundClosed& e) {
+    return {{"round", e.round}, {"seed", rpc::render(e.seed)}, {"contributors", e.contributors}};
+}
 Json fields_of(const StateChanged& e) { return {{"state", contracts::to_string(e.state)}}; }
 
 }  // namespace

@@ -19,7 +19,7 @@ void run(ByteView input) {
     if (!input.empty()) {
         choose<contracts::Task, contracts::Checkpoint, contracts::Dispute, contracts::Challenge, contracts::Account,
                contracts::Stake, contracts::Params, contracts::HistoryRecord, contracts::Genesis, contracts::Receipt,
-               trace::Claim>(input[0], input.subspan(1));
+               trace::Claim, contracts::Beacon, contracts::Drawing>(input[0], input.subspan(1));
     }
 }
 

@@ -92,6 +92,9 @@ std::vector<Action> all_actions() {
         PublishProfile{.task = {}, .report = make_report(), .salt = {}},
         ChallengeProfile{.task = {}, .profiler = key().account(), .role = Role::kVerifier,
                          .part = ProfilePart::kMeasurement, .segment = 2, .roots = MeasuredRoots{}},
+        JoinBeacon{},
+        Contribute{},
+        LeaveBeacon{},
     };
 }
 
@@ -154,6 +157,11 @@ void write_records(const CorpusWriter& out) {
     write_record(out, 8, "genesis", Genesis{.chain_id = "a", .params = {}, .balances = {{key().account(), Amount{1}}}});
     write_record(out, 9, "receipt", Receipt{.tx = {}, .code = 4, .action = "transfer", .sender = {}, .task = TaskId{}});
     write_record(out, 10, "claim", trace::Claim{});
+    Beacon beacon;
+    beacon.seats.resize(2);
+    beacon.round = Round{.opened_at = {7}, .block_hash = {}, .contributions = {Contribution{}}};
+    write_record(out, 11, "beacon", beacon);
+    write_record(out, 12, "drawing", Drawing{.tasks = {WaitingTask{}}, .verifiers = {Candidate{}}, .whistleblowers = {}});
 }
 
 Bytes read(const std::filesystem::path& file) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include <contracts/beacon/rounds.hpp>
 #include <contracts/params/rules.hpp>
 #include <contracts/validators/validators.hpp>
 #include <core/codec/borsh.hpp>
@@ -210,9 +211,8 @@ void Model::end_block(const contracts::BlockContext& block) {
         std::erase_if(stake.parts, [&](const auto& part) { return part.first <= height_; });
     }
     spread_taints();
-    draw_profilers();
     draw_solvers();
-    draw_verifiers();
+    run_beacon();
     run_validators(block);
 }
 
@@ -311,7 +311,7 @@ void Model::end_task_deadline(const TaskId& id) {
         set_task_deadline(id, 0);  // TASK-11
         task.suspended = true;
     } else if (task.state == TaskState::kCompleted) {
-        end_without_fraud(id, TaskState::kExpired);  // VER-7
+        lapse_drawing(id);  // VER-7
     } else if (task.state == TaskState::kVerifying) {
         const bool commits = std::any_of(task.duties.begin(), task.duties.end(), [](const Duty& duty) {
             return duty.status == VerdictStatus::kDue;
@@ -333,7 +333,7 @@ void Model::end_profiling(const TaskId& id) {
     Task& task = at(id);
     Profiling& profiling = task.profiling.value();
     if (profiling.phase == ProfilingPhase::kDraw) {
-        end_without_fraud(id, TaskState::kExpired);  // PRF-1
+        lapse_drawing(id);  // PRF-1
         return;
     }
     if (profiling.phase != ProfilingPhase::kChallenge) {
@@ -432,7 +432,7 @@ void Model::spread_taints() {
 // --- draws ---------------------------------------------------------------------------------------------------
 
 Hash256 Model::random(const contracts::DrawName& name) const {
-    return contracts::draw_randomness(block_hash_, name);
+    return contracts::draw_randomness(seed_, name);
 }
 
 Model::Pool Model::pool(Role role) const {
@@ -441,7 +441,8 @@ Model::Pool Model::pool(Role role) const {
     least = role == Role::kSolver ? params_.solver_bond.grains : least;
     least = role == Role::kVerifier ? params_.verifier_bond.grains : least;
     Pool out;
-    for (const auto& [key, stake] : world_.stakes) {
+    const bool now = role == Role::kSolver || flaw_ == Flaw::kFreshPool;
+    for (const auto& [key, stake] : now ? world_.stakes : opening_.stakes) {
         if (key.first == role && stake.free + stake.locked >= least) {
             out.emplace_back(key.second, stake.free);
         }
@@ -449,7 +450,7 @@ Model::Pool Model::pool(Role role) const {
     return out;
 }
 
-std::optional<AccountId> Model::pick(const Pool& from, const contracts::DrawName& name) const {
+std::optional<AccountId> Model::pick(const Pool& from, const Hash256& randomness) const {
     // BLK-5
     std::uint64_t total = 0;
     for (const auto& [account, weight] : from) {
@@ -458,7 +459,7 @@ std::optional<AccountId> Model::pick(const Pool& from, const contracts::DrawName
     if (total == 0) {
         return std::nullopt;
     }
-    std::uint64_t point = contracts::reduce(random(name), total);
+    std::uint64_t point = contracts::reduce(randomness, total);
     for (const auto& [account, weight] : from) {
         if (point < weight) {
             return account;
@@ -477,9 +478,9 @@ Model::Pool Model::prefer(const Pool& from, std::uint32_t hardware_class) const 
     std::uint64_t all = 0;
     std::uint64_t some = 0;
     for (const auto& [account, weight] : from) {
-        const auto machine = world_.machines.find({Role::kVerifier, account});
+        const auto machine = opening_.machines.find({Role::kVerifier, account});
         all += weight;
-        if (machine != world_.machines.end() && machine->second.hardware_class == hardware_class) {
+        if (machine != opening_.machines.end() && machine->second.hardware_class == hardware_class) {
             alike.emplace_back(account, weight);
             some += weight;
         }
@@ -487,42 +488,58 @@ Model::Pool Model::prefer(const Pool& from, std::uint32_t hardware_class) const 
     return some != 0 && some >= (all + 3) / 4 ? alike : from;
 }
 
-void Model::draw_profilers() {
-    // PRF-1, PRF-2
-    const auto waiting = world_.waiting;
-    for (const TaskId& id : waiting) {
-        Task& task = at(id);
-        if (task.state != TaskState::kProfiling || height_ <= task.draw_after) {
-            continue;
-        }
-        const std::uint64_t bond = bond_of(Role::kVerifier, task);
-        Pool able = pool(Role::kVerifier);
-        std::erase_if(able, [&](const auto& c) { return c.second < bond || c.first == task.submitter; });
-        std::vector<AccountId> drawn;
-        for (std::uint32_t i = 0; i < params_.profilers && !able.empty(); ++i) {
-            drawn.push_back(*pick(able, {id, DrawKind::kProfiler, 0, i}));
-            std::erase_if(able, [&](const auto& c) { return c.first == drawn.back(); });
-        }
-        if (drawn.size() < params_.profilers_min) {
-            continue;
-        }
-        for (const AccountId& account : drawn) {
-            lock(Role::kVerifier, account, bond);
-            task.profiling->profilers.push_back({account, ProfileStatus::kDue, {}, bond, {}});
-        }
-        task.profiling->profile_seed = contracts::to_seed(random({id, DrawKind::kSketch, 0, 0}));
-        task.profiling->reference_seed = contracts::to_seed(random({id, DrawKind::kReference, 0, 0}));
-        if (task.profiling->reference_seed == task.spec.seed) {
-            ++task.profiling->reference_seed;
-        }
-        task.profiling->phase = ProfilingPhase::kCommit;
-        set_task_deadline(id, height_ + params_.commit_blocks);
-        std::erase(world_.waiting, id);
+/// BCN-10: by the round's weights; who is drawn and has not the stake any more is drawn anew, among those who have.
+std::optional<AccountId> Model::pick_able(
+    Pool from, std::uint32_t hardware_class, const contracts::DrawName& name, std::uint64_t needed
+) const {
+    const auto is_able = [&](const AccountId& account) {
+        const auto stake = world_.stakes.find({Role::kVerifier, account});
+        return stake != world_.stakes.end() && stake->second.free >= needed;
+    };
+    const auto first = pick(prefer(from, hardware_class), random(name));
+    if (!first || is_able(*first)) {
+        return first;
     }
+    std::erase_if(from, [&](const auto& candidate) { return !is_able(candidate.first); });
+    return pick(prefer(from, hardware_class), contracts::draw_randomness(random(name), name));
+}
+
+void Model::draw_profilers(const TaskId& id) {
+    // PRF-1, PRF-2
+    Task& task = at(id);
+    const std::uint64_t bond = bond_of(Role::kVerifier, task);
+    Pool able = pool(Role::kVerifier);
+    std::erase_if(able, [&](const auto& c) { return c.second < bond || c.first == task.submitter; });
+    std::vector<AccountId> drawn;
+    for (std::uint32_t i = 0; i < params_.profilers; ++i) {
+        const auto profiler = pick_able(able, 0, {id, DrawKind::kProfiler, 0, i}, bond);
+        if (!profiler) {
+            break;
+        }
+        drawn.push_back(*profiler);
+        std::erase_if(able, [&](const auto& c) { return c.first == drawn.back(); });
+    }
+    if (drawn.size() < params_.profilers_min) {
+        fail_draw(id);
+        return;
+    }
+    for (const AccountId& account : drawn) {
+        lock(Role::kVerifier, account, bond);
+        task.profiling->profilers.push_back({account, ProfileStatus::kDue, {}, bond, {}});
+    }
+    task.profiling->profile_seed = contracts::to_seed(random({id, DrawKind::kSketch, 0, 0}));
+    task.profiling->reference_seed = contracts::to_seed(random({id, DrawKind::kReference, 0, 0}));
+    if (task.profiling->reference_seed == task.spec.seed) {
+        ++task.profiling->reference_seed;
+    }
+    task.profiling->phase = ProfilingPhase::kCommit;
+    set_task_deadline(id, height_ + params_.commit_blocks);
+    std::erase(world_.waiting, id);
 }
 
 void Model::draw_solvers() {
-    // TASK-6, HW-3
+    // TASK-6, HW-3, BCN-11
+    seed_ = contracts::round_seed(world_.beacon.seed, world_.beacon.rounds, block_hash_, {});
     const auto waiting = world_.waiting;
     for (const TaskId& id : waiting) {
         Task& task = at(id);
@@ -541,7 +558,7 @@ void Model::draw_solvers() {
             return std::find(task.lapsed.begin(), task.lapsed.end(), candidate.first) != task.lapsed.end();
         });
         const bool all_lapsed = fresh.empty() || flaw_ == Flaw::kForgetsLapsed;
-        const auto drawn = pick(all_lapsed ? able : fresh, {id, DrawKind::kSolver, 0, 0});
+        const auto drawn = pick(all_lapsed ? able : fresh, random({id, DrawKind::kSolver, 0, 0}));
         if (drawn) {
             task.solver = drawn;
             enter(id, TaskState::kDrawn, height_ + params_.accept_blocks);
@@ -550,7 +567,7 @@ void Model::draw_solvers() {
     }
 }
 
-bool Model::try_duties(const TaskId& id) {
+bool Model::try_duties(const TaskId& id, std::uint32_t solver_class) {
     // VER-1, VER-9, PAR-3
     Task& task = at(id);
     const std::uint64_t value = task.spec.reward.grains + task.spec.verification_fee.grains;
@@ -577,8 +594,6 @@ bool Model::try_duties(const TaskId& id) {
     const std::uint64_t wanted =
         grown(params_.verifiers_per_segment, params_.value_per_verifier.grains, params_.verifiers_per_segment_max);
     const std::uint64_t needed = bond_of(Role::kVerifier, task) + challenge_bond(task);
-    const auto machine = world_.machines.find({Role::kSolver, *task.solver});
-    const std::uint32_t hardware_class = machine == world_.machines.end() ? 0 : machine->second.hardware_class;
     for (const std::uint32_t segment : segments) {
         std::vector<AccountId> drawn;
         for (std::uint32_t i = 0; i < wanted; ++i) {
@@ -588,7 +603,7 @@ bool Model::try_duties(const TaskId& id) {
                        (c.first == task.submitter && flaw_ != Flaw::kDrawsAnybody) ||
                        std::find(drawn.begin(), drawn.end(), c.first) != drawn.end();
             });
-            const auto verifier = pick(prefer(able, hardware_class), {id, DrawKind::kVerifier, segment, i});
+            const auto verifier = pick_able(able, solver_class, {id, DrawKind::kVerifier, segment, i}, needed);
             if (!verifier && i == 0) {
                 return false;
             }
@@ -613,25 +628,28 @@ bool Model::try_duties(const TaskId& id) {
     return true;
 }
 
-void Model::draw_verifiers() {
-    const auto waiting = world_.waiting;
-    for (const TaskId& id : waiting) {
-        Task& task = at(id);
-        if (task.state != TaskState::kCompleted || height_ <= task.draw_after) {
-            continue;
-        }
-        const auto stakes = world_.stakes;
-        if (!try_duties(id)) {
-            task.duties.clear();
-            world_.stakes = stakes;
-            continue;
-        }
-        if (task.profiling) {
-            task.profiling->sketch_seed = contracts::to_seed(random({id, DrawKind::kSketch, 0, 0}));  // VER-17
-        }
-        enter(id, TaskState::kVerifying, height_ + params_.commit_blocks);
-        std::erase(world_.waiting, id);
+void Model::draw_verifiers(const TaskId& id, std::uint32_t solver_class) {
+    Task& task = at(id);
+    const auto stakes = world_.stakes;
+    if (!try_duties(id, solver_class)) {
+        task.duties.clear();
+        world_.stakes = stakes;
+        fail_draw(id);
+        return;
     }
+    if (task.profiling) {
+        task.profiling->sketch_seed = contracts::to_seed(random({id, DrawKind::kSketch, 0, 0}));  // VER-17
+    }
+    enter(id, TaskState::kVerifying, height_ + params_.commit_blocks);
+    std::erase(world_.waiting, id);
+}
+
+/// VER-10
+void Model::draw_lottery(const TaskId& id) {
+    at(id).lottery = seed_;
+    draw_watchers(id);
+    set_task_deadline(id, height_ + params_.publish_blocks);
+    std::erase(world_.waiting, id);
 }
 
 void Model::draw_watchers(const TaskId& id) {
@@ -649,7 +667,7 @@ void Model::draw_watchers(const TaskId& id) {
                    c.first == duty.verifier;
         });
         for (std::uint32_t i = 0; i < wanted && !able.empty(); ++i) {
-            duty.watchers.push_back(*pick(able, {id, DrawKind::kWatcher, duty.segment, place * wanted + i}));
+            duty.watchers.push_back(*pick(able, random({id, DrawKind::kWatcher, duty.segment, place * wanted + i})));
             std::erase_if(able, [&](const auto& c) { return c.first == duty.watchers.back(); });
         }
     }

@@ -20,6 +20,7 @@ namespace {
 
 constexpr std::uint64_t kRich = 4'000 * kCoin;
 constexpr int kActors = 14;
+constexpr std::uint32_t kContributes = 200;  // a purpose of its own
 
 }  // namespace
 
@@ -68,6 +69,9 @@ contracts::Params make_params(std::uint64_t seed) {
     params.threshold_quantile_ppm = 500'000;
     params.threshold_confidence_ppm = 700'000;
     params.growth_max_thousandths = random() % 3 == 0 ? 500 : 6'000;
+    params.contributor_bond = {in(1, 20) * kCoin + in(0, 99)};
+    params.contributors_max = random() % 4 == 0 ? 0 : in(1, 5);  // some chains have no contributors
+    params.contribute_blocks = in(1, 6);
     return params;
 }
 
@@ -216,6 +220,7 @@ void Crowd::add_engine(contracts::BlockContext& block, const Mirror& chain) {
 void Crowd::look_for_work(const Actor& actor, const Mirror& chain, Actions& out) {
     const World& world = chain.world;
     add_money(actor, world, out);
+    add_contributions(actor, world, out);
     add_submission(actor, world, out);
     for (const auto& [id, task] : world.tasks) {
         if (is_over(task.state)) {
@@ -269,6 +274,36 @@ void Crowd::add_money(const Actor& actor, const World& world, Actions& out) {
         out.push_back(contracts::RegisterValidator{key});
     } else if (record->second.jailed_until != 0 && chance(20)) {
         out.push_back(contracts::Unjail{});
+    }
+}
+
+void Crowd::add_contributions(const Actor& actor, const World& world, Actions& out) {
+    // Who lies sends another's secret, or a wrong one; who keeps silent withholds.
+    const auto secret = [&](std::uint64_t number) { return mix({}, actor.id, seed_ * 1'000'000 + number); };
+    const auto commit = [&](std::uint64_t number) { return contracts::beacon_commitment(actor.id, secret(number)); };
+    const Beacon& beacon = world.beacon;
+    const std::uint64_t next = beacon.rounds + (beacon.round ? 1 : 0);
+    const auto seat = beacon.seats.find(actor.id);
+    if (seat == beacon.seats.end()) {
+        if (chance(actor.role == Role::kVerifier ? 20 : 1)) {
+            out.push_back(contracts::JoinBeacon{commit(next)});
+        }
+        return;
+    }
+    if (chance(2)) {
+        out.push_back(contracts::LeaveBeacon{});
+    }
+    if (!beacon.round || seat->second.since >= beacon.round->opened_at) {
+        return;
+    }
+    for (std::uint64_t back = 0; back <= std::min<std::uint64_t>(next, 8); ++back) {
+        if (commit(next - back) == seat->second.commitment && is_honest(actor, mix({}, {}, next), kContributes)) {
+            out.push_back(contracts::Contribute{secret(next - back), commit(next)});
+        }
+    }
+    if (chance(3)) {
+        const Hash256 copied = beacon.round->secrets.empty() ? secret(0) : beacon.round->secrets.begin()->second;
+        out.push_back(contracts::Contribute{copied, commit(next)});
     }
 }
 

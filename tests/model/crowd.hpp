@@ -52,6 +52,7 @@ class Crowd {
     Sent damage(Sent sent);
     void look_for_work(const Actor& actor, const Mirror& chain, Actions& out);
     void add_money(const Actor& actor, const World& world, Actions& out);
+    void add_contributions(const Actor& actor, const World& world, Actions& out);
     void add_submission(const Actor& actor, const World& world, Actions& out);
     contracts::TaskSpec make_spec(const World& world);
 

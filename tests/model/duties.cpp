@@ -248,7 +248,8 @@ void Crowd::add_verdicts(const Actor& actor, const TaskId& id, const Task& task,
             const Hash256 commitment =
                 contracts::verdict_commitment(id, duty.segment, actor.id, opening(actor, id, task, duty));
             out.push_back(contracts::CommitVerdict{id, duty.segment, commitment});
-        } else if (duty.status == VerdictStatus::kCommitted && !commits && !keeps_silent(kPublishes)) {
+        } else if (duty.status == VerdictStatus::kCommitted && !commits && (!task.lottery.is_zero() || chance(2)) &&
+                   !keeps_silent(kPublishes)) {
             const auto mine = opening(actor, id, task, duty);
             contracts::Task drawn;
             drawn.id = id;

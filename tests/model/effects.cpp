@@ -115,10 +115,9 @@ void Model::advance_verdicts(const TaskId& id, bool was_commit_phase) {
         const std::uint64_t off = flaw_ == Flaw::kDeadlineOff ? 1 : 0;
         enter(id, TaskState::kChallenge, height_ + params_.challenge_blocks + off);
     } else if (was_commit_phase) {
-        task.lottery = block_hash_;
-        draw_watchers(id);
         task.suspended = false;
-        set_task_deadline(id, height_ + params_.publish_blocks);
+        set_task_deadline(id, 0);
+        world_.waiting.push_back(id);
     }
 }
 

@@ -122,6 +122,20 @@ Dispute dispute_of(const contracts::Dispute& record) {
         .burned = record.burned.grains};
 }
 
+Beacon beacon_of(const contracts::Beacon& record) {
+    Beacon out{.rounds = record.rounds, .seed = record.seed, .withheld = record.withheld, .seats = {}, .round = {}};
+    for (const contracts::Seat& seat : record.seats) {
+        out.seats[seat.account] = {seat.commitment, seat.committed_at.value, seat.bond.grains};
+    }
+    if (record.round) {
+        out.round = Round{record.round->opened_at.value, record.round->block_hash, {}};
+        for (const contracts::Contribution& contribution : record.round->contributions) {
+            out.round->secrets[contribution.account] = contribution.secret;
+        }
+    }
+    return out;
+}
+
 void read_slot(Mirror& mirror, const Bytes& key, const Bytes& value) {
     World& world = mirror.world;
     switch (static_cast<SlotKind>(key[0])) {
@@ -196,6 +210,9 @@ void read_slot(Mirror& mirror, const Bytes& key, const Bytes& value) {
             }
             break;
         }
+        case SlotKind::kBeacon:
+            world.beacon = beacon_of(decode<contracts::Beacon>(value));
+            break;
         case SlotKind::kWaiting:
             world.waiting = decode<std::vector<TaskId>>(value);
             break;
@@ -352,7 +369,11 @@ std::string find_difference(const World& model, const World& chain) {
             return fault;
         }
     }
-    return {};
+    return model.beacon == chain.beacon ? std::string{}
+                                        : "the beacon: model / chain: rounds " + std::to_string(model.beacon.rounds) +
+                                              " / " + std::to_string(chain.beacon.rounds) + ", seats " +
+                                              std::to_string(model.beacon.seats.size()) + " / " +
+                                              std::to_string(chain.beacon.seats.size());
 }
 
 std::uint64_t count_money(const World& world) {

@@ -37,8 +37,11 @@ enum class Flaw : std::uint8_t {
     kMootKeepsBond,  ///< a moot dispute's bond stays locked
     kUnbondsEarly,
     kDrawsAnybody,  ///< the submitter may be drawn as verifier
+    kFreshPool,     ///< a round draws by the stake at its end
+    kArrivalOrder,  ///< who contributed first comes first in the seed
+    kForgives,      ///< a secret withheld costs the seat alone
 };
-inline constexpr int kFlaws = 10;
+inline constexpr int kFlaws = 13;
 
 class Model {
   public:
@@ -104,6 +107,9 @@ class Model {
     Why why(const contracts::CommitProfile& a) const;
     Why why(const contracts::PublishProfile& a) const;
     Why why(const contracts::ChallengeProfile& a) const;
+    Why why(const contracts::JoinBeacon& a) const;
+    Why why(const contracts::Contribute& a) const;
+    Why why(const contracts::LeaveBeacon& a) const;
     Why why_not_party(const DisputeId& id, bool responder, bool challenger) const;
     bool needs_stake(Why& why, Role role, std::uint64_t amount) const;
 
@@ -133,6 +139,9 @@ class Model {
     void act(const contracts::CommitProfile& a);
     void act(const contracts::PublishProfile& a);
     void act(const contracts::ChallengeProfile& a);
+    void act(const contracts::JoinBeacon& a);
+    void act(const contracts::Contribute& a);
+    void act(const contracts::LeaveBeacon& a);
     void complete(const TaskId& id);
     void advance_verdicts(const TaskId& id, bool was_commit_phase);
     void advance_profiles(const TaskId& id);
@@ -190,15 +199,29 @@ class Model {
     void lapse_dispute(const DisputeId& id);
     void end_profiling(const TaskId& id);
     void spread_taints();
-    void draw_profilers();
     void draw_solvers();
-    void draw_verifiers();
+    void draw_lottery(const TaskId& id);
+    void draw_profilers(const TaskId& id);
+    void draw_verifiers(const TaskId& id, std::uint32_t solver_class);
     void draw_watchers(const TaskId& id);
-    bool try_duties(const TaskId& id);
+    bool try_duties(const TaskId& id, std::uint32_t solver_class);
+
+    // beacon.cpp: rounds.
+    bool owes(const Seat& seat) const;
+    std::optional<AccountId> giving_way() const;
+    void vacate(const AccountId& account);
+    bool awaits_round(const TaskId& id) const;
+    void run_beacon();
+    void close_round();
+    void lapse_drawing(const TaskId& id);
+    void fail_draw(const TaskId& id);
     void run_validators(const contracts::BlockContext& block);
     void burn_stake(const AccountId& account, Validator& validator);
     Pool pool(Role role) const;
-    std::optional<AccountId> pick(const Pool& pool, const contracts::DrawName& name) const;
+    std::optional<AccountId> pick(const Pool& pool, const Hash256& randomness) const;
+    std::optional<AccountId> pick_able(
+        Pool pool, std::uint32_t hardware_class, const contracts::DrawName& name, std::uint64_t needed
+    ) const;
     Pool prefer(const Pool& pool, std::uint32_t hardware_class) const;
     Hash256 random(const contracts::DrawName& name) const;
 
@@ -229,6 +252,15 @@ class Model {
     // Of the block and the transaction that runs.
     std::uint64_t height_ = 0;
     Hash256 block_hash_;
+    Hash256 seed_;  ///< of the draws that are being made
+    /// BCN-4: what the open round draws from, as it was when the round opened.
+    struct Opening {
+        std::map<StakeKey, Stake> stakes;
+        std::map<StakeKey, Machine> machines;
+        std::vector<TaskId> tasks;
+        std::map<TaskId, std::uint32_t> solver_classes;
+    } opening_;
+    std::vector<AccountId> arrivals_;  ///< of the open round, for Flaw::kArrivalOrder
     AccountId who_;
     std::uint64_t nonce_ = 0;
     std::uint64_t size_ = 0;

@@ -96,6 +96,9 @@ std::vector<std::string> what_to_reach() {
           "event tainted",
           "event diverged",
           "event watcher_drawn",
+          "beacon withheld",
+          "beacon closed by secrets",
+          "beacon alone",
           "validator jailed",
           "validator banned"}) {
         names.emplace_back(name);
@@ -125,7 +128,10 @@ std::vector<std::string> what_to_reach() {
           "register_hardware",
           "commit_profile",
           "publish_profile",
-          "challenge_profile"}) {
+          "challenge_profile",
+          "join_beacon",
+          "contribute",
+          "leave_beacon"}) {
         names.push_back(std::string("action ") + action);
     }
     return names;

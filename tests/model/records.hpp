@@ -150,6 +150,29 @@ struct Validator {
     bool operator==(const Validator&) const = default;
 };
 
+struct Seat {
+    Hash256 commitment;
+    std::uint64_t since = 0;  ///< height of the commitment
+    std::uint64_t bond = 0;
+    bool operator==(const Seat&) const = default;
+};
+
+struct Round {
+    std::uint64_t opened_at = 0;
+    Hash256 block_hash;
+    std::map<AccountId, Hash256> secrets;
+    bool operator==(const Round&) const = default;
+};
+
+struct Beacon {
+    std::uint64_t rounds = 0;
+    Hash256 seed;
+    std::vector<AccountId> withheld;
+    std::map<AccountId, Seat> seats;
+    std::optional<Round> round;
+    bool operator==(const Beacon&) const = default;
+};
+
 struct World {
     std::uint64_t supply = 0;
     std::uint64_t burned = 0;
@@ -161,6 +184,7 @@ struct World {
     std::map<DisputeId, Dispute> disputes;
     std::map<ChallengeId, Challenge> challenges;
     std::map<AccountId, Validator> validators;
+    Beacon beacon;
     std::vector<TaskId> waiting;  ///< for a draw, in the order in which they began to
 };
 

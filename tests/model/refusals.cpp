@@ -362,9 +362,7 @@ Model::Why Model::why(const contracts::PublishVerdict& a) const {
     if (duty->status != VerdictStatus::kCommitted) {
         out.insert(TxError::kNotCommitted);
     }
-    if (std::any_of(task->duties.begin(), task->duties.end(), [](const Duty& d) {
-            return d.status == VerdictStatus::kDue;
-        })) {
+    if (task->lottery.is_zero()) {
         out.insert(TxError::kPhase);  // VER-4
     }
     const bool exact = is_exact(*task, a.segment);

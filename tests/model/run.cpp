@@ -74,8 +74,12 @@ class Session {
                 return "a challenge is still open";
             }
         }
+        std::map<StakeKey, std::uint64_t> seated;
+        for (const auto& [account, seat] : mirror_.world.beacon.seats) {
+            seated[{Role::kVerifier, account}] = seat.bond;
+        }
         for (const auto& [key, stake] : mirror_.world.stakes) {
-            if (stake.locked != 0 || !stake.parts.empty()) {
+            if (stake.locked != seated[key] || !stake.parts.empty()) {
                 return "stake is still locked or unbonding";
             }
         }
@@ -108,6 +112,15 @@ class Session {
                 ++coverage[std::string("move at ") + to_string(moved->level)];
             } else {
                 ++coverage[std::string("event ") + contracts::event_name(entry.event)];
+            }
+        }
+        const Beacon& beacon = mirror_.world.beacon;
+        if (!beacon.withheld.empty()) {
+            ++coverage["beacon withheld"];
+        }
+        for (const contracts::HistoryRecord& entry : outcome.history) {
+            if (const auto* closed = std::get_if<contracts::history::RoundClosed>(&entry.event)) {
+                ++coverage[closed->contributors == 0 ? "beacon alone" : "beacon closed by secrets"];
             }
         }
         for (const auto& [account, validator] : mirror_.world.validators) {

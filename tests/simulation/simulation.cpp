@@ -35,6 +35,8 @@ contracts::Params make_params(Events& events) {
     params.solver_bond_bps = 0;
     params.forced_error_bps = events.chance(50) ? 3'000 : 0;
     params.watchers_per_verdict = 2;
+    params.contributors_max = events.chance(20) ? 0 : 3;
+    params.contribute_blocks = 9;
     return params;
 }
 
@@ -183,7 +185,15 @@ class Simulation {
         if (model::count_money(mirror_.world) != mirror_.world.supply) {
             throw Broken("the supply changed");
         }
+        const contracts::Beacon beacon = contracts::get_beacon(view_);
+        if (beacon.rounds != rounds_) {
+            rounds_ = beacon.rounds;
+            withheld_.insert(withheld_.end(), beacon.withheld.begin(), beacon.withheld.end());
+        }
         for (const contracts::HistoryRecord& entry : outcome.history) {
+            if (const auto* round = std::get_if<contracts::history::RoundClosed>(&entry.event)) {
+                drawn_by_secrets_ += round->contributors != 0 ? 1 : 0;
+            }
             if (std::holds_alternative<contracts::history::Submitted>(entry.event)) {
                 bulletin_.tasks.push_back(entry.task);
             } else if (const auto* slashed = std::get_if<contracts::history::Slashed>(&entry.event)) {
@@ -279,6 +289,17 @@ class Simulation {
             }
             ++report.outcomes[(task.state == expected ? "" : "held: ") + what];
         }
+        for (const AccountId& account : withheld_) {
+            const Worker* worker = find_worker(account);
+            const bool held = worker->lateness() >= kHeldBlocks;
+            if (is_honest(worker->kind()) && !held) {
+                throw Broken("honest, in time, and without its seat in the beacon");
+            }
+            ++report.outcomes[std::string(held ? "held: " : "") + to_string(worker->kind()) + " withheld its secret"];
+        }
+        if (drawn_by_secrets_ != 0) {
+            report.outcomes["draws with secrets"] += drawn_by_secrets_;
+        }
         for (const contracts::history::Slashed& slashed : slashes_) {
             const Worker* worker = find_worker(slashed.from);
             const std::string what =
@@ -302,6 +323,9 @@ class Simulation {
     contracts::test::MapView view_;
     model::Mirror mirror_;
     std::vector<contracts::history::Slashed> slashes_;
+    std::uint64_t rounds_ = 0;               ///< of the beacon, closed
+    std::uint64_t drawn_by_secrets_ = 0;     ///< draws of a round to which somebody contributed
+    std::vector<AccountId> withheld_;        ///< who lost a seat
     std::vector<std::unique_ptr<Replica>> replicas_;
     std::vector<std::unique_ptr<Worker>> workers_;
     std::uint32_t tasks_ = 0;

@@ -5,6 +5,7 @@
 
 #include <contracts/chain/slots.hpp>
 #include <core/codec/borsh.hpp>
+#include <verifier/roles/contributor.hpp>
 
 namespace assay::simulation {
 
@@ -69,6 +70,7 @@ Worker::Worker(
       chain_id_(std::move(chain_id)) {}
 
 void Worker::start() {
+    lateness_ = std::max(lateness_, ledger_.height() - seen_at_height_);  // down or not
     if (!is_down) {
         step();
     }
@@ -88,7 +90,6 @@ Replica* Worker::choose_replica() {
 
 void Worker::step() {
     Replica* replica = choose_replica();
-    lateness_ = std::max(lateness_, ledger_.height() - seen_at_height_);
     if (replica == nullptr || (seen_height_ > replica->height() && events_.chance(30))) {
         attached_ = static_cast<int>(events_.below(replicas_.size()));
         return;
@@ -105,6 +106,7 @@ void Worker::step() {
     forget_included(view);
     Actions actions;
     add_bond(view, actions);
+    add_contribution(view, actions);
     add_submission(view, actions);
     add_duties(view, actions);
     send(view, actions);
@@ -192,6 +194,22 @@ void Worker::add_bond(const View& view, Actions& out) const {
     const auto stake = contracts::get_stake(*view.state, role(), id_);
     if (kind_ != Kind::kSubmitter && stake.free.grains + stake.locked.grains == 0 && view.height.value < 8) {
         out.push_back(contracts::Bond{role(), {200 * kCoin}});
+    }
+}
+
+/// A lazy verifier takes a seat and never shows its secret.
+void Worker::add_contribution(const View& view, Actions& out) const {
+    if (role() != Role::kVerifier) {
+        return;
+    }
+    const contracts::Beacon beacon = contracts::get_beacon(*view.state);
+    const auto action = roles::decide_contributor(
+        {.key = key_, .chain_id = chain_id_, .beacon = beacon, .params = view.state->params(),
+         .free_stake = free_stake(view)}
+    );
+    const bool shows = action && std::holds_alternative<contracts::Contribute>(*action);
+    if (action && !(shows && kind_ == Kind::kLazyVerifier)) {
+        out.push_back(*action);
     }
 }
 

@@ -91,6 +91,7 @@ class Worker {
     void dispatch(const Waiting& waiting);
     void on_refusal(std::uint64_t nonce, std::uint8_t code);
     void add_bond(const View& view, Actions& out) const;
+    void add_contribution(const View& view, Actions& out) const;
     void add_submission(const View& view, Actions& out);
 
     // duties.cpp

@@ -49,6 +49,7 @@ int run(int argc, char** argv) {
     add_penalty_command(app, session);
     add_audit_command(app, session);
     add_validator_commands(app, session);
+    add_beacon_commands(app, session);
     add_testnet_command(app, session);
     add_demo_command(app, session);
     add_economics_command(app, session);

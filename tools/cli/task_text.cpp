@@ -30,7 +30,8 @@ std::string event_fields(const json& record) {
             continue;
         }
         const bool is_hash = name == "state_root" || name == "end_root" || name == "probe_root" || name == "lottery" ||
-                             name == "artifact" || name == "dispute" || name == "challenge" || name == "ancestor";
+                             name == "artifact" || name == "dispute" || name == "challenge" || name == "ancestor" ||
+                             name == "seed";
         out += (out.empty() ? "" : ", ") + name + " " +
                (is_amount(name) ? amount_text(value) : is_hash ? shortened(value) : to_text(value));
     }

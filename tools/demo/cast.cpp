@@ -56,6 +56,8 @@ contracts::Params demo_params(Fraud fraud, bool tolerance) {
     params.solver_bond = Amount{50 * kAsy};
     params.verifier_bond = Amount{5 * kAsy};
     params.challenger_bond = Amount{5 * kAsy};
+    params.contributor_bond = Amount{5 * kAsy};
+    params.contribute_blocks = 100;
     params.unbonding_blocks = 100;
     params.segments_checked = 3;
     params.accept_blocks = 150;

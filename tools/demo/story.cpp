@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tools/demo/story.hpp>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdio>
@@ -217,6 +218,14 @@ void Story::tell(const contracts::HistoryRecord& record) {
                 std::snprintf(score.data(), score.size(), "%.4f", static_cast<double>(std::bit_cast<float>(e.score)));
                 return {Stage::kSettlement, std::string("its score is recorded: a mean loss of ") + score.data() +
                                                 " on the hold-out set"};
+            },
+            [&](const history::RoundClosed& e) -> Line {
+                const bool solved = std::any_of(records_.begin(), records_.end(), [](const HistoryRecord& earlier) {
+                    return std::holds_alternative<history::Accepted>(earlier.event);
+                });
+                const Stage stage = solved ? Stage::kVerification : Stage::kProfiling;
+                return {stage, "round " + std::to_string(e.round) + " of the beacon closes with the secrets of " +
+                                   std::to_string(e.contributors) + " contributors: what follows is drawn from it"};
             },
             [&](const history::StateChanged& e) -> Line {
                 const Stage stage = is_terminal(e.state) ? Stage::kSettlement

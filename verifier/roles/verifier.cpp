@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <verifier/roles/verifier.hpp>
 
-#include <algorithm>
-
 namespace assay::roles {
 namespace {
 
@@ -51,12 +49,8 @@ Intent decide_disclosure(const VerifierView& view) {
 }
 
 Intent decide_publication(const VerifierView& view) {
-    const auto& all = view.task.assignments;
-    const bool commits_due = std::any_of(all.begin(), all.end(), [](const contracts::Assignment& assignment) {
-        return assignment.status == VerdictStatus::kDue;
-    });
-    if (commits_due) {
-        return Wait::kOtherParty;
+    if (view.task.lottery.is_zero()) {
+        return Wait::kOtherParty;  // somebody has to commit, or to contribute to the round that draws it (VER-10)
     }
     if (!view.has_kept_verdict) {
         return Wait::kUnable;

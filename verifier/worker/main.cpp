@@ -171,6 +171,7 @@ int main(int argc, char** argv) {
         ->capture_default_str();
     auto* verify = app.add_subcommand("verify", "Replay the segments that this verifier is drawn for");
     add_role(*verify, args, {"none", "lazy", "copycat", "reject", "inflate", "misprofile"});
+    verify->add_flag("!--no-beacon", args.worker.contributes, "Take no seat among the beacon's contributors");
     auto* whistleblow = app.add_subcommand("whistleblow", "Replay completed tasks and dispute what is wrong");
     add_role(*whistleblow, args, {"none", "false-accuser"});
     whistleblow

@@ -47,6 +47,7 @@ struct WorkerOptions {
     engine::EngineOptions engine;
     std::uint64_t seed = 0;       ///< of a whistleblower's checking order
     std::uint32_t tasks_max = 0;  ///< 0: no limit
+    bool contributes = true;          ///< a verifier takes a seat of the beacon when it has the stake
     std::uint64_t join_grains = 0;    ///< a whistleblower's own bond, put up and withdrawn as it sees fit; 0: neither
     std::uint32_t others_max = 4;     ///< it joins while at most so many others watch
     std::uint64_t payout_checks = 0;  ///< it leaves after so many checks; 0: what one forced error takes on average

@@ -15,6 +15,7 @@
 
 #include <core/crypto/address.hpp>
 #include <verifier/artifacts/server.hpp>
+#include <verifier/worker/contributor.hpp>
 #include <verifier/worker/workplace.hpp>
 
 namespace assay::worker {
@@ -201,7 +202,12 @@ int run_worker(const WorkerOptions& options, const crypto::SecretKey& key, const
     if (journal.breaker()) {
         reporter.trouble("the circuit breaker is open (" + *journal.breaker() + "): no new work until --reset-breaker");
     }
+    std::optional<Contributor> contributor;
+    if (options.mode == Mode::kVerify && options.contributes) {
+        contributor.emplace(options.node_url, key, reporter, stop);
+    }
     work(workplace, *role);
+    contributor.reset();
     server->stop();
     reporter.event({{"event", "stopping"}});
     return 0;

@@ -44,6 +44,8 @@ def check_shape(report):
     for dispute in report["disputes"]:
         check(DISPUTE_FIELDS <= dispute.keys(), f"a dispute lacks {DISPUTE_FIELDS - dispute.keys()}")
         check(dispute["rounds"] <= 8 and dispute["onchain_bytes"] <= 65536, "a dispute beyond its limits")
+    rounds = [e for task in report["tasks"] for e in task["history"] if e["event"] == "round_closed"]
+    check(any(e["contributors"] > 0 for e in rounds), "no draw had a contributor's secret in it")
     check(report["audit"]["proof_verified"] is True, "the audit did not verify")
     supply = report["supply"]
     check(supply["before"] == supply["after"] + supply["burned"], "money was not conserved")

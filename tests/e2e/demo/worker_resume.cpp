@@ -28,6 +28,7 @@ struct Run {
     std::vector<Hash256> roots;
     std::optional<contracts::Evaluation> evaluation;
     int kills = 0;
+    bool kept_seat = false;
 };
 
 void write_task(const std::filesystem::path& directory) {
@@ -49,6 +50,7 @@ Run run(const std::filesystem::path& bin, const std::filesystem::path& home, int
     params.publish_blocks = 1'000;
     params.disclose_blocks = 1'000;
     params.challenge_blocks = 20;
+    params.contribute_blocks = 200;
     demo::Network network(bin, home / "network", 3);
     for (const char* name : {"submitter", "solver", "verifier"}) {
         network.add_actor(name, Amount{1'000 * kAsy});
@@ -84,6 +86,8 @@ Run run(const std::filesystem::path& bin, const std::filesystem::path& home, int
             result.evaluation = task->evaluation;
         }
     }
+    const contracts::Beacon beacon = network.rpc().beacon();
+    result.kept_seat = beacon.seats.size() == 1 && beacon.withheld.empty();
     for (std::uint32_t i = 0; i <= contracts::segment_count(spec); ++i) {
         const auto checkpoint = network.rpc().checkpoint(id, i);
         result.roots.push_back(checkpoint ? checkpoint->state_root : Hash256{});
@@ -106,9 +110,10 @@ int main(int argc, char** argv) {
     const Run killed = run(argv[1], home / "killed", 10, seed);
     const bool ok = calm.state == TaskState::kSettled && killed.state == TaskState::kSettled &&
                     calm.roots == killed.roots && calm.evaluation && calm.evaluation == killed.evaluation &&
-                    killed.kills >= 3;
+                    killed.kills >= 3 && calm.kept_seat && killed.kept_seat;
     std::cout << "undisturbed: " << to_string(calm.state) << "; after " << killed.kills
-              << " kills: " << to_string(killed.state) << ", roots " << (calm.roots == killed.roots ? "equal" : "DIFFER") << "\n";
+              << " kills: " << to_string(killed.state) << ", roots " << (calm.roots == killed.roots ? "equal" : "DIFFER")
+              << ", seat in the beacon " << (killed.kept_seat ? "kept" : "LOST") << "\n";
     if (!ok) {
         std::cout << "logs are kept in " << home.string() << "\n";
         return 1;

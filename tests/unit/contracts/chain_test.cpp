@@ -216,7 +216,7 @@ TEST_CASE("TX-10: every error, action, event and state has a name of its own") {
     for (int code = 0; code < 256; ++code) {
         ++names[to_string(static_cast<TxError>(code))];
     }
-    CHECK(names.size() == 58);
+    CHECK(names.size() == 64);
     CHECK(std::string(to_string(TaskState::kSettled)) == "settled");
     CHECK(std::string(to_string(Reason::kUndisclosed)) == "undisclosed");
     CHECK(std::string(to_string(Reason::kProfilingFee)) == "profiling_fee");
@@ -226,6 +226,8 @@ TEST_CASE("TX-10: every error, action, event and state has a name of its own") {
     CHECK(std::string(to_string(ProfilingOutcome::kNotSeparated)) == "not_separated");
     CHECK(std::string(event_name(history::ProfilingEnded{})) == "profiling_ended");
     CHECK(std::string(action_name(ChallengeProfile{})) == "challenge_profile");
+    CHECK(std::string(event_name(history::RoundClosed{})) == "round_closed");
+    CHECK(std::string(action_name(LeaveBeacon{})) == "leave_beacon");
     CHECK(std::string(to_string(Role::kWhistleblower)) == "whistleblower");
     CHECK(std::string(to_string(VerdictStatus::kRefuted)) == "refuted");
     CHECK(std::string(to_string(DisputeState::kForced)) == "forced");

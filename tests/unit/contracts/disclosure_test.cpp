@@ -103,12 +103,12 @@ TEST_CASE("VER-9: the probe root is published exactly where there is a probe and
     CHECK(chain.task(id).assignments[2].status == VerdictStatus::kRejected);
 }
 
-TEST_CASE("VER-10: the lottery is the hash of the block that ends the commit phase") {
+TEST_CASE("VER-10: the lottery is the seed of the round after the commit phase") {
     Chain chain(all_checked());
     const TaskId id = chain.verifying_task();
     CHECK(chain.task(id).lottery.is_zero());
     chain.commit_all(id);
-    CHECK(chain.task(id).lottery == hash_of("block " + std::to_string(chain.height.value)));
+    CHECK(chain.task(id).lottery == get_beacon(chain.view).seed);
     Chain late(all_checked());
     const TaskId other = late.verifying_task();
     CHECK(late.commit(late.verifier, other, 1, hash_of("1")) == 0);

@@ -367,6 +367,11 @@ void scan_slot(Scan& scan, const Bytes& key, const Bytes& value) {
             scan.open_challenges[challenge.task] += challenge.state == ChallengeState::kOpen ? 1U : 0U;
             break;
         }
+        case SlotKind::kBeacon:
+            for (const Seat& seat : decode_slot<Beacon>(value).seats) {
+                scan_hold(scan, Role::kVerifier, seat.account, seat.bond);
+            }
+            break;
         default: break;
     }
 }
@@ -380,7 +385,8 @@ void check_tasks(Scan& scan, const MapView& view, Height height) {
             scan.blame("a docket without a task, or the reverse");
         }
         if (task.deadline.value == 0) {
-            const bool may = is_terminal(task.state) || task.state == TaskState::kOpen ||
+            const auto waiting = get_waiting(view);
+            const bool may = is_terminal(task.state) || std::count(waiting.begin(), waiting.end(), id) == 1 ||
                              task.open_disputes + task.open_challenges != 0;
             if (!may) {
                 scan.blame("a task that nothing will ever end");

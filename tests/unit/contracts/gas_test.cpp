@@ -75,7 +75,7 @@ TEST_CASE("GAS-3: what reads a task pays for all the verdicts and profiles that 
     ++watched.watchers_per_verdict;
     Params profiled;
     ++profiled.profilers;
-    const std::set<std::size_t> free_of_tasks{0, 1, 2, 19, 20, 21};  // ledger, stake, validators, hardware
+    const std::set<std::size_t> free_of_tasks{0, 1, 2, 19, 20, 21, 25, 26, 27};  // ledger, stake, validators, hardware, beacon
     const auto actions = one_of_each();
     for (std::size_t i = 0; i < actions.size(); ++i) {
         CAPTURE(action_name(actions[i]));
@@ -84,6 +84,16 @@ TEST_CASE("GAS-3: what reads a task pays for all the verdicts and profiles that 
         CHECK((gas_at(actions[i], 200, watched) == gas_at(actions[i], 200)) == is_free);
         CHECK((gas_at(actions[i], 200, profiled) == gas_at(actions[i], 200)) == is_free);
     }
+}
+
+TEST_CASE("GAS-3: who joins the beacon pays for all the seats that it can have") {
+    Params more;
+    more.contributors_max *= 2;
+    for (const Action& action : {Action{JoinBeacon{}}, Action{Contribute{}}, Action{LeaveBeacon{}}}) {
+        CAPTURE(action_name(action));
+        CHECK(gas_at(action, 200, more) > gas_at(action, 200));
+    }
+    CHECK(gas_at(CompleteTask{}, 200, more) == gas_at(CompleteTask{}, 200));
 }
 
 TEST_CASE("GAS-4: a proof that the referee judges is dearer than any other move of its size") {

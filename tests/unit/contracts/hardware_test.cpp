@@ -92,8 +92,12 @@ TEST_CASE("HW-3: a solver is drawn among those registered for the task's class, 
 TEST_CASE("HW-4: verifiers with machines like the solver's come first while they hold a quarter of the stake") {
     Chain chain(classed_params());
     const auto weigh = [&](std::uint64_t like, std::uint64_t unlike, std::uint32_t number) {
-        std::vector<Candidate> candidates{{chain.verifier.id, like}, {chain.stranger.id, unlike}};
-        prefer_class(chain.view, Role::kVerifier, number, candidates);
+        const auto class_of = [&](const Actor& actor) {
+            return get_hardware(chain.view, Role::kVerifier, actor.id).hardware_class;
+        };
+        std::vector<Candidate> candidates{
+            {chain.verifier.id, like, class_of(chain.verifier)}, {chain.stranger.id, unlike, class_of(chain.stranger)}};
+        prefer_class(number, candidates);
         return total(candidates);
     };
     CHECK(weigh(25, 75, kHopper) == 100);  // nobody is registered

@@ -21,6 +21,7 @@ VerifierView view_of(VerdictStatus status, Replays replays) {
     view.assignment.segment = 2;
     view.assignment.status = status;
     view.task.assignments = {view.assignment};
+    view.task.lottery = Hash256{{4}};
     view.claimed = kClaimed;
     view.replays = replays;
     view.free_stake = Amount{1};
@@ -56,7 +57,7 @@ TEST_CASE("two agreeing replays, and nothing less, are a rejection") {
     CHECK(finding_of(missing(kFetchTries), kClaimed) == Finding::kWithheld);
 }
 
-TEST_CASE("a verifier replays, commits what it knows, publishes when all have committed, and discloses") {
+TEST_CASE("a verifier replays, commits what it knows, publishes when the lottery is drawn, and discloses") {
     const Intent replay = intent::Replay{kTask, 2};
     const Intent commit = intent::Commit{kTask, 2};
     CHECK(decide_verifier(view_of(VerdictStatus::kDue, after({}))) == replay);
@@ -68,7 +69,7 @@ TEST_CASE("a verifier replays, commits what it knows, publishes when all have co
     CHECK(decide_verifier(committed) == Intent{Wait::kUnable});
     committed.has_kept_verdict = true;
     CHECK(decide_verifier(committed) == Intent{intent::Publish{kTask, 2}});
-    committed.task.assignments.push_back({});
+    committed.task.lottery = {};
     CHECK(decide_verifier(committed) == Intent{Wait::kOtherParty});
 
     VerifierView published = view_of(VerdictStatus::kAccepted, after(kClaimed));

@@ -67,7 +67,7 @@ TEST_CASE("every documented method is there") {
     const Server server;
     for (const char* method :
          {"node_status", "chain_params", "chain_wait", "chain_block", "tx_submit", "tx_get", "account_get",
-          "account_history", "stake_get", "task_get", "task_list", "task_history", "task_lineage",
+          "account_history", "stake_get", "beacon_get", "task_get", "task_list", "task_history", "task_lineage",
           "checkpoint_get", "dispute_get",
           "dispute_list", "challenge_get", "profile_get", "chain_proof", "rpc.discover"}) {
         CAPTURE(method);
@@ -225,6 +225,28 @@ TEST_CASE("accounts and stakes never seen are zeros") {
                     {"hardware_class", 0}, {"score", 0}};
     CHECK(server.result("stake_get", {{"account", hex(key(9).account())}}) ==
           Json{{"account", account}, {"roles", {{"solver", none}, {"verifier", none}, {"whistleblower", none}, {"validator", none}}}});
+}
+
+TEST_CASE("the beacon shows its seats, who owes a secret, and the open round") {
+    Server server;
+    CHECK(server.result("beacon_get") == Json{{"rounds", 0}, {"seed", nullptr}, {"withheld", Json::array()},
+                                              {"seats", Json::array()}, {"round", nullptr},
+                                              {"raw", to_hex(codec::encode(Beacon{}))}});
+    Beacon beacon;
+    beacon.rounds = 3;
+    beacon.seed.data[0] = 1;
+    beacon.withheld = {key(3).account()};
+    beacon.seats = {{key(1).account(), {}, Height{4}, Amount{7}}, {key(2).account(), {}, Height{6}, Amount{7}}};
+    beacon.round = Round{Height{5}, {}, {{key(2).account(), {}}}};
+    server.node.put(keys::beacon(), codec::encode(beacon));
+    const Json answer = server.result("beacon_get");
+    CHECK(answer.at("rounds") == 3);
+    CHECK(answer.at("withheld") == Json{crypto::to_address(key(3).account())});
+    CHECK(answer.at("seats").at(0).at("due") == true);
+    CHECK(answer.at("seats").at(0).at("bond") == "7");
+    CHECK(answer.at("seats").at(1).at("due") == false);
+    CHECK(answer.at("round").at("opened_at") == 5);
+    CHECK(answer.at("round").at("contributions").at(0).at("account") == crypto::to_address(key(2).account()));
 }
 
 TEST_CASE("a listing is read page by page, filtered, with cursors of its own") {

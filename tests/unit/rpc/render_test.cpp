@@ -274,6 +274,8 @@ TEST_CASE("each event of a history has its name and its members beside the recor
           {"threshold", {{"parameters", 3}, {"other", 4}}},
           {"reference", {{"parameters", 50}, {"other", 60}}}}},
         {Scored{0x3fc00000U}, {{"score", 1.5}}},
+        {RoundClosed{8, id<Hash256>(1), 3},
+         {{"round", 8}, {"seed", to_hex(id<Hash256>(1).view())}, {"contributors", 3}}},
     };
     REQUIRE(table.size() == std::variant_size_v<HistoryEvent>);
     for (const auto& [event, members] : table) {
@@ -300,14 +302,15 @@ TEST_CASE("each action shows its members") {
         CompleteTask{}, CancelTask{}, CommitVerdict{}, PublishVerdict{}, OpenDispute{}, RevealMove{}, SelectMove{},
         ProveMove{}, ChallengeAvailability{}, ServeChunk{}, DeclareDivergence{},
         DiscloseVerdict{}, ChallengeVerdict{}, RegisterValidator{}, Unjail{}, RegisterHardware{},
-        CommitProfile{}, PublishProfile{}, ChallengeProfile{}};
+        CommitProfile{}, PublishProfile{}, ChallengeProfile{}, JoinBeacon{}, Contribute{}, LeaveBeacon{}};
     REQUIRE(actions.size() == std::variant_size_v<Action>);
     for (std::size_t i = 0; i < actions.size(); ++i) {
         REQUIRE(actions[i].index() == i);
         const Json got = rpc::render(actions[i]);
         CAPTURE(action_name(actions[i]));
         CHECK(got.is_object());
-        CHECK(got.empty() == std::holds_alternative<Unjail>(actions[i]));  // which has none
+        const bool has_none = std::holds_alternative<Unjail>(actions[i]) || std::holds_alternative<LeaveBeacon>(actions[i]);
+        CHECK(got.empty() == has_none);
     }
     CHECK(rpc::render(actions[0]) == Json{{"to", address(1)}, {"amount", "5"}});
     CHECK(rpc::render(actions[1]) == Json{{"role", "solver"}, {"amount", "0"}});

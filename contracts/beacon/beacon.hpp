@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include <core/base/bytes.hpp>
+#include <core/base/integers.hpp>
+#include <contracts/chain/transaction.hpp>
+
+/// The records of the beacon: who contributes to it, and the round that is open (BCN rules).
+namespace assay::contracts {
+
+/// A contributor's place: what it has committed to, and the bond that answers for opening it.
+struct Seat {
+    AccountId account;
+    Hash256 commitment;   ///< beacon_commitment(account, secret)
+    Height committed_at;
+    Amount bond;          ///< still locked
+    bool operator==(const Seat&) const = default;
+    static constexpr auto fields() {
+        return std::tuple{&Seat::account, &Seat::commitment, &Seat::committed_at, &Seat::bond};
+    }
+};
+
+struct Contribution {
+    AccountId account;
+    Hash256 secret;
+    bool operator==(const Contribution&) const = default;
+    static constexpr auto fields() { return std::tuple{&Contribution::account, &Contribution::secret}; }
+};
+
+/// A round that waits for its contributions.
+struct Round {
+    Height opened_at;
+    Hash256 block_hash;  ///< of the block that opened it
+    std::vector<Contribution> contributions;  ///< in the order of their accounts, not of their arrival
+    bool operator==(const Round&) const = default;
+    static constexpr auto fields() { return std::tuple{&Round::opened_at, &Round::block_hash, &Round::contributions}; }
+};
+
+struct Beacon {
+    std::uint64_t rounds = 0;  ///< how many have closed
+    Hash256 seed;              ///< of the last of them; zero before
+    std::vector<AccountId> withheld;  ///< who lost its seat in the last of them (BCN-8)
+    std::vector<Seat> seats;          ///< in the order of their accounts
+    std::optional<Round> round;       ///< the open one
+    bool operator==(const Beacon&) const = default;
+    static constexpr auto fields() {
+        return std::tuple{&Beacon::rounds, &Beacon::seed, &Beacon::withheld, &Beacon::seats, &Beacon::round};
+    }
+};
+
+/// Who may be drawn, and how likely.
+struct Candidate {
+    AccountId account;
+    std::uint64_t weight = 0;
+    std::uint32_t hardware_class = 0;  ///< of its machine as verifier, where that matters (HW-4)
+    bool operator==(const Candidate&) const = default;
+    static constexpr auto fields() {
+        return std::tuple{&Candidate::account, &Candidate::weight, &Candidate::hardware_class};
+    }
+};
+
+/// A task that waits for a draw, with what of its solver the draw looks at.
+struct WaitingTask {
+    TaskId task;
+    std::uint32_t solver_class = 0;
+    bool operator==(const WaitingTask&) const = default;
+    static constexpr auto fields() { return std::tuple{&WaitingTask::task, &WaitingTask::solver_class}; }
+};
+
+/// BCN-4: what a round draws for and from, fixed when it opens: before anybody can know its seed.
+struct Drawing {
+    std::vector<WaitingTask> tasks;
+    std::vector<Candidate> verifiers;
+    std::vector<Candidate> whistleblowers;
+    static constexpr auto fields() {
+        return std::tuple{&Drawing::tasks, &Drawing::verifiers, &Drawing::whistleblowers};
+    }
+};
+
+}  // namespace assay::contracts

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <core/base/result.hpp>
+#include <contracts/beacon/beacon.hpp>
+#include <contracts/chain/context.hpp>
+#include <contracts/chain/tx_error.hpp>
+
+/// Seats of the beacon, and what their holders send (BCN-1 to BCN-3, BCN-6).
+namespace assay::contracts {
+
+Result<void, TxError> check_stateless(const JoinBeacon& action) noexcept;
+Result<void, TxError> check_stateful(
+    const StateView& view, const Params& params, const AccountId& sender, const JoinBeacon& action
+) noexcept;
+Result<void, TxError> execute(Context& context, const JoinBeacon& action) noexcept;
+
+Result<void, TxError> check_stateless(const Contribute& action) noexcept;
+Result<void, TxError> check_stateful(
+    const StateView& view, const Params& params, const AccountId& sender, const Contribute& action
+) noexcept;
+Result<void, TxError> execute(Context& context, const Contribute& action) noexcept;
+
+Result<void, TxError> check_stateless(const LeaveBeacon& action) noexcept;
+Result<void, TxError> check_stateful(
+    const StateView& view, const Params& params, const AccountId& sender, const LeaveBeacon& action
+) noexcept;
+Result<void, TxError> execute(Context& context, const LeaveBeacon& action) noexcept;
+
+/// BCN-5: whether the open round, if there is one, still waits for this seat's secret.
+bool is_due(const Beacon& beacon, const Seat& seat) noexcept;
+/// The seat of `account`; nullptr when it has none.
+const Seat* find_seat(const Beacon& beacon, const AccountId& account) noexcept;
+
+}  // namespace assay::contracts

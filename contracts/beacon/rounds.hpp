@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <contracts/beacon/beacon.hpp>
+#include <contracts/chain/context.hpp>
+
+/// Rounds of the beacon: opened when something waits for a draw, closed with a seed that nobody could know before
+/// (BCN-4 to BCN-12).
+namespace assay::contracts {
+
+/// What the draws of a round that has closed are made from.
+struct ClosedRound {
+    std::uint64_t number = 0;
+    Hash256 seed;
+    std::uint32_t contributors = 0;  ///< how many secrets are in the seed
+    Drawing drawing;
+};
+
+/// BCN-7: "assay/round" over the seed before it, the number of the round, the hash of the block that opened it, and
+/// the contributions in the order of their accounts.
+Hash256 round_seed(
+    const Hash256& previous, std::uint64_t number, const Hash256& block_hash,
+    const std::vector<Contribution>& contributions
+);
+
+/// BCN-11: what draws that do not wait use: the seed of a round that opened and closed in this block.
+Hash256 seed_of_block(const Context& context);
+
+/// At the end of a block: closes the open round if it can be, with its draws, then opens the next if it is needed.
+void advance_beacon(Context& context);
+
+/// BCN-9: the deadline of a task that waits for a draw has passed. While a round is open it has one more draw, else it
+/// expires.
+void lapse_drawing(Context& context, Task& task);
+/// BCN-9: a draw for the task has failed; it waits for the next round, unless its deadline had passed.
+void fail_draw(Context& context, Task& task);
+
+/// BCN-12: notes in the task's history the round that it is drawn by.
+void record_round(Context& context, Task& task, const ClosedRound& round);
+
+}  // namespace assay::contracts

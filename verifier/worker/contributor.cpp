@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <verifier/worker/contributor.hpp>
+
+#include <chrono>
+
+#include <verifier/roles/contributor.hpp>
+
+namespace assay::worker {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kPoll{1'000};     // how soon a stop is noticed while nothing happens
+constexpr milliseconds kBackoff{1'000};  // before a node that failed is asked again
+
+}  // namespace
+
+Contributor::Contributor(
+    const std::string& node_url, const crypto::SecretKey& key, Reporter& reporter, const std::atomic<bool>& stop
+)
+    : key_(key), reporter_(reporter), stop_(stop), chain_(node_url, key, reporter), thread_([this] { run(); }) {}
+
+Contributor::~Contributor() {
+    done_ = true;
+    thread_.join();
+}
+
+void Contributor::rest() const {
+    const auto end = std::chrono::steady_clock::now() + kBackoff;
+    while (!is_over() && std::chrono::steady_clock::now() < end) {
+        std::this_thread::sleep_for(milliseconds(20));
+    }
+}
+
+bool Contributor::act(bool wants_seat) {
+    const contracts::Beacon beacon = chain_.rpc().beacon();
+    const std::string chain_id = chain_.rpc().chain_id();
+    const roles::ContributorView view{
+        .key = key_,
+        .chain_id = chain_id,
+        .beacon = beacon,
+        .params = chain_.params(),
+        .free_stake = chain_.free_stake(contracts::Role::kVerifier),
+        .wants_seat = wants_seat};
+    const auto action = roles::decide_contributor(view);
+    if (!action) {
+        if (roles::is_estranged(view)) {
+            reporter_.trouble("the seat in the beacon waits for a secret that this worker's key does not give");
+        }
+        return false;
+    }
+    const bool sent = chain_.send(*action);
+    if (sent) {
+        reporter_.event(
+            {{"event", "beacon"}, {"action", contracts::action_name(*action)}, {"round", beacon.rounds}});
+    }
+    return sent;
+}
+
+void Contributor::run() {
+    Height seen;
+    while (!is_over()) {
+        try {
+            seen = chain_.rpc().wait_for_block(seen, kPoll);
+            act(true);
+        } catch (const net::NetError& error) {
+            reporter_.trouble(std::string("the beacon cannot be reached, trying again: ") + error.what());
+            rest();
+        } catch (const net::RpcError& error) {
+            reporter_.trouble("the node answered " + error.name + ": " + error.what());
+            rest();
+        }
+    }
+    leave();
+}
+
+void Contributor::leave() {
+    try {
+        while (act(false)) {
+        }
+    } catch (const std::exception& error) {
+        reporter_.trouble(std::string("the seat in the beacon could not be left: ") + error.what());
+    }
+}
+
+}  // namespace assay::worker
