@@ -40,6 +40,7 @@ nlohmann::json run_cheats(const DriftOptions& options);
 struct DriftStudyOptions {
     DriftOptions run;                       ///< its model, files, segments and steps are every run's
     std::string runs = "drift-runs.jsonl";  ///< what was measured, a run a line; a run that it has is not made again
+    std::string solver_build;               ///< a build of this program with another libtorch, for the solvers
     std::uint64_t tasks = 60;
     std::uint64_t cheat_tasks = 13;  ///< the first so many are cheated too, and run in bf16
     std::uint64_t minutes = 60;      ///< no run is begun later than this

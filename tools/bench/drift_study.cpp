@@ -63,10 +63,10 @@ std::string quoted(const std::string& text) {
     return out + "'";
 }
 
-// This program again, in the environment given; what it prints.
-json run_child(const std::string& environment, const std::string& arguments) {
-    const std::string self = quoted(std::filesystem::read_symlink("/proc/self/exe").string());
-    const std::string command = "exec env OMP_WAIT_POLICY=passive " + environment + " " + self + " drift-run " + arguments;
+// What this program prints in the environment given.
+json run_child(const std::string& program, const std::string& environment, const std::string& arguments) {
+    const std::string command =
+        "exec env OMP_WAIT_POLICY=passive " + environment + " " + quoted(program) + " drift-run " + arguments;
     const auto close = [](std::FILE* pipe) { return pclose(pipe); };
     std::unique_ptr<std::FILE, decltype(close)> pipe(popen(command.c_str(), "r"), close);
     if (pipe == nullptr) {
@@ -97,8 +97,12 @@ class RunsFile {
     }
     bool is_late() const { return Clock::now() - begin_ > std::chrono::minutes(options_.minutes); }
 
-    /// The run of this task; null when it is missing and it is too late to begin one.
-    json get(const std::string& what, std::uint64_t seed, const DriftSource& source, const std::string& arguments) {
+    /// The run of this task; null when it is missing and it is too late to begin one. By this program, unless another
+    /// build of it is given.
+    json get(
+        const std::string& what, std::uint64_t seed, const DriftSource& source, const std::string& arguments,
+        const std::string& build = {}
+    ) {
         const DriftOptions& run = options_.run;
         std::ostringstream task;
         task << "--model " << run.model << " --optimizer " << run.optimizer << " --epsilon " << run.epsilon
@@ -110,7 +114,8 @@ class RunsFile {
             return found == runs_.end() ? json() : found->second;
         }
         const std::string files = " --text " + quoted(run.text) + " --digits " + quoted(run.digits);
-        json made = run_child(source.environment, task.str() + files);
+        const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
+        json made = run_child(build.empty() ? self : build, source.environment, task.str() + files);
         made["key"] = key;
         made["source"] = source.name;
         std::ofstream(options_.runs, std::ios::app) << made << std::endl;
@@ -146,7 +151,8 @@ TaskRuns make_task(RunsFile& runs, const DriftStudyOptions& options, std::uint64
     const bool is_cheated = seed <= options.cheat_tasks && bounds.has_value();
     const std::string push =
         is_cheated ? " --cheats --threshold-ppb " + std::to_string(bounds->threshold.parameters) : "";
-    out.solver = runs.get("solver", seed, machine(0), length + push);
+    const std::string solver = options.solver_build.empty() ? "solver" : "solver of another build";
+    out.solver = runs.get(solver, seed, machine(0), length + push, options.solver_build);
     if (seed <= options.cheat_tasks) {
         out.outlier = runs.get("outlier", seed, {"products in bf16", "", "--products bf16"}, length);
     }

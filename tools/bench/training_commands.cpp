@@ -121,6 +121,7 @@ void add_drift(Commands& commands) {
     );
     add_drift_options(*drift, options.run);
     drift->add_option("--runs", options.runs, "What it has is not made again")->capture_default_str();
+    drift->add_option("--solver-build", options.solver_build, "assay-bench of another libtorch, for the solvers");
     drift->add_option("--tasks", options.tasks)->capture_default_str();
     drift->add_option("--cheat-tasks", options.cheat_tasks, "Cheated, and run in bf16 too")->capture_default_str();
     drift->add_option("--minutes", options.minutes, "After which no run is begun")->capture_default_str();
