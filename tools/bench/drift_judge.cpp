@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include <contracts/params/rules.hpp>
+#include <core/codec/borsh.hpp>
 #include <tools/bench/drift_judged.hpp>
 
 namespace assay::bench {
@@ -231,6 +232,27 @@ json rule_json() {
 }
 
 }  // namespace
+
+json to_json(const std::vector<trace::Measurement>& measurements) {
+    json out = json::array();
+    for (const trace::Measurement& measurement : measurements) {
+        out.push_back(to_hex(ByteView(codec::encode(measurement))));
+    }
+    return out;
+}
+
+std::vector<trace::Measurement> measurements_of(const json& log) {
+    std::vector<trace::Measurement> out;
+    for (const json& hex : log) {
+        const auto bytes = from_hex(hex.get<std::string>());
+        const auto measurement = codec::decode<trace::Measurement>(ByteView(bytes.value()));
+        if (!measurement) {
+            throw std::runtime_error("a run has a measurement that does not decode");
+        }
+        out.push_back(*measurement);
+    }
+    return out;
+}
 
 std::vector<Relative> kept_samples(const JudgedTask& task, Row row) {
     const auto largest = [&](const std::vector<Distances>& report) {

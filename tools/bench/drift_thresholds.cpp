@@ -87,8 +87,8 @@ json curve(const std::vector<JudgedTask>& tasks, Quantity quantity, const std::v
 /// A threshold made otherwise than PRF-6 does, for one row of a task.
 struct OtherRule {
     std::string name;
-    Relative (*threshold)(const JudgedTask& task, Row row, std::uint64_t margin);
-    std::uint64_t margin = 1;
+    Relative (*threshold)(const JudgedTask& task, Row row, std::uint64_t factor);
+    std::uint64_t factor = 1;  ///< what `threshold` is given
 };
 
 Relative largest_sample(const JudgedTask& task, Row row, std::uint64_t margin) {
@@ -106,9 +106,9 @@ Relative between_sample_and_reference(const JudgedTask& task, Row row, std::uint
     return static_cast<Relative>(std::sqrt(largest * static_cast<double>(kept_reference(task).*row)));
 }
 
-// The largest that TOL-8 allows, whatever the samples are.
-Relative reference_over_separation(const JudgedTask& task, Row row, std::uint64_t) {
-    return kept_reference(task).*row / contracts::Params{}.threshold_separation;
+// Whatever the samples are.
+Relative share_of_reference(const JudgedTask& task, Row row, std::uint64_t divisor) {
+    return kept_reference(task).*row / divisor;
 }
 
 // A push is made to stay below whatever the threshold is, and some of a blindfold's segments are genuine.
@@ -123,8 +123,8 @@ json judge_by(const OtherRule& rule, const std::vector<JudgedTask>& tasks) {
     std::vector<double> thresholds;
     for (const JudgedTask& task : tasks) {
         const Distances bound{
-            .parameters = rule.threshold(task, &Distances::parameters, rule.margin),
-            .other = rule.threshold(task, &Distances::other, rule.margin)};
+            .parameters = rule.threshold(task, &Distances::parameters, rule.factor),
+            .other = rule.threshold(task, &Distances::other, rule.factor)};
         const Distances reference = kept_reference(task);
         if (bound.parameters > reference.parameters / separation || bound.other > reference.other / separation) {
             ++refused;
@@ -139,7 +139,7 @@ json judge_by(const OtherRule& rule, const std::vector<JudgedTask>& tasks) {
         }
     }
     return {{"sample", rule.name},
-            {"margin", rule.margin},
+            {"factor", rule.factor},
             {"refused_tasks", refused},
             {"honest_segments_beyond", segments},
             {"honest_runs_beyond", runs},
@@ -187,7 +187,9 @@ json other_rules(const std::vector<JudgedTask>& tasks) {
         out.push_back(judge_by({"median", &median_sample, margin}, tasks));
     }
     out.push_back(judge_by({"geometric mean of the largest and d_ref", &between_sample_and_reference, 1}, tasks));
-    out.push_back(judge_by({"d_ref over the separation", &reference_over_separation, 1}, tasks));
+    for (const std::uint64_t divisor : {10U, 20U, 50U, 100U}) {
+        out.push_back(judge_by({"d_ref, divided", &share_of_reference, divisor}, tasks));
+    }
     return out;
 }
 

@@ -5,7 +5,6 @@
 #include <map>
 #include <stdexcept>
 
-#include <core/codec/borsh.hpp>
 #include <tools/bench/bench.hpp>
 #include <verifier/artifacts/dataset.hpp>
 #include <verifier/engine/engine.hpp>
@@ -18,7 +17,6 @@ namespace {
 
 using canonical::StepContext;
 using canonical::Tensor;
-using nlohmann::json;
 
 // The same for every segment, as a task's has to be (TOL-7).
 constexpr std::uint64_t kMeasuringSeed = 0x5eed;
@@ -223,27 +221,6 @@ trace::Measurement Workshop::measure(const State& start, const State& replayed, 
         throw std::runtime_error("a measurement is not finite");
     }
     return trace::decode_measurement(canonical::tile_of(impl_->meter.state().front(), 0));
-}
-
-json to_json(const std::vector<trace::Measurement>& measurements) {
-    json out = json::array();
-    for (const trace::Measurement& measurement : measurements) {
-        out.push_back(to_hex(ByteView(codec::encode(measurement))));
-    }
-    return out;
-}
-
-std::vector<trace::Measurement> measurements_of(const json& log) {
-    std::vector<trace::Measurement> out;
-    for (const json& hex : log) {
-        const auto bytes = from_hex(hex.get<std::string>());
-        const auto measurement = codec::decode<trace::Measurement>(ByteView(bytes.value()));
-        if (!measurement) {
-            throw std::runtime_error("a run has a measurement that does not decode");
-        }
-        out.push_back(*measurement);
-    }
-    return out;
 }
 
 }  // namespace assay::bench
