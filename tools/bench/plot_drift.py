@@ -42,6 +42,8 @@ class Panel:
         low, high = span
         if is_log:
             return [10.0 ** e for e in range(math.ceil(math.log10(low)), math.floor(math.log10(high)) + 1)]
+        if isinstance(high, int):
+            return list(range(low, high + 1))
         return [low + (high - low) * i / 4 for i in range(5)]
 
     def frame(self):
