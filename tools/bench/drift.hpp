@@ -2,14 +2,14 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
+#include <map>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
+#include <contracts/profiling/profiling.hpp>
 #include <verifier/canonical/executor.hpp>
 #include <verifier/program/program.hpp>
 #include <verifier/trace/tolerance.hpp>
@@ -18,33 +18,36 @@
 namespace assay::bench {
 
 struct DriftOptions {
-    std::string model = "mlp";                               ///< gpt, cnn, mlp
-    std::string text = "/usr/share/common-licenses/GPL-3";   ///< for gpt
-    std::string digits = "digits.safetensors";               ///< for the others: what digits.py writes
+    std::string model = "mlp";                              ///< gpt, gpt-rotary, cnn, mlp
+    std::string text = "/usr/share/common-licenses/GPL-3";  ///< for gpt
+    std::string digits = "digits.safetensors";              ///< for the others: what digits.py writes
+    std::string optimizer = "adamw";                        ///< or momentum
+    float epsilon = 1e-8F;                                  ///< of adamw
     std::uint64_t seed = 1;
-    std::uint64_t segments = 20;
-    std::uint64_t segment_steps = 10;
+    std::uint64_t segments = 12;
+    std::uint64_t segment_steps = 8;
     int threads = 1;
-    std::string products = "f32";  ///< of the native side: f32, bf16, f64
-    std::string order = "given";   ///< of a batch's rows on the native side: given, reversed
-    bool references = false;       ///< measure d_ref too
+    std::string products = "f32";       ///< of the native side: f32, bf16, f64; canonical: no native side at all
+    std::string order = "given";        ///< of a batch's rows on the native side: given, reversed
     trace::Relative threshold_ppb = 0;  ///< of relative drift: for the cheats that push by a share of it
 };
-/// One run of native training, each segment replayed and measured. One call to a process: instruction sets and BLAS
-/// kernels are chosen by the environment when libtorch starts.
+/// One run of native training, each segment replayed and measured, and what a profile has beside it (PRF-3). One call
+/// to a process: instruction sets and BLAS kernels are chosen by the environment when libtorch starts.
 nlohmann::json run_drift(const DriftOptions& options);
-/// The same, cheated in every way that the bench knows.
+/// The same, and cheated in every way that the bench knows.
 nlohmann::json run_cheats(const DriftOptions& options);
 
 struct DriftStudyOptions {
-    std::vector<std::string> models{"mlp", "cnn", "gpt"};
-    DriftOptions run;             ///< its files, segments and steps are every run's
-    std::uint64_t seeds = 3;      ///< of each source of drift
-    std::uint64_t cheat_seeds = 10;
+    DriftOptions run;                       ///< its model, files, segments and steps are every run's
+    std::string runs = "drift-runs.jsonl";  ///< what was measured, a run a line; a run that it has is not made again
+    std::string solver_build;               ///< a build of this program with another libtorch, for the solvers
+    std::uint64_t tasks = 60;
+    std::uint64_t cheat_tasks = 13;  ///< the first so many are cheated too, and run in bf16
+    std::uint64_t minutes = 60;      ///< no run is begun later than this
     std::uint64_t resamples = 10'000;
 };
-/// Every source of drift in a process of its own, each with seeds of its own; a threshold from all of f32; then cheats
-/// and honest runs of further seeds, on the sources in turn, and what the threshold makes of them.
+/// Tasks, each with a seed of its own, profiled by the chain's number of profilers and solved, each on another source
+/// of drift and in a process of its own; then what the chain's rules make of it all.
 nlohmann::json run_drift_study(const DriftStudyOptions& options);
 
 // Between the files of this bench.
@@ -83,25 +86,19 @@ class Workshop {
     std::unique_ptr<Impl> impl_;
 };
 
-/// The segments of one run as they were measured.
-class SegmentLog {
-  public:
-    void add(const trace::Measurement& measurement) { measurements_.push_back(measurement); }
-    /// Lists by quantity, one value for each segment; the growth is that of all up to it.
-    nlohmann::json to_json() const;
+/// Measurements as a run prints them.
+nlohmann::json to_json(const std::vector<trace::Measurement>& measurements);
+std::vector<trace::Measurement> measurements_of(const nlohmann::json& log);
 
-  private:
-    std::vector<trace::Measurement> measurements_;
+/// What the runs file has of one task.
+struct TaskRuns {
+    std::vector<nlohmann::json> profiles;
+    nlohmann::json solver;   ///< null while it is missing
+    nlohmann::json outlier;  ///< in bf16; null for most tasks
 };
-
-/// False-slash and missed-cheat rates over thresholds, for one model.
-nlohmann::json threshold_curves(
-    const nlohmann::json& honest_runs, const nlohmann::json& cheat_runs, std::uint64_t resamples
-);
-/// The relative drifts of the parameters of a run's segments, in billionths.
-std::vector<trace::Relative> relative_drifts(const nlohmann::json& run);
-/// The threshold from these drifts under the bench's rule; throws when there are too few or d_ref is too
-/// near.
-trace::Relative profile_threshold(const std::vector<trace::Relative>& drifts, trace::Relative reference);
+/// What the chain makes of the profiles.
+Result<contracts::Bounds, contracts::ProfilingOutcome> bounds_of(const TaskRuns& task);
+/// False slashes and missed cheats under the chain's rules, and over thresholds.
+nlohmann::json judge_tasks(const std::map<std::uint64_t, TaskRuns>& tasks, std::uint64_t resamples);
 
 }  // namespace assay::bench

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tools/bench/drift.hpp>
 
-#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <random>
-#include <stdexcept>
+#include <string>
 
 #include <verifier/program/distance.hpp>
 
@@ -15,7 +14,7 @@ namespace {
 using canonical::DType;
 using nlohmann::json;
 
-// Another order of batches from the same start, another start: what seeds change.
+// The reference's seed beside the task's.
 constexpr std::uint64_t kOtherSeed = 1000;
 
 RowsKind rows_of(const DriftOptions& options) {
@@ -51,6 +50,14 @@ State between(const State& from, const State& to, double share) {
     });
 }
 
+double squared_distance(const canonical::Tensor& a, const canonical::Tensor& b) {
+    double sum = 0.0;
+    for (std::size_t i = 0; i < a.shape.element_count(); ++i) {
+        sum += std::pow(static_cast<double>(element(a, i)) - static_cast<double>(element(b, i)), 2);
+    }
+    return sum;
+}
+
 // The run that a bench's process makes, checkpoint by checkpoint.
 class Run {
   public:
@@ -78,16 +85,17 @@ class Run {
     void train_honestly() {
         checkpoints = {initial()};
         for (std::uint64_t i = 0; i < options_.segments; ++i) {
-            checkpoints.push_back(train(checkpoints[i], i, rows_of(options_)));
             replays.push_back(replay(checkpoints[i], i));
+            const bool is_canonical = options_.products == "canonical";
+            checkpoints.push_back(is_canonical ? replays[i] : train(checkpoints[i], i, rows_of(options_)));
         }
-    }
-    json honest_log() {
-        return log([&](std::uint64_t i) { return measure(checkpoints[i], replays[i], checkpoints[i + 1]); });
     }
     /// What a verifier measures of segments that claim `claimed(i)` after the honest checkpoint.
     json log_claims(const auto& claimed) {
         return log([&](std::uint64_t i) { return measure(checkpoints[i], replays[i], claimed(i)); });
+    }
+    json honest_log() {
+        return log_claims([&](std::uint64_t i) { return checkpoints[i + 1]; });
     }
     /// The same where each claim is the next segment's start, and is replayed from there.
     json log_chain(const auto& next) {
@@ -105,11 +113,11 @@ class Run {
 
   private:
     json log(const auto& segment) {
-        SegmentLog out;
+        std::vector<trace::Measurement> out;
         for (std::uint64_t i = 0; i < options_.segments; ++i) {
-            out.add(segment(i));
+            out.push_back(segment(i));
         }
-        return out.to_json();
+        return to_json(out);
     }
 
     DriftOptions options_;
@@ -147,11 +155,32 @@ class Push {
     double length_;
 };
 
-json references(Run& run) {
-    const json order = run.log_claims([&](std::uint64_t i) { return run.replay(run.checkpoints[i], i, kOtherSeed); });
-    State other = run.initial(kOtherSeed);
-    const json start = run.log_claims([&](std::uint64_t i) { return other = run.replay(other, i); });
-    return {{"other order of batches", order}, {"other initialisation", start}};
+// Which parameter each segment's drift is mostly in, and its share of the squares.
+json origins(const Run& run) {
+    json out = json::array();
+    for (std::size_t segment = 0; segment < run.replays.size(); ++segment) {
+        std::string name;
+        double largest = 0.0;
+        double sum = 0.0;
+        for (std::size_t t = 0; t < run.types().size(); ++t) {
+            if (program::group_of(run.types()[t]) != program::StateGroup::kParameter) {
+                continue;
+            }
+            const double of_tensor = squared_distance(run.replays[segment][t], run.checkpoints[segment + 1][t]);
+            sum += of_tensor;
+            if (of_tensor > largest) {
+                largest = of_tensor;
+                name = run.types()[t].name;
+            }
+        }
+        out.push_back({{"tensor", name}, {"share", sum > 0.0 ? std::round(1000.0 * largest / sum) / 1000.0 : 0.0}});
+    }
+    return out;
+}
+
+// PRF-3: segment 1 under another seed, against segment 1.
+json reference(Run& run) {
+    return to_json({run.measure(run.checkpoints[0], run.replays[0], run.replay(run.checkpoints[0], 0, kOtherSeed))});
 }
 
 json pushes(Run& run, double threshold) {
@@ -192,12 +221,7 @@ json fakes(Run& run, std::uint64_t segments) {
 json run_drift(const DriftOptions& options) {
     Run run(options);
     run.train_honestly();
-    json out = {{"model", options.model},       {"seed", options.seed},   {"threads", options.threads},
-                {"products", options.products}, {"order", options.order}, {"honest", run.honest_log()}};
-    if (options.references) {
-        out["references"] = references(run);
-    }
-    return out;
+    return {{"honest", run.honest_log()}, {"origins", origins(run)}, {"reference", reference(run)}};
 }
 
 json run_cheats(const DriftOptions& options) {
@@ -223,7 +247,7 @@ json run_cheats(const DriftOptions& options) {
     claims("checkpoint of another run", [&](std::uint64_t i) {
         return other = run.train(other, i, RowsKind::kGiven, kOtherSeed);
     });
-    return {{"model", options.model}, {"seed", options.seed}, {"honest", run.honest_log()}, {"cheats", cheats}};
+    return {{"honest", run.honest_log()}, {"origins", origins(run)}, {"cheats", cheats}};
 }
 
 }  // namespace assay::bench

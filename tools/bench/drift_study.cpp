@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tools/bench/drift.hpp>
 
-#include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <memory>
+#include <sstream>
 #include <stdexcept>
 #include <string>
+#include <unordered_map>
+
+#include <contracts/params/params.hpp>
 
 namespace assay::bench {
 namespace {
@@ -21,7 +25,6 @@ struct DriftSource {
     std::string name;
     std::string environment;  ///< of its process: libtorch's instruction set, OpenBLAS's kernels
     std::string arguments;
-    bool is_f32 = true;  ///< of the precision that the task asks for
 };
 
 bool has_avx512() {
@@ -30,6 +33,7 @@ bool has_avx512() {
     return text.find("avx512vl") != std::string::npos;
 }
 
+// Those of f32 or better. A run in bf16 is an outlier, and no source of honest drift.
 std::vector<DriftSource> sources() {
     std::vector<DriftSource> out{
         {"as it comes", "", ""},
@@ -42,7 +46,7 @@ std::vector<DriftSource> sources() {
         {"OpenBLAS for Haswell", "OPENBLAS_CORETYPE=Haswell", ""},
         {"no AVX at all, 2 threads", "ATEN_CPU_CAPABILITY=default OPENBLAS_CORETYPE=Nehalem", "--threads 2"},
         {"products in f64", "", "--products f64"},
-        {"products in bf16", "", "--products bf16", false},
+        {"canonical executor", "", "--products canonical"},
     };
     if (has_avx512()) {
         out.push_back({"ATen with AVX-512", "ATEN_CPU_CAPABILITY=avx512", ""});
@@ -59,10 +63,10 @@ std::string quoted(const std::string& text) {
     return out + "'";
 }
 
-// This program again, in the environment given; what it prints.
-json run_child(const std::string& environment, const std::string& arguments) {
-    const std::string command = "exec env OMP_WAIT_POLICY=passive " + environment + " " +
-                                quoted(std::filesystem::read_symlink("/proc/self/exe").string()) + " drift-run " + arguments;
+// What this program prints in the environment given.
+json run_child(const std::string& program, const std::string& environment, const std::string& arguments) {
+    const std::string command =
+        "exec env OMP_WAIT_POLICY=passive " + environment + " " + quoted(program) + " drift-run " + arguments;
     const auto close = [](std::FILE* pipe) { return pclose(pipe); };
     std::unique_ptr<std::FILE, decltype(close)> pipe(popen(command.c_str(), "r"), close);
     if (pipe == nullptr) {
@@ -79,89 +83,101 @@ json run_child(const std::string& environment, const std::string& arguments) {
     return json::parse(text);
 }
 
-std::string arguments_of(const DriftStudyOptions& options, const std::string& model, std::uint64_t seed) {
-    const DriftOptions& run = options.run;
-    return "--model " + model + " --text " + quoted(run.text) + " --digits " + quoted(run.digits) + " --seed " +
-           std::to_string(seed) + " --segments " + std::to_string(run.segments) + " --segment-steps " +
-           std::to_string(run.segment_steps) + " ";
-}
-
-// No two runs have a seed in common: an event in one trajectory (a ReLU that changes sides) shows in every source.
-json honest_runs(const DriftStudyOptions& options, const std::string& model) {
-    json runs = json::array();
-    std::uint64_t first_seed = 1;
-    for (const DriftSource& source : sources()) {
-        for (std::uint64_t seed = first_seed; seed < first_seed + options.seeds; ++seed) {
-            const std::string references = source.arguments.empty() && source.environment.empty() ? "--references " : "";
-            json run = run_child(source.environment, arguments_of(options, model, seed) + references + source.arguments);
-            run["source"] = source.name;
-            run["is_f32"] = source.is_f32;
-            std::cerr << model << ", " << source.name << ", seed " << seed << ": largest drift "
-                      << *std::max_element(run["honest"]["drift_ppb"].begin(), run["honest"]["drift_ppb"].end()) << "e-9\n";
-            runs.push_back(std::move(run));
-        }
-        first_seed += options.seeds;
-    }
-    return runs;
-}
-
-json cheat_runs(const DriftStudyOptions& options, const std::string& model, trace::Relative threshold) {
-    constexpr std::uint64_t kFirstSeed = 500;  // beyond those of honest_runs
-    std::vector<DriftSource> machines = sources();
-    std::erase_if(machines, [](const DriftSource& source) { return !source.is_f32; });
-    json runs = json::array();
-    for (std::uint64_t seed = 0; seed < options.cheat_seeds; ++seed) {
-        const DriftSource& machine = machines[seed % machines.size()];
-        const std::string push = " --cheats --threshold-ppb " + std::to_string(threshold);
-        json run = run_child(machine.environment, arguments_of(options, model, kFirstSeed + seed) + machine.arguments + push);
-        run["source"] = machine.name;
-        for (json& cheat : run["cheats"]) {
-            for (const char* unused : {"linf", "cosine", "other"}) {
-                cheat.erase(unused);
+/// The runs of one model, a line each in a file that is only ever appended to.
+class RunsFile {
+  public:
+    explicit RunsFile(const DriftStudyOptions& options) : options_(options), begin_(Clock::now()) {
+        std::ifstream in(options.runs);
+        for (std::string line; std::getline(in, line);) {
+            json run = json::parse(line, nullptr, false);  // a line that was cut off is made again
+            if (!run.is_discarded()) {
+                runs_.emplace(run.at("key").get<std::string>(), std::move(run));
             }
         }
-        runs.push_back(std::move(run));
-        std::cerr << model << ", cheats, seed " << seed << "\n";
     }
-    return runs;
-}
+    bool is_late() const { return Clock::now() - begin_ > std::chrono::minutes(options_.minutes); }
 
-json study(const DriftStudyOptions& options, const std::string& model) {
-    const json honest = honest_runs(options, model);
-    std::vector<trace::Relative> drifts;
-    trace::Relative reference = trace::kMaxRelative;
-    for (const json& run : honest) {
-        if (run.at("is_f32")) {
-            const auto of_run = relative_drifts(run.at("honest"));
-            drifts.insert(drifts.end(), of_run.begin(), of_run.end());
+    /// The run of this task; null when it is missing and it is too late to begin one. By this program, unless another
+    /// build of it is given.
+    json get(
+        const std::string& what, std::uint64_t seed, const DriftSource& source, const std::string& arguments,
+        const std::string& build = {}
+    ) {
+        const DriftOptions& run = options_.run;
+        std::ostringstream task;
+        task << "--model " << run.model << " --optimizer " << run.optimizer << " --epsilon " << run.epsilon
+             << " --seed " << seed << " --segment-steps " << run.segment_steps << " " << source.arguments << " "
+             << arguments;
+        const std::string key = what + ", " + source.name + ": " + task.str();
+        const auto found = runs_.find(key);
+        if (found != runs_.end() || is_late()) {
+            return found == runs_.end() ? json() : found->second;
         }
-        const json references = run.value("references", json::object());
-        for (const json& other : references) {
-            const auto distances = relative_drifts(other);
-            reference = std::min(reference, *std::min_element(distances.begin(), distances.end()));
-        }
+        const std::string files = " --text " + quoted(run.text) + " --digits " + quoted(run.digits);
+        const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
+        json made = run_child(build.empty() ? self : build, source.environment, task.str() + files);
+        made["key"] = key;
+        made["source"] = source.name;
+        std::ofstream(options_.runs, std::ios::app) << made << std::endl;
+        std::cerr << key << "\n";
+        return made;
     }
-    const trace::Relative threshold = profile_threshold(drifts, reference);
-    const json cheats = cheat_runs(options, model, threshold);
-    return {{"model", model},
-            {"d_ref", static_cast<double>(reference) * 1e-9},
-            {"threshold", static_cast<double>(threshold) * 1e-9},
-            {"honest", honest},
-            {"cheats", cheats},
-            {"curves", threshold_curves(honest, cheats, options.resamples)}};
+
+  private:
+    using Clock = std::chrono::steady_clock;
+
+    DriftStudyOptions options_;
+    Clock::time_point begin_;
+    std::unordered_map<std::string, json> runs_;
+};
+
+// One task: the chain's number of profilers, then the solver, each on another source.
+TaskRuns make_task(RunsFile& runs, const DriftStudyOptions& options, std::uint64_t seed) {
+    const std::vector<DriftSource> machines = sources();
+    const auto machine = [&](std::uint64_t i) { return machines[(seed + i) % machines.size()]; };
+    const contracts::Params params;
+    const std::string profiled = "--segments " + std::to_string(params.profile_segments);
+    const std::uint64_t stride = machines.size() / params.profilers;
+    TaskRuns out;
+    for (std::uint64_t p = 0; p < params.profilers; ++p) {
+        json profile = runs.get("profile", seed, machine(1 + p * stride), profiled);
+        if (profile.is_null()) {
+            return out;
+        }
+        out.profiles.push_back(std::move(profile));
+    }
+    const auto bounds = bounds_of(out);
+    const std::string length = "--segments " + std::to_string(options.run.segments);
+    const bool is_cheated = seed <= options.cheat_tasks && bounds.has_value();
+    const std::string push =
+        is_cheated ? " --cheats --threshold-ppb " + std::to_string(bounds->threshold.parameters) : "";
+    const std::string solver = options.solver_build.empty() ? "solver" : "solver of another build";
+    out.solver = runs.get(solver, seed, machine(0), length + push, options.solver_build);
+    if (seed <= options.cheat_tasks) {
+        out.outlier = runs.get("outlier", seed, {"products in bf16", "", "--products bf16"}, length);
+    }
+    return out;
 }
 
 }  // namespace
 
 json run_drift_study(const DriftStudyOptions& options) {
-    json models = json::array();
-    for (const std::string& model : options.models) {
-        models.push_back(study(options, model));
+    RunsFile runs(options);
+    std::map<std::uint64_t, TaskRuns> tasks;
+    for (std::uint64_t seed = 1; seed <= options.tasks; ++seed) {
+        tasks[seed] = make_task(runs, options, seed);
     }
-    return {{"bench", "drift"},
-            {"segments", options.run.segments},
-            {"segment_steps", options.run.segment_steps},
-            {"models", models}};
+    std::erase_if(tasks, [](const auto& task) { return task.second.solver.is_null(); });
+    if (tasks.empty()) {
+        throw std::runtime_error("no task is complete: give it more minutes");
+    }
+    json out = judge_tasks(tasks, options.resamples);
+    out["bench"] = "drift";
+    out["model"] = options.run.model;
+    out["optimizer"] = options.run.optimizer;
+    out["epsilon"] = options.run.epsilon;
+    out["segment_steps"] = options.run.segment_steps;
+    return out;
 }
 
 }  // namespace assay::bench

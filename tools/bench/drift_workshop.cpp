@@ -17,15 +17,20 @@ namespace {
 
 using canonical::StepContext;
 using canonical::Tensor;
-using nlohmann::json;
 
 // The same for every segment, as a task's has to be (TOL-7).
 constexpr std::uint64_t kMeasuringSeed = 0x5eed;
 
-program::OptimizerConfig adamw() {
+program::OptimizerConfig optimizer_of(const DriftOptions& options) {
     program::OptimizerConfig config;
+    if (options.optimizer == "momentum") {
+        config.kind = program::OptimizerKind::kSgdMomentum;
+        config.learning_rate = 0.01F;
+        return config;
+    }
     config.kind = program::OptimizerKind::kAdamW;
     config.learning_rate = 1e-3F;
+    config.epsilon = options.epsilon;
     config.weight_decay = 0.01F;
     return config;
 }
@@ -116,28 +121,16 @@ State advance(Engine& engine, const State& state, const StepContext& first, std:
     return engine.state();
 }
 
-double value_of(std::uint32_t bits) { return static_cast<double>(std::bit_cast<float>(bits)); }
-
-// As many digits as a figure needs.
-double rounded(double x) {
-    if (x == 0.0 || !std::isfinite(x)) {
-        return 0.0;
-    }
-    const double unit = std::pow(10.0, std::floor(std::log10(std::abs(x))) - 4);
-    return std::stod(std::to_string(std::llround(x / unit)) + "e" + std::to_string(static_cast<int>(std::round(std::log10(unit)))));
-}
-
-double ratio(double x, double y) { return y > 0.0 ? x / y : 0.0; }
-
 }  // namespace
 
 DriftTask make_drift_task(const DriftOptions& options) {
-    if (options.model == "gpt") {
+    if (options.model.starts_with("gpt")) {
         program::GptConfig config;
         config.context = 32;
         config.layers = 1;
         config.heads = 2;
         config.width = 64;
+        config.rotary = options.model == "gpt-rotary";
         config.tied_head = false;
         config.batch_size = 4;
         const auto text = artifacts::build_text_dataset(read_file(options.text), config.context);
@@ -146,7 +139,7 @@ DriftTask make_drift_task(const DriftOptions& options) {
         }
         config.vocabulary = text->vocabulary_size;
         config.dataset_rows = text->shape.rows;
-        return {decode(text->artifact, options.text), build_gpt(config, adamw())};
+        return {decode(text->artifact, options.text), build_gpt(config, optimizer_of(options))};
     }
     const std::string bytes = read_file(options.digits);
     const auto rows = decode({bytes.begin(), bytes.end()}, options.digits);
@@ -159,14 +152,14 @@ DriftTask make_drift_task(const DriftOptions& options) {
         config.scale = 1.0F / 16.0F;
         config.batch_size = 64;
         config.dataset_rows = count;
-        return {rows, build_mlp(config, adamw())};
+        return {rows, build_mlp(config, optimizer_of(options))};
     }
     program::CnnConfig config;
     config.filters = {8, 16};
     config.scale = 1.0F / 16.0F;
     config.batch_size = 32;
     config.dataset_rows = count;
-    return {rows, build_cnn(config, adamw())};
+    return {rows, build_cnn(config, optimizer_of(options))};
 }
 
 struct Workshop::Impl {
@@ -228,27 +221,6 @@ trace::Measurement Workshop::measure(const State& start, const State& replayed, 
         throw std::runtime_error("a measurement is not finite");
     }
     return trace::decode_measurement(canonical::tile_of(impl_->meter.state().front(), 0));
-}
-
-json SegmentLog::to_json() const {
-    json out = {{"drift_ppb", json::array()}, {"linf", json::array()},  {"cosine", json::array()},
-                {"update", json::array()},    {"other", json::array()}, {"growth", json::array()}};
-    std::vector<trace::GroupMeasurement> so_far;
-    for (const trace::Measurement& m : measurements_) {
-        const trace::GroupMeasurement& g = m.parameters;
-        const double drift2 = value_of(g.drift2);
-        const double update2 = value_of(g.update2);
-        const double along = ratio(value_of(g.dot), std::sqrt(update2));
-        so_far.push_back(g);
-        out["drift_ppb"].push_back(trace::relative_drift(g));
-        out["linf"].push_back(rounded(ratio(value_of(g.drift_max), value_of(g.update_max))));
-        // Of the claimed and the replayed update. From the drift across it: 1 - cosine itself would be lost in rounding.
-        out["cosine"].push_back(rounded(ratio(std::max(drift2 - along * along, 0.0), 2 * value_of(g.claimed2))));
-        out["update"].push_back(rounded(std::sqrt(ratio(value_of(g.claimed2), update2))));
-        out["other"].push_back(rounded(std::sqrt(ratio(value_of(m.other.drift2), value_of(m.other.update2)))));
-        out["growth"].push_back(trace::growth(so_far));
-    }
-    return out;
 }
 
 }  // namespace assay::bench

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Draws what `assay-bench drift` printed: python3 plot_drift.py drift.json PREFIX
+"""Draws what `assay-bench drift` printed: python3 plot_drift.py drift.json drift.svg
 
-PREFIX-MODEL.svg for each model: above, the share of honest segments beyond each threshold (false slashes) and of each
-cheat's segments within it (missed cheats); below, the growth of summed drifts over a run.
+Above, the share of honest segments beyond each threshold (false slashes) and of each cheat's segments within it (missed
+cheats); in the middle the same over multiples of each task's own threshold; below, honest drift over a run's segments.
 """
 import json
 import math
@@ -42,6 +42,8 @@ class Panel:
         low, high = span
         if is_log:
             return [10.0 ** e for e in range(math.ceil(math.log10(low)), math.floor(math.log10(high)) + 1)]
+        if isinstance(high, int):
+            return list(range(low, high + 1))
         return [low + (high - low) * i / 4 for i in range(5)]
 
     def frame(self):
@@ -66,39 +68,48 @@ class Panel:
             self.parts.append(f'<text x="{WIDTH - RIGHT + 35}" y="{top + 4}">{escape(name)}</text>')
 
 
-def draw_rates(model):
-    curves = model["curves"]
-    curve = curves["curve"]
-    panel = Panel(0, f'{model["model"]}: segments misjudged, over the threshold of relative drift', (1e-7, 10.0), (0.0, 1.0),
-                  True, False)
+def draw_rates(panel, curve, honest):
     xs = curve["threshold"]
-    panel.line("honest segments slashed", list(zip(xs, curve["false_slash"])), "#000", 2.5)
+    panel.line("honest segments slashed", list(zip(xs, honest)), "#000", 2.5)
     for colour, (name, missed) in zip(COLOURS, sorted(curve["missed"].items())):
         panel.line("missed: " + name, list(zip(xs, missed)), colour)
-    panel.line("threshold", [(curves["threshold"], 0.0), (curves["threshold"], 1.0)], "#000", 1, "5,3")
-    panel.line("d_ref", [(model["d_ref"], 0.0), (model["d_ref"], 1.0)], "#999", 1, "2,3")
+
+
+def upright(panel, name, x, colour, dashes):
+    panel.line(name, [(x, panel.y[0]), (x, panel.y[1])], colour, 1, dashes)
+
+
+def draw_absolute(study):
+    panel = Panel(0, f'{study["model"]}: segments misjudged, over the threshold of relative drift', (1e-8, 10.0), (0.0, 1.0),
+                  True, False)
+    curve = study["absolute_curve"]
+    draw_rates(panel, curve, curve["false_slash"])
+    separation = study["separation"]
+    upright(panel, "thresholds of tasks, least and largest", separation["threshold"]["min"], "#000", "5,3")
+    upright(panel, "", separation["threshold"]["max"], "#000", "5,3")
+    upright(panel, "least d_ref", separation["d_ref"]["min"], "#999", "2,3")
     return panel.parts
 
 
-def median(values):
-    return sorted(values)[len(values) // 2]
+def draw_relative(study):
+    panel = Panel(HEIGHT, "the same, over multiples of each task's own threshold", (1e-5, 1e6), (0.0, 1.0), True, False)
+    curve = study["relative_curve"]
+    draw_rates(panel, curve, curve["false_slash"])
+    panel.line("honest, resampled", list(zip(curve["threshold"], curve["resampled"])), "#000", 1, "2,2")
+    upright(panel, "the rule", 1.0, "#000", "5,3")
+    return panel.parts
 
 
-def draw_growth(model):
-    honest = [run["honest"]["growth"] for run in model["honest"] if run["is_f32"]]
-    length = len(honest[0])
-    panel = Panel(HEIGHT, "growth of the summed drift over the segments of a run (1 is a random walk)", (1, length),
-                  (0.1, 2.0 * length), False, True)
-
-    def medians(runs):
-        return [(i + 1, median([run[i] for run in runs]) / 1000) for i in range(length)]
-
-    panel.line("honest, median", medians(honest), "#000", 2.5)
-    panel.line("honest, largest", [(i + 1, max(run[i] for run in honest) / 1000) for i in range(length)], "#000", 1)
-    bound = model["curves"]["rule"]["growth_bound"] / 1000
-    panel.line("bound", [(1, bound), (length, bound)], "#000", 1, "5,3")
-    for colour, name in zip(COLOURS, sorted(model["cheats"][0]["cheats"])):
-        panel.line(name, medians([run["cheats"][name]["growth"] for run in model["cheats"]]), colour)
+def draw_segments(study):
+    runs = [[drift * 1e-9 for drift in task["drift_ppb"]] for task in study["tasks"] if max(task["drift_ppb"]) > 0]
+    length = len(runs[0])
+    panel = Panel(2 * HEIGHT, "honest drift over the segments of a run", (1, length), (1e-8, 1.0), False, True)
+    for colour, run in zip(COLOURS * len(runs), runs):
+        panel.line("", [(i + 1, drift) for i, drift in enumerate(run)], colour, 0.5)
+    medians = [sorted(run[i] for run in runs)[len(runs) // 2] for i in range(length)]
+    panel.line("median", [(i + 1, drift) for i, drift in enumerate(medians)], "#000", 2.5)
+    threshold = study["separation"]["threshold"]["median"]
+    panel.line("median of thresholds", [(1, threshold), (length, threshold)], "#000", 1, "5,3")
     return panel.parts
 
 
@@ -106,13 +117,12 @@ def main():
     if len(sys.argv) != 3:
         sys.exit(__doc__)
     with open(sys.argv[1], encoding="utf-8") as source:
-        result = json.load(source)
-    for model in result["models"]:
-        parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {2 * HEIGHT}" font-family="sans-serif" '
-                 f'font-size="11">', f'<rect width="{WIDTH}" height="{2 * HEIGHT}" fill="#fff"/>']
-        parts += draw_rates(model) + draw_growth(model) + ["</svg>"]
-        with open(f'{sys.argv[2]}-{model["model"]}.svg', "w", encoding="utf-8") as target:
-            target.write("\n".join(parts) + "\n")
+        study = json.load(source)
+    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {3 * HEIGHT}" font-family="sans-serif" '
+             f'font-size="11">', f'<rect width="{WIDTH}" height="{3 * HEIGHT}" fill="#fff"/>']
+    parts += draw_absolute(study) + draw_relative(study) + draw_segments(study) + ["</svg>"]
+    with open(sys.argv[2], "w", encoding="utf-8") as target:
+        target.write("\n".join(parts) + "\n")
 
 
 if __name__ == "__main__":

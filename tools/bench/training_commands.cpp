@@ -99,24 +99,32 @@ void add_peak(Commands& commands) {
     peak->add_option("--threads", options.threads)->capture_default_str();
 }
 
-void add_drift_files(CLI::App& drift, DriftOptions& options) {
+void add_drift_options(CLI::App& drift, DriftOptions& options) {
+    const CLI::IsMember models({"gpt", "gpt-rotary", "cnn", "mlp"});
+    const CLI::IsMember optimizers({"adamw", "momentum"});
+    const CLI::Range counts(2, 10'000);
+    drift.add_option("--model", options.model)->check(models)->capture_default_str();
+    drift.add_option("--optimizer", options.optimizer)->check(optimizers)->capture_default_str();
+    drift.add_option("--epsilon", options.epsilon, "Of adamw")->capture_default_str();
     drift.add_option("--text", options.text, "Text for gpt")->capture_default_str();
     drift.add_option("--digits", options.digits, "What digits.py writes, for mlp and cnn")->capture_default_str();
-    drift.add_option("--segments", options.segments, "Of each run")->capture_default_str()->check(CLI::Range(2, 10'000));
-    drift.add_option("--segment-steps", options.segment_steps)->capture_default_str()->check(CLI::Range(2, 10'000));
+    drift.add_option("--segments", options.segments, "Of each solver's run")->capture_default_str()->check(counts);
+    drift.add_option("--segment-steps", options.segment_steps)->capture_default_str()->check(counts);
 }
 
 void add_drift(Commands& commands) {
     const auto held = std::make_shared<DriftStudyOptions>();
     DriftStudyOptions& options = *held;
     CLI::App* const drift = commands.add(
-        "drift", "How far native training lies from its canonical replay, and cheats, against thresholds",
+        "drift", "How far native training lies from its canonical replay, and cheats, and how the chain judges them",
         [held] { return to_text(run_drift_study(*held)); }
     );
-    add_drift_files(*drift, options.run);
-    drift->add_option("--models", options.models, "Which of gpt, cnn, mlp")->capture_default_str();
-    drift->add_option("--seeds", options.seeds, "Runs of each source of drift")->capture_default_str();
-    drift->add_option("--cheat-seeds", options.cheat_seeds, "Runs of each cheat")->capture_default_str();
+    add_drift_options(*drift, options.run);
+    drift->add_option("--runs", options.runs, "What it has is not made again")->capture_default_str();
+    drift->add_option("--solver-build", options.solver_build, "assay-bench of another libtorch, for the solvers");
+    drift->add_option("--tasks", options.tasks)->capture_default_str();
+    drift->add_option("--cheat-tasks", options.cheat_tasks, "Cheated, and run in bf16 too")->capture_default_str();
+    drift->add_option("--minutes", options.minutes, "After which no run is begun")->capture_default_str();
     drift->add_option("--resamples", options.resamples, "Simulated honest segments")->capture_default_str();
 }
 
@@ -130,13 +138,11 @@ void add_drift_run(Commands& commands) {
     CLI::App* const drift = commands.add("drift-run", "One run, replayed and measured; used by drift", [held] {
         return to_text(held->cheats ? run_cheats(held->options) : run_drift(held->options));
     });
-    add_drift_files(*drift, options);
-    drift->add_option("--model", options.model)->check(CLI::IsMember({"gpt", "cnn", "mlp"}));
+    add_drift_options(*drift, options);
     drift->add_option("--seed", options.seed);
     drift->add_option("--threads", options.threads);
-    drift->add_option("--products", options.products)->check(CLI::IsMember({"f32", "bf16", "f64"}));
+    drift->add_option("--products", options.products)->check(CLI::IsMember({"f32", "bf16", "f64", "canonical"}));
     drift->add_option("--order", options.order)->check(CLI::IsMember({"given", "reversed"}));
-    drift->add_flag("--references", options.references);
     drift->add_option("--threshold-ppb", options.threshold_ppb);
     drift->add_flag("--cheats", held->cheats);
 }
