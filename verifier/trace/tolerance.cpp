@@ -17,6 +17,7 @@ __extension__ using Wide = unsigned __int128;
 constexpr std::size_t kMaxSegments = std::size_t{1} << 20U;
 constexpr std::uint64_t kMaxGrowth = std::uint64_t{1} << 32U;
 constexpr std::uint32_t kMillion = 1'000'000;
+constexpr Relative kOneUpdate = 1'000'000'000;  ///< as long as the segment's own update
 
 // value * 2^exponent
 struct Scaled {
@@ -280,12 +281,11 @@ Result<Relative, ThresholdError> threshold_from(
         return Unexpected{ThresholdError::kTooFew};
     }
     const Relative largest = *std::max_element(samples.begin(), samples.end());
-    const Wide threshold =
-        (Wide{largest} * rule.margin.numerator + rule.margin.denominator - 1) / rule.margin.denominator;
-    if (threshold * rule.separation > reference) {
+    const Relative threshold = std::min(reference, kOneUpdate) / rule.separation;
+    if (Wide{largest} * rule.margin.numerator > Wide{threshold} * rule.margin.denominator) {
         return Unexpected{ThresholdError::kNotSeparated};
     }
-    return static_cast<Relative>(threshold);
+    return threshold;
 }
 
 }  // namespace assay::trace

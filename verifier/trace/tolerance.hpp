@@ -91,8 +91,8 @@ std::uint64_t growth(std::span<const GroupMeasurement> segments) noexcept;
 struct ThresholdRule {
     std::uint32_t quantile_ppm = 990'000;    ///< of honest segments, at least this share is to lie below the largest sample
     std::uint32_t confidence_ppm = 950'000;  ///< with this confidence
-    Ratio margin{3, 1};                      ///< the threshold over the largest sample; at least 1
-    std::uint32_t separation = 10;           ///< d_ref has to be this many thresholds away; at least 1
+    Ratio margin{3, 1};                      ///< what the threshold has to be of the largest sample; at least 1
+    std::uint32_t separation = 10;           ///< d_ref over the threshold; at least 1
     bool operator==(const ThresholdRule&) const = default;
     static constexpr auto fields() {
         return std::tuple{&ThresholdRule::quantile_ppm, &ThresholdRule::confidence_ppm, &ThresholdRule::margin,
@@ -106,8 +106,8 @@ enum class [[nodiscard]] ThresholdError : std::uint8_t {
 };
 /// The number n of samples from which 1 - quantile^n reaches the confidence; nullopt for more than 2^20.
 std::optional<std::uint32_t> samples_needed(const ThresholdRule& rule) noexcept;
-/// TOL-8: margin times the largest sample, rounded up. `reference` is d_ref, the smallest distance that was measured
-/// between segments of different seeds; samples and it are relative drifts.
+/// TOL-8: d_ref, which counts as at most 1, over the separation. `reference` is d_ref, the smallest distance that was
+/// measured between segments of different seeds; samples and it are relative drifts.
 Result<Relative, ThresholdError> threshold_from(
     std::span<const Relative> samples, Relative reference, const ThresholdRule& rule
 ) noexcept;

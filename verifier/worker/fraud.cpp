@@ -68,7 +68,7 @@ bool alters_steps(Dishonesty kind) {
 }
 
 /// How much of a segment's update a push adds to it.
-constexpr float kPush = 0.25F;
+constexpr float kPush = 1.0F;
 
 float load_f32(const Tensor& tensor, std::size_t index) {
     float value = 0;

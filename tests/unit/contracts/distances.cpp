@@ -147,7 +147,8 @@ void report_all(Chain& chain, const TaskId& id, const std::vector<ProfileReport>
 
 TaskId measured_task(Chain& chain, float drift, const std::function<State(std::uint32_t checkpoint)>& checkpoint) {
     const TaskId id = profiling_task(chain);
-    report_all(chain, id, std::vector<ProfileReport>(4, report_of(drift)));
+    // A threshold of 3.1 times the drift: d_ref over the separation.
+    report_all(chain, id, std::vector<ProfileReport>(4, report_of(drift, 31 * drift)));
     chain.skip(chain.params.challenge_blocks);
     REQUIRE(chain.task(id).state == TaskState::kDrawn);
     REQUIRE(chain.run(chain.solver, AcceptTask{id}) == 0);

@@ -237,14 +237,13 @@ TEST_CASE("PRF-5: a measurement that is reported wrongly is refuted, and a right
     }
 }
 
-TEST_CASE("PRF-6: the threshold is the margin times the largest sample but those of one profiler, who cannot raise it") {
+TEST_CASE("PRF-6: the threshold is a part of d_ref, and no single profiler can move it or have the task refused") {
     const trace::ThresholdRule rule = threshold_rule(Params{});
     std::vector<ProfileReport> reports(4, report_of(1e-3F));
     reports[1] = report_of(2e-3F);
     auto bounds = bounds_from(reports, 3, rule);
     REQUIRE(bounds.has_value());
-    CHECK(bounds->threshold.parameters <= kBillion / 1000 * 3 + 3);
-    CHECK(bounds->threshold.parameters >= kBillion / 1000 * 3 - 3);
+    CHECK(bounds->threshold.parameters == kBillion / 10);
     CHECK(bounds->threshold.other == 0);
     // One liar among them, at whatever it says: neither a high sample nor a low reference counts.
     for (const float lie : {1e-2F, 1.0F, 1e9F}) {
@@ -252,8 +251,9 @@ TEST_CASE("PRF-6: the threshold is the margin times the largest sample but those
         CHECK(bounds_from(reports, 3, rule)->threshold.parameters == bounds->threshold.parameters);
         CHECK(bounds_from(reports, 3, rule)->reference.parameters == bounds->reference.parameters);
     }
-    reports[2] = report_of(2e-3F);
-    CHECK(bounds_from(reports, 3, rule)->threshold.parameters > kBillion / 1000 * 5);
+    // Two that agree can have it refused, and so they can when they are right.
+    reports[1] = reports[2] = report_of(0.04F);
+    CHECK(bounds_from(reports, 3, rule).error() == ProfilingOutcome::kNotSeparated);
     Chain chain(tolerance_params());
     const TaskId id = profiling_task(chain);
     report_all(chain, id, std::vector<ProfileReport>(4, report_of(1e-3F)));

@@ -143,10 +143,11 @@ TEST_CASE("TOL-8: a threshold needs as many samples as its quantile and confiden
     rule.confidence_ppm = 750'000;
     CHECK(samples_needed(rule) == 2U);
     const std::vector<Relative> samples{100, 333, 7};
-    CHECK(threshold_from(samples, 1'000'000, rule).value() == 500);  // 333 * 3/2, rounded up
+    CHECK(threshold_from(samples, 1'000'009, rule).value() == 100'000);  // a tenth, rounded down
     CHECK(threshold_from(std::vector<Relative>{5}, 1'000'000, rule).error() == ThresholdError::kTooFew);
-    CHECK(threshold_from(samples, 5'000, rule).value() == 500);
+    CHECK(threshold_from(samples, 5'000, rule).value() == 500);  // 333 * 3/2 = 499.5
     CHECK(threshold_from(samples, 4'999, rule).error() == ThresholdError::kNotSeparated);
+    CHECK(threshold_from(samples, kMaxRelative, rule).value() == 100'000'000);  // d_ref counts as at most 1
     const std::vector<Relative> broken{1, kMaxRelative};
     CHECK(threshold_from(broken, kMaxRelative, rule).error() == ThresholdError::kNotSeparated);
     rule.quantile_ppm = 999'999;
