@@ -12,7 +12,7 @@ import pathlib
 import re
 import sys
 
-RULE = r"(?:COD|ENC|MRK|JMT|NUM|PRG|TRC|DSP|TX|LED|STK|TASK|VER|AVL|SET|STA|BLK|HIS|INV|PAR|ART|CMT|LGT|TOL|VAL|LIN|HW|GAS|EVL|BCN)-\d+"
+RULE = r"(?:COD|ENC|MRK|JMT|NUM|PRG|TRC|DSP|TX|LED|STK|TASK|VER|AVL|SET|STA|BLK|HIS|INV|PAR|ART|CMT|LGT|TOL|VAL|LIN|HW|GAS|EVL|BCN|PRF)-\d+"
 DEFINITION = re.compile(rf"^\|\s*({RULE})\s*\|")
 CITATION = re.compile(rf"\b({RULE})\b")
 TEST_NAME = re.compile(r'TEST_CASE(?:_TEMPLATE)?\(\s*"([^"]*)"')
