@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What each kind of transaction costs a validator, beside its gas (GAS rules).
 #include <algorithm>
+#include <iterator>
 #include <cstdint>
 #include <memory>
 #include <stdexcept>
@@ -150,8 +151,8 @@ void add_ratios(json& scenes) {
 
 json run_gas_bench(const GasOptions& options) {
     std::vector<Scene> scenes = ordinary_scenes();
-    for (Scene& scene : dispute_scenes()) {
-        scenes.push_back(std::move(scene));
+    for (std::vector<Scene> more : {beacon_scenes(), dispute_scenes()}) {
+        std::move(more.begin(), more.end(), std::back_inserter(scenes));
     }
     json measured = json::array();
     for (const Scene& scene : scenes) {
@@ -185,7 +186,7 @@ void add_gas_command(Commands& commands) {
     gas->add_option("--accounts", options.accounts, "Accounts in the state besides")->capture_default_str();
     gas->add_option("--verdicts", options.verdicts, "That a task can have at most: segments_checked_max")
         ->capture_default_str()
-        ->check(CLI::Range(3, 256));
+        ->check(CLI::Range(3, 255));
     gas->add_option("--only", options.only, "Scenes whose names begin so");
     gas->add_option("--scratch", options.scratch, "Where databases are made; empty: the temporary directory");
 }

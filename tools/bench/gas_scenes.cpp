@@ -27,7 +27,7 @@ ArtifactRef make_artifact() {
 }
 
 std::uint32_t verdicts_max(const Params& params) {
-    return params.segments_checked_max * params.verifiers_per_segment_max;
+    return (params.segments_checked_max + 1) * params.verifiers_per_segment_max;  // EVL-5
 }
 
 /// Longest strings; as many segments as are ever checked.

@@ -41,8 +41,9 @@ struct Scene {
     std::vector<std::string> paid_by{};
     bool fails = false;  ///< it is refused, and costs validators no less for it
 };
-/// Of every action but the moves of disputes.
+/// Of every action but the beacon's and the moves of disputes.
 std::vector<Scene> ordinary_scenes();
+std::vector<Scene> beacon_scenes();
 /// Reveals, selections, and proofs: one for each primitive that does something of its own.
 std::vector<Scene> dispute_scenes();
 

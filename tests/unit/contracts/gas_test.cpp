@@ -151,10 +151,10 @@ TEST_CASE("GAS-7: a block has used the sum of what its transactions cost, and is
 }
 
 TEST_CASE("GAS-8: no transaction that can be sent has more gas than a block may have") {
-    for (const std::uint32_t verdicts : {1U, 16U, 256U}) {
+    for (const std::uint32_t verdicts : {1U, 16U, 255U}) {
         Params params;
         params.segments_checked_max = std::max(verdicts, params.segments_checked);
-        params.verifiers_per_segment_max = 256 / params.segments_checked_max;
+        params.verifiers_per_segment_max = 256 / (params.segments_checked_max + 1);  // EVL-5
         params.watchers_per_verdict = kMaxWatchers;
         for (const Action& action : one_of_each()) {
             CHECK(gas_at(action, params.tx_size_max, params) <= gas_max(params));
