@@ -58,19 +58,19 @@ json judge(const TaskRuns& runs) { return judge_tasks({{1, runs}}, 100); }
 
 TEST_CASE("PRF-6: the drift study takes a task's threshold from the chain's own rule") {
     const json out = judge(task(run({0x1p-20F, 0x1p-20F})));
-    CHECK(out["tasks"][0]["threshold_ppb"][0] == 3 * 3814);  // 2^-18 in billionths, rounded down
+    CHECK(out["tasks"][0]["threshold_ppb"][0] == 50'000'000);  // a tenth of d_ref
     CHECK(out["honest"]["segments_beyond"] == 0);
     CHECK(out["other_rules"][0]["sample"] == "largest");
     CHECK(out["other_rules"][0]["factor"] == 3);
-    CHECK(out["other_rules"][0]["threshold"]["max"] == doctest::Approx(3 * 3814e-9));
+    CHECK(out["other_rules"][0]["threshold"]["max"] == doctest::Approx(3 * 3814e-9));  // 2^-18 in billionths, rounded down
 }
 
 TEST_CASE("VER-18: the drift study counts honest segments beyond the threshold, in either row") {
-    const json parameters = judge(task(run({0x1p-20F, 0x1p-16F, 0x1p-17F})))["honest"];
+    const json parameters = judge(task(run({0x1p-20F, 0x1p-4F, 0x1p-5F})))["honest"];
     CHECK(parameters["segments"] == 3);
     CHECK(parameters["segments_beyond"] == 1);
     CHECK(parameters["segments_beyond_by_other"] == 0);
-    const json other = judge(task(run({0x1p-20F, 0x1p-20F}, 0x1p-18F)))["honest"];
+    const json other = judge(task(run({0x1p-20F, 0x1p-20F}, 0x1p-4F)))["honest"];
     CHECK(other["segments_beyond"] == 2);
     CHECK(other["segments_beyond_by_other"] == 2);
     CHECK(other["runs_beyond"] == 1);
