@@ -211,6 +211,7 @@ void Handler::init_chain(const abci::Request& request, abci::Response& response)
         describe(validator, *out.add_validators());
     }
     // GAS-9
+    out.mutable_consensus_params()->mutable_version()->set_app(kAppVersion);
     abci::BlockParams& block = *out.mutable_consensus_params()->mutable_block();
     block.set_max_bytes(options_.genesis.params.block_size_max);
     block.set_max_gas(options_.genesis.params.block_gas_max);

@@ -192,6 +192,8 @@ TEST_CASE("GAS-9: the engine is told the gas of transactions and the limits of b
     CHECK(init.consensus_params().block().max_bytes() == 100'000);
     CHECK(init.consensus_params().block().max_gas() == 70'000);
     CHECK_FALSE(init.consensus_params().has_evidence());
+    // With parameters that name no version the engine forgets the one that Info names, and no snapshot can be restored.
+    CHECK(init.consensus_params().version().app() == kAppVersion);
     CHECK(handler.handle(check_request(toy_tx(1, 0), false)).check_tx().gas_wanted() == ToyMachine::kTxGas);
     const auto finalized = handler.handle(finalize_request(1, {toy_tx(1, 0)})).finalize_block();
     REQUIRE(finalized.tx_results_size() == 1);
