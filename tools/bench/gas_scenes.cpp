@@ -300,6 +300,7 @@ std::optional<Action> commit_verdict(Stage& stage, const Player& player) {
 std::optional<Action> publish_verdict(Stage& stage, const Player& player) {
     Task task =
         assigned_task(stage, player, TaskState::kVerifying, VerdictStatus::kAccepted, VerdictStatus::kCommitted);
+    task.lottery = hash_numbered("lottery", 0);
     end_at(stage, task, Height{stage.height.value + 10});
     return PublishVerdict{put(stage, task), task.assignments.back().segment, {hash_numbered("other", 0), std::nullopt}};
 }
