@@ -23,7 +23,7 @@ bool wants_two_verdicts(Fraud fraud) {
 const std::vector<Cast>& casts() {
     static const std::vector<Cast> kCasts{
         {.fraud = Fraud::kNone, .name = "none", .has_evaluation = true},
-        {.fraud = Fraud::kTile, .name = "tile", .solver = "tile", .convicts = true},
+        {.fraud = Fraud::kTile, .name = "tile", .solver = "tile", .convicts = true, .needs_exact = true},
         {.fraud = Fraud::kSkip, .name = "skip", .solver = "skip", .convicts = true},
         {.fraud = Fraud::kData, .name = "data", .solver = "data", .convicts = true},
         {.fraud = Fraud::kInit, .name = "init", .solver = "init", .convicts = true},

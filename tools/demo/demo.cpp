@@ -105,7 +105,9 @@ class Demo {
   public:
     Demo(const DemoOptions& options, const std::filesystem::path& home)
         : options_(options),
-          tolerance_(options.tolerance || cast_of(options.fraud.value_or(Fraud::kTile)).needs_tolerance),
+          // One tile is not far enough from the replay to be told from drift.
+          fraud_(options.fraud.value_or(options.tolerance ? Fraud::kSkip : Fraud::kTile)),
+          tolerance_(options.tolerance || cast_of(fraud_).needs_tolerance),
           home_(home),
           narrator_(options.json),
           store_(home / "submitter" / "store"),
@@ -117,7 +119,7 @@ class Demo {
     void start();
     void hire(const std::string& name, Role role, Amount stake, std::vector<std::string> arguments);
     std::vector<std::string> with_options(std::vector<std::string> arguments) const;
-    void hire_all(Fraud fraud);
+    void hire_all();
     void submit(Fraud fraud, const std::string& solver);
     void await_accepted(const Act& act);
     bool follow_all();
@@ -127,7 +129,8 @@ class Demo {
     json finish(Clock::time_point started);
 
     const DemoOptions& options_;
-    bool tolerance_;
+    const Fraud fraud_;  ///< of the only task, or of the one beside an honest one
+    const bool tolerance_;
     std::filesystem::path home_;
     Narrator narrator_;
     artifacts::ContentStore store_;
@@ -139,15 +142,14 @@ class Demo {
 
 void Demo::start() {
     narrator_.heading("Assay demo: a chain, its solvers, verifiers and a whistleblower, on this machine");
-    const Fraud fraud = options_.fraud.value_or(Fraud::kTile);
     network_.add_actor("submitter", Amount{1'000 * kAsy});
     for (const char* name : {"solver-1", "solver-2"}) {
         network_.add_actor(name, Amount{200 * kAsy});
     }
-    for (const Player& player : judges_of(fraud, tolerance_)) {
+    for (const Player& player : judges_of(fraud_, tolerance_)) {
         network_.add_actor(player.name, Amount{200 * kAsy});
     }
-    network_.start_nodes(demo_params(fraud, tolerance_), kBlockIntervalMs, options_.validators);
+    network_.start_nodes(demo_params(fraud_, tolerance_), kBlockIntervalMs, options_.validators);
     for (std::size_t i = 0; i < network_.node_count(); ++i) {
         narrator_.plain("  assayd runs at " + network_.node_url(i) + (options_.validators == 0 ? "" : ", a validator"));
     }
@@ -203,7 +205,8 @@ void Demo::submit(Fraud fraud, const std::string& solver) {
 }
 
 void Demo::await_accepted(const Act& act) {
-    while (act.story->follow() < TaskState::kTraining && !interrupted) {
+    const auto is_before = [](TaskState state) { return state < TaskState::kTraining || state == TaskState::kProfiling; };
+    while (is_before(act.story->follow()) && !interrupted) {
         network_.check_alive();
         network_.rpc().wait_for_block(network_.rpc().height(), std::chrono::seconds(2));
     }
@@ -284,32 +287,32 @@ std::vector<std::string> Demo::with_options(std::vector<std::string> arguments) 
 }
 
 /// Everybody, and the tasks: an honest one, a cheated one, or one beside the other.
-void Demo::hire_all(Fraud fraud) {
-    for (const Player& player : judges_of(fraud, tolerance_)) {
+void Demo::hire_all() {
+    for (const Player& player : judges_of(fraud_, tolerance_)) {
         hire(player.name, player.role, Amount{50 * kAsy}, with_options(player.arguments));
     }
-    const char* cheat = cast_of(fraud).solver;
+    const char* cheat = cast_of(fraud_).solver;
     // Enough for one task at a time, so who is drawn is known.
-    const Amount stake = demo_params(fraud, tolerance_).solver_bond;
+    const Amount stake = demo_params(fraud_, tolerance_).solver_bond;
     if (!options_.fraud || cheat == nullptr) {
         hire("solver-1", Role::kSolver, stake, with_options({"solve"}));
-        submit(cheat == nullptr ? fraud : Fraud::kNone, "solver-1");
+        submit(cheat == nullptr ? fraud_ : Fraud::kNone, "solver-1");
         await_accepted(acts_.back());
     }
     if (cheat != nullptr) {
         std::vector<std::string> solve{"solve", "--dishonest", cheat};
-        if (fraud == Fraud::kLate) {
+        if (fraud_ == Fraud::kLate) {
             solve.emplace_back("--late-moves");
         }
         hire("solver-2", Role::kSolver, stake, with_options(solve));
-        submit(fraud, "solver-2");
+        submit(fraud_, "solver-2");
     }
 }
 
 int Demo::run() {
     const auto started = Clock::now();
     start();
-    hire_all(options_.fraud.value_or(Fraud::kTile));
+    hire_all();
     while (!follow_all() && !interrupted) {
         network_.check_alive();
         hear_workers();

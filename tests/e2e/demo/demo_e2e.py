@@ -170,7 +170,7 @@ def main():
             check_tolerance(report, kind)
             check_replay(binaries, folder / "home")
         elif mode == "pair":
-            report, _ = run_demo(binaries, folder / "home")
+            report, _ = run_demo(binaries, folder / "home", *sys.argv[3:])
             check_shape(report)
             check([t["state"] for t in report["tasks"]] == ["settled", "convicted"], "one settles, one is convicted")
             check(report["wall_s"] < 120, f"the demo took {report['wall_s']} s")
