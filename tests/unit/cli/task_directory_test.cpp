@@ -13,6 +13,7 @@ namespace assay::cli {
 namespace {
 
 using cli_test::TemporaryDirectory;
+using cli_test::replaced;
 using cli_test::write_text;
 
 const std::string kGood = R"(title = "tiny"
@@ -34,12 +35,6 @@ learning_rate = 0.01
 [data]
 text = "text.txt"
 )";
-
-std::string replaced(std::string text, const std::string& from, const std::string& to) {
-    const std::size_t at = text.find(from);
-    REQUIRE(at != std::string::npos);
-    return text.replace(at, from.size(), to);
-}
 
 struct Packed {
     TemporaryDirectory directory;

@@ -19,6 +19,7 @@ namespace {
 using canonical::DType;
 using canonical::Tensor;
 using cli_test::TemporaryDirectory;
+using cli_test::replaced;
 using cli_test::write_text;
 
 const std::string kText = R"(title = "tiny"
@@ -40,12 +41,6 @@ text = "text.txt"
 [evaluation]
 text = "holdout.txt"
 )";
-
-std::string replaced(std::string text, const std::string& from, const std::string& to) {
-    const std::size_t at = text.find(from);
-    REQUIRE(at != std::string::npos);
-    return text.replace(at, from.size(), to);
-}
 
 struct Directory {
     TemporaryDirectory at;

@@ -16,6 +16,7 @@ namespace {
 
 using canonical::DType;
 using cli_test::TemporaryDirectory;
+using cli_test::replaced;
 using cli_test::write_text;
 
 const std::string kRoot = R"(title = "family"
@@ -68,12 +69,6 @@ profile = "XG-24"
 [data]
 text = "text.txt"
 )";
-
-std::string replaced(std::string text, const std::string& from, const std::string& to) {
-    const std::size_t at = text.find(from);
-    REQUIRE(at != std::string::npos);
-    return text.replace(at, from.size(), to);
-}
 
 canonical::Tensor integers(std::uint32_t rows, std::uint32_t cols, const std::vector<std::int32_t>& values) {
     REQUIRE(values.size() == std::size_t{rows} * cols);

@@ -12,6 +12,7 @@ namespace assay::cli {
 namespace {
 
 using cli_test::TemporaryDirectory;
+using cli_test::replaced;
 using cli_test::write_text;
 using nlohmann::json;
 
@@ -33,12 +34,6 @@ kind = "adam"
 text = "text.txt"
 )";
 const std::string kText = "the quick brown fox";  // 19 characters: 15 rows of 5
-
-std::string replaced(std::string text, const std::string& from, const std::string& to) {
-    const std::size_t at = text.find(from);
-    REQUIRE(at != std::string::npos);
-    return text.replace(at, from.size(), to);
-}
 
 struct Directory {
     TemporaryDirectory at;
