@@ -52,7 +52,8 @@ std::vector<WaitingTask> tasks_awaiting(const Context& context) {
 }
 
 /// BCN-8: who owes a secret loses a tenth of the bond and the seat.
-void dismiss_withholders(Context& context, Beacon& beacon) {
+std::vector<history::Withheld> dismiss_withholders(Context& context, Beacon& beacon) {
+    std::vector<history::Withheld> out;
     std::vector<Seat> kept;
     beacon.withheld.clear();
     for (const Seat& seat : beacon.seats) {
@@ -67,8 +68,10 @@ void dismiss_withholders(Context& context, Beacon& beacon) {
         put_stake(context, Role::kVerifier, seat.account, stake);
         burn(context.state, penalty);
         beacon.withheld.push_back(seat.account);
+        out.push_back({seat.account, penalty});
     }
     beacon.seats = std::move(kept);
+    return out;
 }
 
 /// BCN-5: nothing is owed any more, or the time is over.
@@ -101,13 +104,14 @@ void draw(Context& context, const ClosedRound& round) {
 }
 
 void close_round(Context& context, Beacon beacon, Drawing drawing) {
-    dismiss_withholders(context, beacon);
+    std::vector<history::Withheld> withheld = dismiss_withholders(context, beacon);
     const auto& contributions = beacon.round.value().contributions;
     beacon.seed = round_seed(beacon.seed, beacon.rounds, beacon.round->block_hash, contributions);
     const ClosedRound closed{
         .number = beacon.rounds,
         .seed = beacon.seed,
         .contributors = static_cast<std::uint32_t>(contributions.size()),
+        .withheld = std::move(withheld),
         .drawing = std::move(drawing)};
     ++beacon.rounds;
     beacon.round.reset();
@@ -172,7 +176,7 @@ void fail_draw(Context& context, Task& task) {
 }
 
 void record_round(Context& context, Task& task, const ClosedRound& round) {
-    record(context, task, history::RoundClosed{round.number, round.seed, round.contributors});
+    record(context, task, history::RoundClosed{round.number, round.seed, round.contributors, round.withheld});
 }
 
 }  // namespace assay::contracts

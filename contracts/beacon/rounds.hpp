@@ -6,6 +6,7 @@
 
 #include <contracts/beacon/beacon.hpp>
 #include <contracts/chain/context.hpp>
+#include <contracts/tasks/task.hpp>
 
 /// Rounds of the beacon: opened when something waits for a draw, closed with a seed that nobody could know before
 /// (BCN-4 to BCN-12).
@@ -16,6 +17,7 @@ struct ClosedRound {
     std::uint64_t number = 0;
     Hash256 seed;
     std::uint32_t contributors = 0;  ///< how many secrets are in the seed
+    std::vector<history::Withheld> withheld;
     Drawing drawing;
 };
 

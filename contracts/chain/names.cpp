@@ -28,12 +28,12 @@ constexpr std::array<const char*, 13> kTaskStates{"open",      "drawn",   "train
 constexpr std::array<const char*, 8> kVerdicts{"due",    "committed", "accepted", "rejected",
                                                 "missed", "broken",    "refuted",  "contradicted"};
 
-constexpr std::array<const char*, 22> kReasons{
+constexpr std::array<const char*, 23> kReasons{
     "reward",          "verification_fee", "refund",      "won_dispute",     "lost_dispute",
     "false_accusation", "dispute_timeout", "unavailable", "missed_deadline", "missed_verdict",
     "wrong_verdict",   "needless_challenge", "moot",     "tax",             "jackpot",
     "forced_error",    "broken_commitment", "undisclosed",    "contradiction",
-    "beyond_tolerance", "beyond_budget",    "profiling_fee"};
+    "beyond_tolerance", "beyond_budget",    "profiling_fee", "withheld_secret"};
 
 constexpr std::array<const char*, 6> kDisputeStates{"active", "refuted", "upheld", "moot", "awaiting", "forced"};
 

@@ -87,7 +87,7 @@ struct Params {
     std::uint32_t growth_max_thousandths = 6'000;  ///< VER-21: the whole run's budget
 
     // The beacon.
-    Amount contributor_bond{10'000'000'000};  ///< BCN-1
+    Amount contributor_bond{100'000'000'000};  ///< BCN-1
     std::uint32_t contributors_max = 32;      ///< BCN-3
     std::uint32_t contribute_blocks = 20;     ///< BCN-5
 

@@ -220,8 +220,9 @@ enum class Reason : std::uint8_t {
     kBeyondTolerance = 20,   ///< slashed: a solver whose checkpoint is further from the replay than the threshold
     kBeyondBudget = 21,      ///< slashed: a solver whose drifts add up over the run (TOL-7)
     kProfilingFee = 22,      ///< escrow to a profiler
+    kWithheldSecret = 23,    ///< slashed: a contributor to the beacon kept the secret that it owed
 };
-constexpr bool is_valid(Reason r) { return r >= Reason::kReward && r <= Reason::kProfilingFee; }
+constexpr bool is_valid(Reason r) { return r >= Reason::kReward && r <= Reason::kWithheldSecret; }
 const char* to_string(Reason reason) noexcept;
 
 /// How profiling ended (PRF-6, PRF-7).
@@ -388,12 +389,18 @@ struct Scored {  // at settlement: what the final state is worth on the hold-out
     std::uint32_t score = 0;  ///< bits of an f32
     static constexpr auto fields() { return std::tuple{&Scored::score}; }
 };
+struct Withheld {  // a contributor that lost its seat (BCN-8)
+    AccountId contributor;
+    Amount burned;
+    static constexpr auto fields() { return std::tuple{&Withheld::contributor, &Withheld::burned}; }
+};
 struct RoundClosed {  // the round of the beacon that what follows is drawn by (BCN-12)
     std::uint64_t round = 0;
     Hash256 seed;
     std::uint32_t contributors = 0;  ///< how many secrets are in the seed
+    std::vector<Withheld> withheld;
     static constexpr auto fields() {
-        return std::tuple{&RoundClosed::round, &RoundClosed::seed, &RoundClosed::contributors};
+        return std::tuple{&RoundClosed::round, &RoundClosed::seed, &RoundClosed::contributors, &RoundClosed::withheld};
     }
 };
 struct StateChanged {

@@ -92,7 +92,14 @@ Json fields_of(const ProfilingEnded& e) {
 }
 Json fields_of(const Scored& e) { return {{"score", rpc::render_score(e.score)}}; }
 Json fields_of(const RoundClosed& e) {
-    return {{"round", e.round}, {"seed", rpc::render(e.seed)}, {"contributors", e.contributors}};
+    Json withheld = Json::array();
+    for (const Withheld& each : e.withheld) {
+        withheld.push_back({{"contributor", rpc::render(each.contributor)}, {"burned", rpc::render(each.burned)}});
+    }
+    return {{"round", e.round},
+            {"seed", rpc::render(e.seed)},
+            {"contributors", e.contributors},
+            {"withheld", std::move(withheld)}};
 }
 Json fields_of(const StateChanged& e) { return {{"state", contracts::to_string(e.state)}}; }
 

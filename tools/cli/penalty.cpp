@@ -114,6 +114,23 @@ std::string of_segment(const Penalty& penalty) {
     return *penalty.segment == 0 ? "segment 0, the initialisation" : "segment " + number(*penalty.segment);
 }
 
+/// BCN-8: of the round that a draw of the task waited for. There is no transaction: none came.
+std::vector<Penalty> withheld_in(const HistoryRecord& record) {
+    std::vector<Penalty> out;
+    if (const auto* closed = std::get_if<history::RoundClosed>(&record.event)) {
+        for (const history::Withheld& withheld : closed->withheld) {
+            Penalty penalty;
+            penalty.index = record.index;
+            penalty.height = record.height;
+            penalty.reason = Reason::kWithheldSecret;
+            penalty.from = withheld.contributor;
+            penalty.amount = penalty.burned = withheld.burned;
+            out.push_back(penalty);
+        }
+    }
+    return out;
+}
+
 }  // namespace
 
 std::vector<Penalty> find_penalties(std::span<const HistoryRecord> records) {
@@ -128,6 +145,8 @@ std::vector<Penalty> find_penalties(std::span<const HistoryRecord> records) {
             out.back().paid = paid->amount;
         }
         awaits_winner = false;
+        const std::vector<Penalty> withheld = withheld_in(record);
+        out.insert(out.end(), withheld.begin(), withheld.end());
         if (const auto* slashed = std::get_if<history::Slashed>(&record.event)) {
             Penalty penalty;
             penalty.index = record.index;
@@ -187,6 +206,9 @@ std::string meaning(const Penalty& penalty) {
         case Reason::kBeyondBudget:
             return "As the task's solver its drifts from the canonical replays add up over the run as those of honest "
                    "hardware do not (VER-21).";
+        case Reason::kWithheldSecret:
+            return "As a contributor to the beacon it kept the secret that it owed to the round that this task's draw "
+                   "waited for; it lost its seat too (BCN-8).";
         case Reason::kProfilingFee:
         case Reason::kReward:
         case Reason::kVerificationFee:

@@ -13,13 +13,6 @@ namespace {
 
 using namespace contracts;
 
-template <class... Fs>
-struct Overloaded : Fs... {
-    using Fs::operator()...;
-};
-template <class... Fs>
-Overloaded(Fs...) -> Overloaded<Fs...>;
-
 std::string short_hex(ByteView bytes) { return to_hex(bytes.subspan(0, 6)); }
 
 struct Line {
@@ -66,6 +59,146 @@ std::string describe_ruling(const history::DisputeEnded& e, Network& network) {
     std::snprintf(us.data(), us.size(), "%.0f", dispute.at("referee_us").get<double>());
     return ruling + "; it recomputed " + describe_pinpoint(dispute.at("pinpoint")) + " in " + us.data() + " us";
 }
+
+/// What one record of a task's history means, as a line of the story.
+class Teller {
+  public:
+    Teller(const HistoryRecord& record, const std::vector<HistoryRecord>& earlier, std::uint32_t segments, Network& network)
+        : actor_(record.actor.is_zero() ? "the chain" : network.name_of(record.actor)),
+          earlier_(earlier),
+          segments_(segments),
+          network_(network) {}
+
+    Line operator()(const history::Submitted& e) const {
+        return {Stage::kSubmission, actor_ + " submits the task; " + format_amount(e.escrow) + " in escrow"};
+    }
+    Line operator()(const history::SolverDrawn& e) const { return {Stage::kDraw, name(e.solver) + " is drawn"}; }
+    Line operator()(const history::Accepted& e) const {
+        return {Stage::kDraw, actor_ + " accepts and locks a bond of " + format_amount(e.bond)};
+    }
+    Line operator()(const history::CheckpointPosted& e) const {
+        return {Stage::kTraining,
+                "checkpoint " + std::to_string(e.index) + ", state root " + short_hex(e.state_root.view())};
+    }
+    Line operator()(const history::Diverged& e) const {
+        return {Stage::kTraining, "step " + std::to_string(e.step) + " leaves values that are not finite: training ends"};
+    }
+    Line operator()(const history::Tainted& e) const {
+        return {Stage::kSettlement, "the task is marked: " + short_hex(e.ancestor.view()) + " was convicted"};
+    }
+    Line operator()(const history::Completed&) const {
+        return {Stage::kCompletion, actor_ + " registers the last checkpoint and keeps the artifacts served"};
+    }
+    Line operator()(const history::VerifierDrawn& e) const {
+        return {Stage::kVerification, name(e.verifier) + " is drawn to replay " + segment(e.segment)};
+    }
+    Line operator()(const history::VerdictCommitted& e) const {
+        return {Stage::kVerification, actor_ + " commits a verdict on " + segment(e.segment)};
+    }
+    Line operator()(const history::VerdictPublished& e) const {
+        return {Stage::kVerification, actor_ + (e.accepts ? " accepts " : " rejects ") +
+                                          segment(e.segment) + ": its own replay gives " +
+                                          short_hex(e.verdict.end_root.view())};
+    }
+    Line operator()(const history::LotteryDrawn& e) const {
+        return {Stage::kVerification, "every commitment is in: lottery " + short_hex(e.lottery.view())};
+    }
+    Line operator()(const history::WatcherDrawn& e) const {
+        return {Stage::kVerification, name(e.watcher) + " is drawn to watch " + name(e.verifier) +
+                                          "'s verdict on " + segment(e.segment)};
+    }
+    Line operator()(const history::VerdictDisclosed& e) const {
+        return {Stage::kChallenge, name(e.verifier) + " discloses its verdict on " +
+                                       segment(e.segment) +
+                                       (e.forced ? ": it was forced to be wrong" : ": it is as published")};
+    }
+    Line operator()(const history::VerdictChallenged& e) const {
+        return {Stage::kChallenge, actor_ + " challenges " + name(e.verifier) + "'s verdict on " +
+                                       segment(e.segment)};
+    }
+    Line operator()(const history::DisputeOpened& e) const {
+        return {Stage::kChallenge, actor_ + " disputes " + segment(e.segment)};
+    }
+    Line operator()(const history::DisputeMoved& e) const {
+        return {Stage::kChallenge, describe_move(e, actor_)};
+    }
+    Line operator()(const history::DisputeEnded& e) const {
+        return {Stage::kChallenge, e.reason == Reason::kMoot
+                                       ? "another dispute of the task is closed: nothing is left to decide"
+                                       : describe_ruling(e, network_)};
+    }
+    Line operator()(const history::AvailabilityChallenged& e) const {
+        return {Stage::kChallenge,
+                actor_ + " demands a chunk of checkpoint " + std::to_string(e.checkpoint) + " on the chain"};
+    }
+    Line operator()(const history::AvailabilityEnded& e) const {
+        return {Stage::kChallenge, e.served ? actor_ + " serves the chunk" : "the chunk was not served in time"};
+    }
+    Line operator()(const history::Paid& e) const {
+        return {Stage::kSettlement, (e.to.is_zero() ? "the treasury" : name(e.to)) + " gets " +
+                                        format_amount(e.amount) + " (" + to_string(e.reason) + ")"};
+    }
+    Line operator()(const history::Slashed& e) const { return {Stage::kSettlement, describe_slash(e, name(e.from))}; }
+    Line operator()(const history::ProfilerDrawn& e) const {
+        return {Stage::kProfiling, name(e.profiler) + " is drawn to measure the drift of its hardware"};
+    }
+    Line operator()(const history::ProfileCommitted&) const {
+        return {Stage::kProfiling, actor_ + " commits its report"};
+    }
+    Line operator()(const history::ProfilePublished& e) const {
+        return {Stage::kProfiling, actor_ + " publishes what it measured in " +
+                                       std::to_string(e.report.segments.size()) + " segments"};
+    }
+    Line operator()(const history::ProfileChallenged& e) const {
+        return {Stage::kProfiling, actor_ + " challenges " + name(e.profiler) + "'s report"};
+    }
+    Line operator()(const history::ProfilingEnded& e) const {
+        return {Stage::kProfiling,
+                e.outcome == ProfilingOutcome::kBounded
+                    ? "a drift of up to " + std::to_string(e.threshold.parameters) + " billionths is tolerated"
+                    : std::string("the task is refused: ") + to_string(e.outcome)};
+    }
+    Line operator()(const history::Scored& e) const {
+        std::array<char, 32> score{};
+        std::snprintf(score.data(), score.size(), "%.4f", static_cast<double>(std::bit_cast<float>(e.score)));
+        return {Stage::kSettlement, std::string("its score is recorded: a mean loss of ") + score.data() +
+                                        " on the hold-out set"};
+    }
+    Line operator()(const history::RoundClosed& e) const {
+        const bool solved = std::any_of(earlier_.begin(), earlier_.end(), [](const HistoryRecord& record) {
+            return std::holds_alternative<history::Accepted>(record.event);
+        });
+        const Stage stage = solved ? Stage::kVerification : Stage::kProfiling;
+        std::string text = "round " + std::to_string(e.round) + " of the beacon closes with the secrets of " +
+                           std::to_string(e.contributors) + " contributors: what follows is drawn from it";
+        for (const history::Withheld& withheld : e.withheld) {
+            text += "; " + name(withheld.contributor) + " withheld its own and loses " + format_amount(withheld.burned);
+        }
+        return {stage, text};
+    }
+    Line operator()(const history::StateChanged& e) const {
+        const Stage stage = is_terminal(e.state) ? Stage::kSettlement
+                            : e.state == TaskState::kChallenge || e.state == TaskState::kDisclosure
+                                ? Stage::kChallenge
+                            : e.state == TaskState::kVerifying ? Stage::kVerification
+                            : e.state == TaskState::kCompleted ? Stage::kCompletion
+                            : e.state == TaskState::kTraining  ? Stage::kTraining
+                            : e.state == TaskState::kDrawn     ? Stage::kDraw
+                                                               : Stage::kSubmission;
+        return {stage, std::string("the task is now ") + to_string(e.state)};
+    }
+
+  private:
+    std::string name(const AccountId& account) const { return network_.name_of(account); }
+    std::string segment(std::uint32_t number) const {
+        return number > segments_ ? std::string("the evaluation") : "segment " + std::to_string(number);
+    }
+
+    std::string actor_;
+    const std::vector<HistoryRecord>& earlier_;
+    std::uint32_t segments_;
+    Network& network_;
+};
 
 }  // namespace
 
@@ -118,129 +251,7 @@ contracts::TaskState Story::follow() {
 }
 
 void Story::tell(const contracts::HistoryRecord& record) {
-    const std::string actor = record.actor.is_zero() ? "the chain" : network_.name_of(record.actor);
-    const auto name = [this](const AccountId& account) { return network_.name_of(account); };
-    const auto segment = [this](std::uint32_t number) {
-        return number > segments_ ? std::string("the evaluation") : "segment " + std::to_string(number);
-    };
-    const Line line = std::visit(
-        Overloaded{
-            [&](const history::Submitted& e) -> Line {
-                return {Stage::kSubmission, actor + " submits the task; " + format_amount(e.escrow) + " in escrow"};
-            },
-            [&](const history::SolverDrawn& e) -> Line { return {Stage::kDraw, name(e.solver) + " is drawn"}; },
-            [&](const history::Accepted& e) -> Line {
-                return {Stage::kDraw, actor + " accepts and locks a bond of " + format_amount(e.bond)};
-            },
-            [&](const history::CheckpointPosted& e) -> Line {
-                return {Stage::kTraining,
-                        "checkpoint " + std::to_string(e.index) + ", state root " + short_hex(e.state_root.view())};
-            },
-            [&](const history::Diverged& e) -> Line {
-                return {Stage::kTraining, "step " + std::to_string(e.step) + " leaves values that are not finite: training ends"};
-            },
-            [&](const history::Tainted& e) -> Line {
-                return {Stage::kSettlement, "the task is marked: " + short_hex(e.ancestor.view()) + " was convicted"};
-            },
-            [&](const history::Completed&) -> Line {
-                return {Stage::kCompletion, actor + " registers the last checkpoint and keeps the artifacts served"};
-            },
-            [&](const history::VerifierDrawn& e) -> Line {
-                return {Stage::kVerification, name(e.verifier) + " is drawn to replay " + segment(e.segment)};
-            },
-            [&](const history::VerdictCommitted& e) -> Line {
-                return {Stage::kVerification, actor + " commits a verdict on " + segment(e.segment)};
-            },
-            [&](const history::VerdictPublished& e) -> Line {
-                return {Stage::kVerification, actor + (e.accepts ? " accepts " : " rejects ") +
-                                                  segment(e.segment) + ": its own replay gives " +
-                                                  short_hex(e.verdict.end_root.view())};
-            },
-            [&](const history::LotteryDrawn& e) -> Line {
-                return {Stage::kVerification, "every commitment is in: lottery " + short_hex(e.lottery.view())};
-            },
-            [&](const history::WatcherDrawn& e) -> Line {
-                return {Stage::kVerification, name(e.watcher) + " is drawn to watch " + name(e.verifier) +
-                                                  "'s verdict on " + segment(e.segment)};
-            },
-            [&](const history::VerdictDisclosed& e) -> Line {
-                return {Stage::kChallenge, name(e.verifier) + " discloses its verdict on " +
-                                               segment(e.segment) +
-                                               (e.forced ? ": it was forced to be wrong" : ": it is as published")};
-            },
-            [&](const history::VerdictChallenged& e) -> Line {
-                return {Stage::kChallenge, actor + " challenges " + name(e.verifier) + "'s verdict on " +
-                                               segment(e.segment)};
-            },
-            [&](const history::DisputeOpened& e) -> Line {
-                return {Stage::kChallenge, actor + " disputes " + segment(e.segment)};
-            },
-            [&](const history::DisputeMoved& e) -> Line {
-                return {Stage::kChallenge, describe_move(e, actor)};
-            },
-            [&](const history::DisputeEnded& e) -> Line {
-                return {Stage::kChallenge, e.reason == Reason::kMoot
-                                               ? "another dispute of the task is closed: nothing is left to decide"
-                                               : describe_ruling(e, network_)};
-            },
-            [&](const history::AvailabilityChallenged& e) -> Line {
-                return {Stage::kChallenge,
-                        actor + " demands a chunk of checkpoint " + std::to_string(e.checkpoint) + " on the chain"};
-            },
-            [&](const history::AvailabilityEnded& e) -> Line {
-                return {Stage::kChallenge, e.served ? actor + " serves the chunk" : "the chunk was not served in time"};
-            },
-            [&](const history::Paid& e) -> Line {
-                return {Stage::kSettlement, (e.to.is_zero() ? "the treasury" : name(e.to)) + " gets " + format_amount(e.amount) + " (" + to_string(e.reason) + ")"};
-            },
-            [&](const history::Slashed& e) -> Line { return {Stage::kSettlement, describe_slash(e, name(e.from))}; },
-            [&](const history::ProfilerDrawn& e) -> Line {
-                return {Stage::kProfiling, name(e.profiler) + " is drawn to measure the drift of its hardware"};
-            },
-            [&](const history::ProfileCommitted&) -> Line {
-                return {Stage::kProfiling, actor + " commits its report"};
-            },
-            [&](const history::ProfilePublished& e) -> Line {
-                return {Stage::kProfiling, actor + " publishes what it measured in " +
-                                               std::to_string(e.report.segments.size()) + " segments"};
-            },
-            [&](const history::ProfileChallenged& e) -> Line {
-                return {Stage::kProfiling, actor + " challenges " + name(e.profiler) + "'s report"};
-            },
-            [&](const history::ProfilingEnded& e) -> Line {
-                return {Stage::kProfiling,
-                        e.outcome == ProfilingOutcome::kBounded
-                            ? "a drift of up to " + std::to_string(e.threshold.parameters) + " billionths is tolerated"
-                            : std::string("the task is refused: ") + to_string(e.outcome)};
-            },
-            [&](const history::Scored& e) -> Line {
-                std::array<char, 32> score{};
-                std::snprintf(score.data(), score.size(), "%.4f", static_cast<double>(std::bit_cast<float>(e.score)));
-                return {Stage::kSettlement, std::string("its score is recorded: a mean loss of ") + score.data() +
-                                                " on the hold-out set"};
-            },
-            [&](const history::RoundClosed& e) -> Line {
-                const bool solved = std::any_of(records_.begin(), records_.end(), [](const HistoryRecord& earlier) {
-                    return std::holds_alternative<history::Accepted>(earlier.event);
-                });
-                const Stage stage = solved ? Stage::kVerification : Stage::kProfiling;
-                return {stage, "round " + std::to_string(e.round) + " of the beacon closes with the secrets of " +
-                                   std::to_string(e.contributors) + " contributors: what follows is drawn from it"};
-            },
-            [&](const history::StateChanged& e) -> Line {
-                const Stage stage = is_terminal(e.state) ? Stage::kSettlement
-                                    : e.state == TaskState::kChallenge || e.state == TaskState::kDisclosure
-                                        ? Stage::kChallenge
-                                    : e.state == TaskState::kVerifying ? Stage::kVerification
-                                    : e.state == TaskState::kCompleted ? Stage::kCompletion
-                                    : e.state == TaskState::kTraining  ? Stage::kTraining
-                                    : e.state == TaskState::kDrawn     ? Stage::kDraw
-                                                                       : Stage::kSubmission;
-                return {stage, std::string("the task is now ") + to_string(e.state)};
-            },
-        },
-        record.event
-    );
+    const Line line = std::visit(Teller(record, records_, segments_, network_), record.event);
     narrator_.tell(line.stage, label_ + ": " + line.text);
     const auto task = std::holds_alternative<history::Submitted>(record.event) ? network_.rpc().task(task_) : std::nullopt;
     if (task && !task->tolerance) {

@@ -130,6 +130,21 @@ TEST_CASE("a missed verdict names the segment when there is no doubt which") {
     CHECK_FALSE(two.penalties()[0].segment.has_value());
 }
 
+TEST_CASE("BCN-8: who withheld a secret from a round that the task waited for is among its penalties") {
+    Book book;
+    book.add(5, history::RoundClosed{2, {}, 1, {{kVerifier, Amount{10}}, {kSolver, Amount{11}}}}, 0)
+        .add(5, history::VerifierDrawn{3, kVerifier}, 0);
+    const std::vector<Penalty> penalties = book.penalties();
+    REQUIRE(penalties.size() == 2);
+    CHECK(penalties[0].from == kVerifier);
+    CHECK(penalties[1].from == kSolver);
+    CHECK(penalties[1].amount == Amount{11});
+    CHECK(penalties[1].burned == Amount{11});
+    CHECK(penalties[1].reason == Reason::kWithheldSecret);
+    CHECK(explain_penalty(kTask, penalties[0]).find("kept the secret") != std::string::npos);
+    CHECK_FALSE(reproductions(kTask, penalties[0]).empty());
+}
+
 TEST_CASE("every reason for a loss of stake has words of its own and a command") {
     std::vector<std::string> seen;
     for (const Reason reason :

@@ -26,6 +26,7 @@ constexpr std::uint64_t kBond = 10 * kCoin;
 Params beacon_params() {
     Params params = quick_params();
     params.contribute_blocks = 4;
+    params.contributor_bond = {kBond};
     return params;
 }
 
@@ -289,6 +290,11 @@ TEST_CASE("BCN-8: who withholds its secret loses a tenth of the bond and the sea
     CHECK(before.free.grains + before.locked.grains - left.free.grains - left.locked.grains == kBond / 10);
     CHECK(get_supply(chain.view).burned.grains - burned.grains == kBond / 10);
     CHECK(chain.task(id).state == TaskState::kVerifying);
+    const auto* closed = std::get_if<history::RoundClosed>(&chain.last.history.front().event);
+    REQUIRE(closed != nullptr);
+    REQUIRE(closed->withheld.size() == 1);
+    CHECK(closed->withheld[0].contributor == chain.stranger.id);
+    CHECK(closed->withheld[0].burned == Amount{kBond / 10});
     // The next round notes nobody.
     REQUIRE(chain.run(chain.verifier, LeaveBeacon{}) == 0);
     chain.complete_task();
@@ -404,6 +410,7 @@ TEST_CASE("BCN-12: a task's history names each round that it was drawn by") {
     CHECK(closed->round == beacon_of(chain).rounds - 1);
     CHECK(closed->seed == beacon_of(chain).seed);
     CHECK(closed->contributors == 2);
+    CHECK(closed->withheld.empty());
     CHECK(chain.last.history.front().task == id);
 }
 

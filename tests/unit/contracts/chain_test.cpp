@@ -220,6 +220,7 @@ TEST_CASE("TX-10: every error, action, event and state has a name of its own") {
     CHECK(std::string(to_string(TaskState::kSettled)) == "settled");
     CHECK(std::string(to_string(Reason::kUndisclosed)) == "undisclosed");
     CHECK(std::string(to_string(Reason::kProfilingFee)) == "profiling_fee");
+    CHECK(std::string(to_string(Reason::kWithheldSecret)) == "withheld_secret");
     CHECK(std::string(to_string(TaskState::kRefused)) == "refused");
     CHECK(std::string(to_string(Mode::kTolerance)) == "tolerance");
     CHECK(std::string(to_string(ProfilePart::kReferenceMeasurement)) == "reference_measurement");

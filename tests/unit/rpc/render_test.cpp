@@ -274,8 +274,11 @@ TEST_CASE("each event of a history has its name and its members beside the recor
           {"threshold", {{"parameters", 3}, {"other", 4}}},
           {"reference", {{"parameters", 50}, {"other", 60}}}}},
         {Scored{0x3fc00000U}, {{"score", 1.5}}},
-        {RoundClosed{8, id<Hash256>(1), 3},
-         {{"round", 8}, {"seed", to_hex(id<Hash256>(1).view())}, {"contributors", 3}}},
+        {RoundClosed{8, id<Hash256>(1), 3, {{who, Amount{7}}}},
+         {{"round", 8},
+          {"seed", to_hex(id<Hash256>(1).view())},
+          {"contributors", 3},
+          {"withheld", {{{"contributor", address(4)}, {"burned", "7"}}}}}},
     };
     REQUIRE(table.size() == std::variant_size_v<HistoryEvent>);
     for (const auto& [event, members] : table) {
