@@ -65,6 +65,7 @@ enum class RowsKind {
     kGiven,
     kReversed,   ///< the rows of a batch backwards: the same sums in another order
     kHalf,       ///< the first half of each batch twice
+    kFewer,      ///< a sixteenth of each batch is left out, at least one row, and others stand for it
     kScrambled,  ///< each value from another row: data that nobody gave
 };
 

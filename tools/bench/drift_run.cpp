@@ -237,6 +237,9 @@ json run_cheats(const DriftOptions& options) {
     });
     claims("synthetic data", [&](std::uint64_t i) { return run.train(run.checkpoints[i], i, RowsKind::kScrambled); });
     claims("half of each batch", [&](std::uint64_t i) { return run.train(run.checkpoints[i], i, RowsKind::kHalf); });
+    claims("a sixteenth of each batch less", [&](std::uint64_t i) {
+        return run.train(run.checkpoints[i], i, RowsKind::kFewer);
+    });
     claims("half of the steps", [&](std::uint64_t i) {
         return run.train_steps(run.checkpoints[i], i, steps / 2, RowsKind::kGiven);
     });

@@ -65,7 +65,7 @@ class BatchRows final : public canonical::RowSource {
         scrambled_.clear();
         scrambled_.reserve(batch_);
         instead_.clear();
-        if (kind != RowsKind::kReversed && kind != RowsKind::kHalf) {
+        if (kind == RowsKind::kGiven || kind == RowsKind::kScrambled) {
             return;
         }
         std::vector<std::uint64_t> indices;
@@ -73,7 +73,7 @@ class BatchRows final : public canonical::RowSource {
             indices.push_back(canonical::batch_row(context.seed, context.step * batch_ + r, context.dataset.rows));
         }
         for (std::uint32_t r = 0; r < batch_; ++r) {
-            instead_[indices[r]] = indices[kind == RowsKind::kReversed ? batch_ - 1 - r : r % (batch_ / 2)];
+            instead_[indices[r]] = indices[kind == RowsKind::kReversed ? batch_ - 1 - r : r % kept(kind)];
         }
         // Across the end of an epoch a row may be twice in a batch; backwards it would be another batch.
         if (kind == RowsKind::kReversed && instead_.size() < batch_) {
@@ -82,6 +82,10 @@ class BatchRows final : public canonical::RowSource {
     }
 
   private:
+    /// How many rows of a batch are computed; the first of them stand for the others too.
+    std::uint32_t kept(RowsKind kind) const {
+        return kind == RowsKind::kHalf ? batch_ / 2 : batch_ - std::max(batch_ / 16, 1U);
+    }
     Bytes scramble(std::uint64_t index) const {
         const std::uint64_t count = rows_->shape().rows;
         Bytes out;

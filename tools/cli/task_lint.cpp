@@ -55,6 +55,24 @@ void check_run(const BuiltTask& task, Findings& findings) {
     }
 }
 
+// docs/benchmarks: with attention, some parameters have no gradient but rounding, and Adam divides it by its own size.
+constexpr float kLeastEpsilon = 1e-6F;
+
+void check_drift(const TaskFile& file, Findings& findings) {
+    using enum program::OptimizerKind;
+    const std::string model = kind_of(file.model);
+    const bool may_attend = model == "gpt" || model == "onnx";
+    const bool divides = file.optimizer.kind == kAdam || file.optimizer.kind == kAdamW;
+    if (file.spec.mode == contracts::Mode::kTolerance && may_attend && divides &&
+        file.optimizer.epsilon < kLeastEpsilon) {
+        findings.warning(
+            "[optimizer] epsilon",
+            "is below 1e-6: attention's key biases have no gradient but rounding, which Adam makes as large as any other "
+            "update, and in a long run an honest solver's drift comes within a third of the threshold"
+        );
+    }
+}
+
 void check_sizes(const Estimate& estimate, Findings& findings) {
     const std::uint64_t limit = artifacts::FetchLimits{}.size_max;
     if (estimate.checkpoint_bytes > limit) {
@@ -98,6 +116,7 @@ Findings lint_task(const std::filesystem::path& directory) {
         const auto task = build_task(directory, findings);
         if (task) {
             check_run(*task, findings);
+            check_drift(task->file, findings);
             check_initial(*task, findings);
             check_sizes(estimate_task(*task), findings);
         }

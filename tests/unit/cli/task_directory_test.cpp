@@ -8,6 +8,7 @@
 #include <verifier/trace/commitment.hpp>
 
 #include <tests/unit/cli/temporary.hpp>
+#include <tests/unit/cli/tiny_task.hpp>
 
 namespace assay::cli {
 namespace {
@@ -16,25 +17,8 @@ using cli_test::TemporaryDirectory;
 using cli_test::replaced;
 using cli_test::write_text;
 
-const std::string kGood = R"(title = "tiny"
-steps = 20
-checkpoint_interval = 10
-seed = 3
-reward = "20 ASY"
-verification_fee = "500 grains"
-training_blocks = 100
-[model]
-kind = "char"
-context = 4
-embedding = 32
-hidden = 8
-batch_size = 2
-[optimizer]
-kind = "adam"
-learning_rate = 0.01
-[data]
-text = "text.txt"
-)";
+const std::string kGood = cli_test::kTaskHead + "seed = 3\n" + cli_test::kCharModel + cli_test::kAdam +
+                          "learning_rate = 0.01\n" + cli_test::kTextData;
 
 struct Packed {
     TemporaryDirectory directory;

@@ -6,6 +6,7 @@
 
 #include <contracts/tasks/tasks.hpp>
 #include <tests/unit/cli/temporary.hpp>
+#include <tests/unit/cli/tiny_task.hpp>
 #include <tools/cli/task_directory.hpp>
 #include <tools/cli/task_estimate.hpp>
 #include <tools/cli/task_lint.hpp>
@@ -22,25 +23,7 @@ using cli_test::TemporaryDirectory;
 using cli_test::replaced;
 using cli_test::write_text;
 
-const std::string kText = R"(title = "tiny"
-steps = 20
-checkpoint_interval = 10
-reward = "20 ASY"
-verification_fee = "500 grains"
-training_blocks = 100
-[model]
-kind = "char"
-context = 4
-embedding = 32
-hidden = 8
-batch_size = 2
-[optimizer]
-kind = "adam"
-[data]
-text = "text.txt"
-[evaluation]
-text = "holdout.txt"
-)";
+const std::string kText = cli_test::kTinyTask + "[evaluation]\ntext = \"holdout.txt\"\n";
 
 struct Directory {
     TemporaryDirectory at;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <tests/unit/cli/temporary.hpp>
+#include <tests/unit/cli/tiny_task.hpp>
 #include <tools/cli/task_build.hpp>
 #include <tools/cli/task_directory.hpp>
 #include <tools/cli/task_lint.hpp>
@@ -19,14 +20,7 @@ using cli_test::TemporaryDirectory;
 using cli_test::replaced;
 using cli_test::write_text;
 
-const std::string kRoot = R"(title = "family"
-steps = 20
-checkpoint_interval = 10
-reward = "20 ASY"
-verification_fee = "500 grains"
-training_blocks = 100
-)";
-const std::string kMlp = kRoot + R"([model]
+const std::string kMlp = cli_test::kTaskHead + R"([model]
 kind = "mlp"
 hidden = [8]
 classes = 3
@@ -36,7 +30,7 @@ kind = "sgd"
 [data]
 rows = "rows.safetensors"
 )";
-const std::string kCnn = kRoot + R"([model]
+const std::string kCnn = cli_test::kTaskHead + R"([model]
 kind = "cnn"
 height = 4
 width = 4
@@ -48,7 +42,7 @@ kind = "adam"
 [data]
 rows = "rows.safetensors"
 )";
-const std::string kGpt = kRoot + R"([model]
+const std::string kGpt = cli_test::kTaskHead + R"([model]
 kind = "gpt"
 context = 32
 layers = 1

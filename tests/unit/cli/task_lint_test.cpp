@@ -5,6 +5,7 @@
 #include <string>
 
 #include <tests/unit/cli/temporary.hpp>
+#include <tests/unit/cli/tiny_task.hpp>
 #include <tools/cli/task_estimate.hpp>
 #include <tools/cli/task_lint.hpp>
 
@@ -16,30 +17,14 @@ using cli_test::replaced;
 using cli_test::write_text;
 using nlohmann::json;
 
-const std::string kGood = R"(title = "tiny"
-steps = 20
-checkpoint_interval = 10
-reward = "20 ASY"
-verification_fee = "500 grains"
-training_blocks = 100
-[model]
-kind = "char"
-context = 4
-embedding = 32
-hidden = 8
-batch_size = 2
-[optimizer]
-kind = "adam"
-[data]
-text = "text.txt"
-)";
+const std::string kGood = cli_test::kTinyTask;
 const std::string kText = "the quick brown fox";  // 19 characters: 15 rows of 5
 
 struct Directory {
     TemporaryDirectory at;
-    explicit Directory(const std::string& toml) {
+    explicit Directory(const std::string& toml, const std::string& text = kText) {
         write_text(at.path() / "task.toml", toml);
-        write_text(at.path() / "text.txt", kText);
+        write_text(at.path() / "text.txt", text);
     }
     Findings lint() const { return lint_task(at.path()); }
     bool finds(Severity severity, const std::string& key, const std::string& part) const {
@@ -110,6 +95,22 @@ TEST_CASE("a batch larger than the dataset is warned of, and rows never read are
     CHECK(Directory(replaced(kGood, "batch_size = 2", "batch_size = 16")).finds(Severity::kWarning, "[model] batch_size", "15 rows"));
     const Directory brief(replaced(replaced(kGood, "steps = 20", "steps = 7"), "checkpoint_interval = 10", "checkpoint_interval = 7"));
     CHECK(brief.finds(Severity::kNote, "steps", "14 of the dataset's 15 rows"));
+}
+
+TEST_CASE("attention under Adam with a tiny epsilon is warned of in tolerance mode") {
+    const std::string model = kGood.substr(kGood.find("[model]"), kGood.find("[optimizer]") - kGood.find("[model]"));
+    const std::string gpt = replaced(
+        kGood, model, "[model]\nkind = \"gpt\"\ncontext = 32\nlayers = 1\nheads = 1\nwidth = 32\nbatch_size = 2\n"
+    );
+    const std::string in_tolerance = "mode = \"tolerance\"\ntraining_blocks";
+    const auto warns = [](const std::string& toml) {
+        return Directory(toml, std::string(40, 'a') + kText).finds(Severity::kWarning, "[optimizer] epsilon", "below 1e-6");
+    };
+    CHECK(warns(replaced(gpt, "training_blocks", in_tolerance)));
+    CHECK_FALSE(warns(gpt));
+    CHECK_FALSE(warns(replaced(kGood, "training_blocks", in_tolerance)));
+    const std::string larger = replaced(gpt, "kind = \"adam\"", "kind = \"adam\"\nepsilon = 1e-6");
+    CHECK_FALSE(warns(replaced(larger, "training_blocks", in_tolerance)));
 }
 
 TEST_CASE("a task that pays nothing is warned of") {
