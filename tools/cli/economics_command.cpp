@@ -146,7 +146,7 @@ int run(const Session& session, const Arguments& a) {
     session.print(economics::to_json(report), to_text(report));
     const bool pays =
         std::any_of(report.attacks.begin(), report.attacks.end(), [](const economics::AttackResult& attack) {
-            return attack.by_parameters && attack.model_gain > 0.0;
+            return attack.model_gain > 0.0;
         });
     return pays || !failing(report.constraints).empty() ? kExitFailure : kExitOk;
 }

@@ -88,8 +88,7 @@ void read_adversary(const TomlSection& section, economics::Adversary& out) {
          "watchers",
          "coalition_watchers",
          "idle_watchers",
-         "proposer_share",
-         "grinding_tries"}
+         "contributors"}
     );
     section.read("verifiers", 1U, kMostAccounts, out.verifiers);
     section.read("coalition_verifiers", 0U, kMostAccounts, out.coalition_verifiers);
@@ -97,8 +96,7 @@ void read_adversary(const TomlSection& section, economics::Adversary& out) {
     section.read("watchers", 1U, kMostAccounts, out.watchers);
     section.read("coalition_watchers", 0U, kMostAccounts, out.coalition_watchers);
     section.read("idle_watchers", 0U, kMostAccounts, out.idle_watchers);
-    section.read("proposer_share", kRate, out.proposer_share);
-    section.read("grinding_tries", 1U, 1'000'000U, out.grinding_tries);
+    section.read("contributors", 0U, 16U, out.contributors);
     if (out.coalition_verifiers + out.careless_verifiers > out.verifiers) {
         section.fail("verifiers", "must be at least coalition_verifiers and careless_verifiers together");
     }
@@ -148,11 +146,13 @@ void read_parameters(const TomlSection& section, Parameters& out) {
          "forced_error_bps",
          "tax_bps",
          "slash_to_winner_bps",
-         "dispute_extension_blocks"}
+         "dispute_extension_blocks",
+         "contributor_bond"}
     );
     read_amount(section, "solver_bond", out.solver_bond);
     read_amount(section, "verifier_bond", out.verifier_bond);
     read_amount(section, "challenger_bond", out.challenger_bond);
+    read_amount(section, "contributor_bond", out.contributor_bond);
     section.read("solver_bond_bps", 0U, 1'000'000U, out.solver_bond_bps);
     section.read("verifier_bond_bps", 0U, 1'000'000U, out.verifier_bond_bps);
     section.read("challenger_bond_bps", 0U, 1'000'000U, out.challenger_bond_bps);

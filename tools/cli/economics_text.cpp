@@ -117,9 +117,6 @@ std::string rate(const std::optional<double>& value) {
 std::string attacks_text(const Report& report) {
     Table table({"attack", "by", "gain, ASY>", "error>", "formula>", "found out>", "formula>", ""});
     for (const economics::AttackResult& a : report.attacks) {
-        const char* const verdict = a.deterred()      ? "does not pay"
-                                    : a.by_parameters ? "PAYS"
-                                                      : "PAYS, whatever the parameters";
         table.add(
             {a.name,
              a.role,
@@ -128,7 +125,7 @@ std::string attacks_text(const Report& report) {
              fixed(a.model_gain, 4),
              rate(a.detection),
              rate(a.model_detection),
-             verdict}
+             a.deterred() ? "does not pay" : "PAYS"}
         );
     }
     return table.text();

@@ -87,7 +87,7 @@ class Attacks {
             .cost = std::llround(plan.cost * 1e9),
             .detection = plan.detection,
             .withheld = plan.withheld,
-            .grinding = plan.grinding};
+            .contributors = plan.contributors};
         Attack attack{.result = {.name = name, .role = "solver", .what = what}};
         const Expectation expected = model_.solver(plan);
         attack.result.model_gain = expected.gain;
@@ -168,12 +168,10 @@ class Attacks {
             model_.worst_skip(withheld),
             "skipped_segments"
         );
-        SolverPlan grinding = skip;
-        grinding.grinding = true;
         solver_attack(
-            "draw_grinding",
-            "skips, and proposes some of the blocks that draw what is checked",
-            model_.worst_skip(grinding),
+            "biased_draw",
+            "skips, and withholds secrets of the beacon until what is checked suits it",
+            model_.worst_choice(skip),
             "skipped_segments"
         );
     }
@@ -310,15 +308,24 @@ class Attacks {
             return out;
         };
         add(std::move(empty));
-        Attack grinding{
+        const std::uint32_t contributors = worst_contributors();
+        Attack biased{
             .result =
-                {.name = "jackpot_grinding",
+                {.name = "biased_jackpots",
                  .role = "verifier",
-                 .what = "proposes some of the blocks that decide which verdicts are forced"},
-            .set_up = coalition([](Round& round) { round.jackpot_grinding = true; })};
-        grinding.result.model_gain = model_.jackpot_grinding().gain;
-        grinding.result.by_parameters = false;
-        add(std::move(grinding));
+                 .what = "withholds secrets of the beacon until its watcher is drawn for its forced verdict"},
+            .set_up = coalition([contributors](Round& round) { round.contributors = contributors; })};
+        biased.result.model_gain = model_.biased_jackpots(contributors).gain;
+        add(std::move(biased));
+    }
+
+    std::uint32_t worst_contributors() const {
+        const std::uint32_t all = costs_.adversary.contributors;
+        std::uint32_t worst = std::min(1U, all);
+        for (std::uint32_t n = worst + 1; n <= all; ++n) {
+            worst = model_.biased_jackpots(n).gain > model_.biased_jackpots(worst).gain ? n : worst;
+        }
+        return worst;
     }
 
     void on_disputes() {

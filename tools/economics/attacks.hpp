@@ -22,7 +22,6 @@ struct AttackResult {
     std::optional<double> detection = {};  ///< nothing when nothing forbidden is done
     double detection_error = 0.0;
     std::optional<double> model_detection = {};
-    bool by_parameters = true;  ///< parameters can deter it; otherwise only the protocol can
 
     bool deterred() const { return model_gain <= 0.0 && gain <= 3.0 * gain_error; }
 };

@@ -43,6 +43,7 @@ class Checker {
         watcher();
         challenger();
         money();
+        beacon();
         return std::move(out_);
     }
 
@@ -62,7 +63,7 @@ class Checker {
         double need = 0.0;
         for (const std::uint32_t skipped : skipped_counts(s_.segments)) {
             const double found =
-                model_.conviction({.wrong = skipped, .detection = detection_, .grinding = true}) - falsely;
+                model_.conviction({.wrong = skipped, .detection = detection_}) - falsely;
             const double saved = costs_.safety * to_asy(s_.segment_cost) * skipped;
             need = std::max(need, std::max(0.0, over(over(saved, found) - reward, burned_)));
         }
@@ -94,7 +95,7 @@ class Checker {
              .meaning = "what skipping saves is less than conviction costs, for every number of skipped segments",
              .help = "a higher solver bond, more segments checked, or a smaller coalition among verifiers"}
         );
-        const double all = model_.conviction({.wrong = s_.segments, .detection = detection_, .grinding = true});
+        const double all = model_.conviction({.wrong = s_.segments, .detection = detection_});
         add(
             {.name = "solver.entry",
              .role = "solver",
@@ -275,6 +276,45 @@ class Checker {
         );
     }
 
+    /// What withholding a secret has to cost so that a solver that skips does not choose among draws.
+    double withholding_for_draws() const {
+        const double at_stake = to_asy(s_.net_reward()) + burned_ * to_asy(s_.solver_bond);
+        const double falsely = model_.conviction({.wrong = 0});
+        double need = 0.0;
+        for (const std::uint32_t skipped : skipped_counts(s_.segments)) {
+            SolverPlan plan{.wrong = skipped, .detection = detection_};
+            const double saved = costs_.safety * to_asy(s_.segment_cost) * skipped;
+            for (plan.contributors = 1; plan.contributors <= costs_.adversary.contributors; ++plan.contributors) {
+                const double left = saved - (model_.conviction(plan) - falsely) * at_stake;
+                need = std::max(need, over(std::max(0.0, left), model_.chosen_draw(plan).withheld));
+            }
+        }
+        return need;
+    }
+
+    void beacon() {
+        add(
+            {.name = "beacon.draws",
+             .role = "solver",
+             .parameter = "contributor_bond",
+             .have = to_asy(p_.contributor_bond),
+             .need = 10.0 * withholding_for_draws(),
+             .unit = "ASY",
+             .meaning = "withholding secrets until no draw tells costs more than what is skipped saves",
+             .help = "a higher contributor bond, or more segments checked"}
+        );
+        add(
+            {.name = "beacon.jackpots",
+             .role = "verifier",
+             .parameter = "contributor_bond",
+             .have = to_asy(p_.contributor_bond),
+             .need = costs_.adversary.contributors == 0 ? 0.0 : 10.0 * costs_.safety * model_.own_jackpot(),
+             .unit = "ASY",
+             .meaning = "withholding a secret costs more than the jackpot that it may bring",
+             .help = "a higher contributor bond, or more forced errors"}
+        );
+    }
+
     const Setting& s_;
     const Parameters& p_;
     const Costs& costs_;
@@ -294,11 +334,8 @@ double Constraint::slack() const {
 
 Constraint treasury_constraint(const Setting& setting, const Costs& costs) {
     const Model model(setting, costs);
-    const Adversary& a = costs.adversary;
-    const double ground = a.proposer_share * static_cast<double>(a.coalition_verifiers) / a.verifiers;
-    // What keeps one watch worth its cost while all jackpots, ground ones included, come out of the income.
-    const double jackpot = over(needed_win(setting, costs), setting.forced_rate);
-    const double outlay = jackpot * (model.jackpots_per_task() + ground * model.probed_assignments());
+    // What keeps one watch worth its cost while all jackpots come out of the income.
+    const double outlay = over(needed_win(setting, costs), setting.forced_rate) * model.jackpots_per_task();
     return {
         .name = "treasury.sustains",
         .role = "whistleblower",

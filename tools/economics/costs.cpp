@@ -45,6 +45,7 @@ Parameters chain_defaults() {
     out.verifiers_per_segment = chain.verifiers_per_segment;
     out.slash_to_winner_bps = chain.slash_to_winner_bps;
     out.dispute_extension_blocks = chain.dispute_extension_blocks;
+    out.contributor_bond = static_cast<Grains>(chain.contributor_bond.grains);
     return out;
 }
 

@@ -35,6 +35,7 @@ struct Parameters {
     std::uint32_t tax_bps = 500;
     std::uint32_t slash_to_winner_bps = 0;
     std::uint32_t dispute_extension_blocks = 0;
+    Grains contributor_bond = 0;
 
     bool operator==(const Parameters&) const = default;
 };
@@ -58,8 +59,7 @@ struct Adversary {
     std::uint32_t watchers = 50;
     std::uint32_t coalition_watchers = 5;  ///< overlook what the coalition's verifier did
     std::uint32_t idle_watchers = 5;       ///< offline, or unwilling
-    double proposer_share = 0.05;          ///< of the decisive blocks, proposed by the coalition
-    std::uint32_t grinding_tries = 1'000;  ///< blocks that such a proposer can try in time
+    std::uint32_t contributors = 2;        ///< seats of the coalition in the beacon; they speak last in every round
 };
 
 enum class Mode : std::uint8_t { kExact = 1, kTolerance = 2 };

@@ -3,8 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
-
-#include <tools/economics/odds.hpp>
+#include <limits>
 
 namespace assay::economics {
 namespace {
@@ -40,24 +39,26 @@ double Model::dispute_failure(const SolverPlan& plan) const {
     return plan.withheld || costs_.mode == Mode::kTolerance ? 0.0 : setting_.dispute_failure;
 }
 
-double Model::conviction(const SolverPlan& plan) const {
-    const double looked = looked_at();
+double Model::noticed(const SolverPlan& plan, double found) const {
     const Urn urn{setting_.segments + 1, plan.wrong, setting_.checked};
-    const double told = plan.detection * looked;
     // Right segments are refuted too when replays reject falsely: every draw then tells with at least that rate.
-    const double falsely = costs_.false_rejection * looked;
-    const auto noticed = [&](double wrong) {
-        const double more = falsely < 1.0 ? std::max(0.0, 1.0 - (1.0 - wrong) / (1.0 - falsely)) : 1.0;
-        return 1.0 - std::pow(1.0 - falsely, setting_.checked) * (1.0 - probability_of_notice(urn, more));
-    };
-    const double refuted = noticed(told * (1.0 - dispute_failure(plan)));
-    if (!plan.grinding) {
-        return refuted;
-    }
-    const double draw_tells = noticed(told);
-    const double share = costs_.adversary.proposer_share;
-    const double no_good_draw = std::pow(draw_tells, costs_.adversary.grinding_tries);
-    return (1.0 - share) * refuted + (draw_tells > 0.0 ? share * no_good_draw * refuted / draw_tells : 0.0);
+    const double falsely = costs_.false_rejection * looked_at();
+    const double more = falsely < 1.0 ? std::max(0.0, 1.0 - (1.0 - found) / (1.0 - falsely)) : 1.0;
+    return 1.0 - std::pow(1.0 - falsely, setting_.checked) * (1.0 - probability_of_notice(urn, more));
+}
+
+SeedChoice Model::chosen_draw(const SolverPlan& plan) const {
+    return choose_seed(noticed(plan, plan.detection * looked_at()), plan.contributors);
+}
+
+double Model::conviction(const SolverPlan& plan) const {
+    const double told = plan.detection * looked_at();
+    return noticed(plan, told * (1.0 - dispute_failure(plan))) * still_told(plan);
+}
+
+double Model::still_told(const SolverPlan& plan) const {
+    const double tells = noticed(plan, plan.detection * looked_at());
+    return tells > 0.0 ? chosen_draw(plan).bad / tells : 1.0;
 }
 
 double Model::honest_solver() const {
@@ -70,8 +71,8 @@ Expectation Model::solver(const SolverPlan& plan) const {
     const double convicted = conviction(plan);
     const double recovered = plan.self_challenge ? winner() : 0.0;
     const Adversary& a = costs_.adversary;
-    const double drawn =
-        static_cast<double>(setting_.checked) * plan.wrong / (static_cast<double>(setting_.segments) + 1.0);
+    const double drawn = still_told(plan) * static_cast<double>(setting_.checked) * plan.wrong /
+                         (static_cast<double>(setting_.segments) + 1.0);
     const double failure = dispute_failure(plan);
     // Disputes that honest verifiers lose pay the solver; who accepted a refuted segment pays its self-challenger.
     const double won = drawn * plan.detection * looked_at() * failure * winner() * asy(setting_.challenger_bond);
@@ -85,20 +86,35 @@ Expectation Model::solver(const SolverPlan& plan) const {
     out.payoff =
         (1.0 - convicted) * asy(setting_.net_reward()) - plan.cost -
         asy(setting_.transaction_fee) * (setting_.solver_transactions + (plan.self_challenge ? convicted : 0.0)) -
-        convicted * (1.0 - recovered) * asy(setting_.solver_bond) + won + acceptors;
+        convicted * (1.0 - recovered) * asy(setting_.solver_bond) + won + acceptors -
+        chosen_draw(plan).withheld * asy(setting_.withholding);
     out.gain = out.payoff - honest_solver();
     return out;
 }
 
 SolverPlan Model::worst_skip(SolverPlan plan) const {
     SolverPlan worst = plan;
-    double most = -1e300;
+    double most = -std::numeric_limits<double>::infinity();
     for (std::uint32_t skipped = 1; skipped <= setting_.segments; ++skipped) {
         plan.wrong = skipped;
         plan.cost = asy(setting_.segment_cost) * (setting_.segments - skipped);
         if (const double gain = solver(plan).gain; gain > most) {
             most = gain;
             worst = plan;
+        }
+    }
+    return worst;
+}
+
+SolverPlan Model::worst_choice(SolverPlan plan) const {
+    SolverPlan worst = plan;
+    double most = -std::numeric_limits<double>::infinity();
+    const std::uint32_t all = costs_.adversary.contributors;
+    for (plan.contributors = std::min(1U, all); plan.contributors <= all; ++plan.contributors) {
+        const SolverPlan tried = worst_skip(plan);
+        if (const double gain = solver(tried).gain; gain > most) {
+            most = gain;
+            worst = tried;
         }
     }
     return worst;
@@ -229,20 +245,24 @@ Expectation Model::self_slashing() const {
     return out;
 }
 
-Expectation Model::jackpot_grinding() const {
+double Model::own_jackpot() const {
     const Adversary& a = costs_.adversary;
+    const double drawn = 1.0 - probability_of_none({a.watchers, a.coalition_watchers, setting_.watchers});
     const WatchDraw draw{a.watchers, a.coalition_watchers, independent_watchers(a), setting_.watchers};
+    const double tips = setting_.watchers * static_cast<double>(a.coalition_watchers) / a.watchers;
+    return drawn > 0.0
+               ? (asy(setting_.jackpot) * expected_jackpot_share(draw) - tips * asy(setting_.transaction_fee)) / drawn
+               : 0.0;
+}
+
+Expectation Model::biased_jackpots(std::uint32_t contributors) const {
+    const Adversary& a = costs_.adversary;
     const double drawn = 1.0 - probability_of_none({a.watchers, a.coalition_watchers, setting_.watchers});
     const double success = setting_.forced_rate * drawn;
-    const double found = -std::expm1(a.grinding_tries * std::log1p(-std::min(success, 1.0 - 1e-15)));
-    const double tips = setting_.watchers * static_cast<double>(a.coalition_watchers) / a.watchers;
-    const double won =
-        drawn > 0.0
-            ? (asy(setting_.jackpot) * expected_jackpot_share(draw) - tips * asy(setting_.transaction_fee)) / drawn
-            : 0.0;
+    const SeedChoice choice = choose_seed(1.0 - success, contributors);
     Expectation out;
-    out.gain = a.proposer_share * (found - success) * won;
-    out.payoff = honest_verifier() + out.gain + success * won;
+    out.gain = (1.0 - success - choice.bad) * own_jackpot() - choice.withheld * asy(setting_.withholding);
+    out.payoff = honest_verifier() + out.gain + success * own_jackpot();
     return out;
 }
 

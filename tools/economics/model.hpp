@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include <tools/economics/odds.hpp>
 #include <tools/economics/setting.hpp>
 
 /// What each deviation brings on average, in closed form. All amounts are in ASY; a gain is over honest play of the
@@ -16,7 +17,7 @@ struct SolverPlan {
     double detection = 1.0;       ///< a replay of a wrong segment tells
     bool self_challenge = false;  ///< when a wrong segment is refuted, an account of its own is the first to say so
     bool withheld = false;        ///< the wrong checkpoints cannot be fetched: there is nothing to play a dispute about
-    bool grinding = false;        ///< the coalition proposes some of the decisive blocks, and chooses among draws
+    std::uint32_t contributors = 0;  ///< of the beacon, which choose among seeds until no draw tells
 };
 
 /// A deviation's outcome. `gain` is payoff less the honest payoff of the same seat.
@@ -36,11 +37,15 @@ class Model {
     double watched() const;
     /// Of `wrong` segments at least one is refuted.
     double conviction(const SolverPlan& plan) const;
+    /// The choice of a solver whose accomplices contribute to the beacon: among seeds whose draw does not tell.
+    SeedChoice chosen_draw(const SolverPlan& plan) const;
 
     double honest_solver() const;
     Expectation solver(const SolverPlan& plan) const;
     /// `plan` with the number of skipped segments, 1 .. N, that brings most; skipped segments cost nothing.
     SolverPlan worst_skip(SolverPlan plan) const;
+    /// The same with the number of contributors, none only if the coalition has none, that brings most.
+    SolverPlan worst_choice(SolverPlan plan) const;
 
     // A verifier, for one assignment with a probe.
     double honest_verifier() const;
@@ -60,7 +65,11 @@ class Model {
     Expectation empty_task() const;
     Expectation flooding(std::uint32_t disputes) const;
     Expectation self_slashing() const;
-    Expectation jackpot_grinding() const;
+    /// What the coalition's watchers win on average when one of them is drawn for its own forced verdict.
+    double own_jackpot() const;
+    /// Accomplices that contribute to the beacon choose among seeds until one of the coalition's watchers is drawn for
+    /// its own forced verdict.
+    Expectation biased_jackpots(std::uint32_t contributors) const;
 
     // The treasury.
     /// Assignments with a probe, on average: the initialisation has none.
@@ -75,6 +84,10 @@ class Model {
   private:
     double winner() const { return static_cast<double>(setting_.winner_bps) / 10'000.0; }
     double dispute_failure(const SolverPlan& plan) const;
+    /// How much less often the draw tells when it is chosen.
+    double still_told(const SolverPlan& plan) const;
+    /// What one draw of verifiers and segments shows: `found` of a wrong segment that is drawn is noticed.
+    double noticed(const SolverPlan& plan, double found) const;
     /// Expected 2^-n for the n other watchers of a watch that are active.
     double shared_with_others() const;
 

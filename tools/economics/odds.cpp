@@ -73,4 +73,14 @@ double expected_jackpot_share(const WatchDraw& draw) {
     return out;
 }
 
+SeedChoice choose_seed(double bad, std::uint32_t contributors) {
+    SeedChoice out{.bad = bad};
+    for (std::uint32_t withheld = 1; withheld <= contributors; ++withheld) {
+        const double all_bad = out.bad * std::pow(bad, choose(contributors, withheld));
+        out.withheld += withheld * (out.bad - all_bad);
+        out.bad = all_bad;
+    }
+    return out;
+}
+
 }  // namespace assay::economics

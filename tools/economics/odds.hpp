@@ -31,4 +31,13 @@ struct WatchDraw {
 /// i / 2^(i+j-1).
 double expected_jackpot_share(const WatchDraw& draw);
 
+/// A choice among the seeds of a round of the beacon, by contributors of one owner that speak last (BCN-8).
+struct SeedChoice {
+    double bad = 0.0;       ///< every seed is: the secrets are not withheld
+    double withheld = 0.0;  ///< secrets on average
+};
+/// When a seed is bad with probability `bad`, independently: `contributors` look at the one with all their secrets, then
+/// at those without one of them, without two, and take the first that is not. At most 16 contributors.
+SeedChoice choose_seed(double bad, std::uint32_t contributors);
+
 }  // namespace assay::economics

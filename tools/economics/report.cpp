@@ -36,8 +36,7 @@ json to_json(const AttackResult& attack) {
         {"detection", optional(attack.detection)},
         {"detection_error", attack.detection_error},
         {"formula_detection", optional(attack.model_detection)},
-        {"deterred", attack.deterred()},
-        {"by_parameters", attack.by_parameters}};
+        {"deterred", attack.deterred()}};
 }
 
 json to_json(const PopulationResult& population) {
@@ -105,6 +104,7 @@ json to_json(const Setting& setting) {
         {"solver_bond", grains(setting.solver_bond)},
         {"verifier_bond", grains(setting.verifier_bond)},
         {"challenger_bond", grains(setting.challenger_bond)},
+        {"withholding", grains(setting.withholding)},
         {"training_cost", grains(setting.training_cost())}};
 }
 
@@ -169,7 +169,8 @@ json to_json(const Parameters& p) {
         {"forced_error_bps", p.forced_error_bps},
         {"tax_bps", p.tax_bps},
         {"slash_to_winner_bps", p.slash_to_winner_bps},
-        {"dispute_extension_blocks", p.dispute_extension_blocks}};
+        {"dispute_extension_blocks", p.dispute_extension_blocks},
+        {"contributor_bond", grains(p.contributor_bond)}};
 }
 
 json to_json(const Constraint& constraint) {

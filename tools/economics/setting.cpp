@@ -110,6 +110,7 @@ Setting make_setting(const Parameters& p, const Costs& costs, const TaskCosts& t
     out.forced_rate = static_cast<double>(p.forced_error_bps) / 10'000.0;
     out.winner_bps = p.slash_to_winner_bps;
     out.extension_blocks = p.dispute_extension_blocks;
+    out.withholding = p.contributor_bond / 10;
     const double missed = missed_clock(costs, p.dispute_extension_blocks);
     out.dispute_failure = 1.0 - (1.0 - costs.responder_failure) * (1.0 - missed);
     out.checked = std::min(p.segments_checked, task.segments + 1);

@@ -26,6 +26,7 @@ struct Setting {
     Grains solver_bond = 0;
     Grains verifier_bond = 0;
     Grains challenger_bond = 0;
+    Grains withholding = 0;  ///< what a contributor loses that keeps its secret (BCN-8)
 
     // What work costs.
     Grains segment_cost = 0;

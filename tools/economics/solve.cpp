@@ -22,6 +22,7 @@ constexpr std::uint32_t kTaxStep = 25;
 constexpr std::uint32_t kMostTax = 5'000;
 constexpr std::uint32_t kBondStep = 25;
 constexpr std::uint32_t kMostBond = 1'000'000;
+constexpr double kMostContributorBond = 1e9;  // ASY
 constexpr std::uint32_t kMostAssignments = 256;  // PAR-1: with the evaluation
 
 struct Need {
@@ -131,10 +132,13 @@ std::vector<Constraint> complete(Parameters& p, const Costs& costs) {
     const Bond challenger = fit(needs_of(constraints, "challenger_bond", p, costs));
     p.challenger_bond = challenger.least;
     p.challenger_bond_bps = challenger.bps;
+    p.contributor_bond = 1;
     for (const Constraint& constraint : constraints) {
         if (constraint.parameter == "dispute_extension_blocks") {
             p.dispute_extension_blocks =
                 std::max(p.dispute_extension_blocks, static_cast<std::uint32_t>(std::ceil(constraint.need)));
+        } else if (constraint.parameter == "contributor_bond" && constraint.need < kMostContributorBond) {
+            p.contributor_bond = std::max(p.contributor_bond, rounded_up(constraint.need));
         }
     }
     return check(p, costs);

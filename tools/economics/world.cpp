@@ -2,6 +2,7 @@
 #include <tools/economics/world.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <optional>
 #include <utility>
 
@@ -163,14 +164,25 @@ class Play {
         });
     }
 
+    /// Draws by one seed after another, with all secrets, without one of the accomplices', without two, until one is
+    /// good; `owner` pays for what is withheld. Without a good one nothing is.
+    template <class Draw>
+    void choose_seed(std::uint32_t contributors, std::uint32_t owner, const Draw& draw_is_good) {
+        for (std::uint32_t withheld = 0; withheld <= contributors; ++withheld) {
+            for (std::uint32_t set = 0; set < 1U << contributors; ++set) {
+                if (std::popcount(set) == static_cast<int>(withheld) && draw_is_good()) {
+                    pay(owner, s_.withholding * withheld, ledger_.burned);
+                    return;
+                }
+            }
+        }
+    }
+
     void draw() {
-        draw_once();
-        if (!work_.grinding || !random_.chance(costs_.adversary.proposer_share)) {
-            return;
-        }
-        for (std::uint32_t i = 1; i < costs_.adversary.grinding_tries && draw_tells(); ++i) {
+        choose_seed(work_.contributors, solver_, [this] {
             draw_once();
-        }
+            return !draw_tells();
+        });
     }
 
     void verify() {
@@ -204,15 +216,12 @@ class Play {
         }
     }
 
-    /// Whether the verdict is forced, and who watches it. A proposer of the decisive block tries until it suits it.
+    /// Whether the verdict is forced, and who watches it.
     std::pair<bool, std::vector<std::uint32_t>> lottery(std::size_t index) {
         const bool seated = index == 0;
-        const std::uint32_t tries = seated && round_.jackpot_grinding && random_.chance(costs_.adversary.proposer_share)
-                                        ? costs_.adversary.grinding_tries
-                                        : 1;
         std::vector<std::uint32_t> watchers;
         bool forced = false;
-        for (std::uint32_t i = 0; i < tries; ++i) {
+        choose_seed(seated ? round_.contributors : 0, drawn_[index].verifier, [&] {
             forced = random_.chance(s_.forced_rate);
             const bool bound = seated && round_.watcher != kAnybody && s_.watchers > 0;
             watchers = pick(
@@ -225,10 +234,8 @@ class Play {
                 watchers.push_back(round_.watcher);
             }
             const auto ours = [this](std::uint32_t id) { return agent(id).strategy == Strategy::kCoalition; };
-            if (forced && std::any_of(watchers.begin(), watchers.end(), ours)) {
-                break;
-            }
-        }
+            return forced && std::any_of(watchers.begin(), watchers.end(), ours);
+        });
         return {forced, watchers};
     }
 

@@ -61,7 +61,7 @@ struct SolverWork {
     Grains cost = 0;
     double detection = 1.0;
     bool withheld = false;
-    bool grinding = false;
+    std::uint32_t contributors = 0;  ///< accomplices in the beacon, who choose a draw that does not tell
     bool self_slashing = false;  ///< disputes itself at once
     bool stalling = false;       ///< disputes are lost by missed clocks alone: every move comes in the last block
 };
@@ -75,7 +75,7 @@ struct Round {
     std::optional<SolverWork> work = {};  ///< instead of what the solver's strategy says
     bool self_challenge = false;          ///< the solver's and the seat's owner is first to dispute what is found
     std::uint32_t tipped_sybils = 0;      ///< accounts of the seat's verifier that challenge when it is forced
-    bool jackpot_grinding = false;        ///< the seat's verifier may propose the block that draws
+    std::uint32_t contributors = 0;       ///< accomplices of the seat's verifier in the beacon
     std::uint32_t floods = 0;             ///< disputes of honest segments by the last Sybil
 };
 

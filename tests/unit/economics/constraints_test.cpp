@@ -178,6 +178,8 @@ TEST_CASE("economics: each constraint fails when what it stands on is taken away
     fails("solver.detection", [](Parameters& p, Costs&) { p.segments_checked = 1; });
     fails("watcher.active", [](Parameters& p, Costs&) { p.forced_error_bps = 0; });
     fails("treasury.sustains", [](Parameters& p, Costs&) { p.tax_bps = 0; });
+    fails("beacon.draws", [](Parameters& p, Costs&) { p.contributor_bond = 10 * kGrainsPerAsy; });
+    fails("beacon.jackpots", [](Parameters& p, Costs&) { p.contributor_bond = kGrainsPerAsy; });
     fails("slash.burns", [](Parameters& p, Costs&) { p.slash_to_winner_bps = 10'000; });
     fails("clock.last_second", [](Parameters& p, Costs&) { p.dispute_extension_blocks = 12; });
     fails("solver.participation", [](Parameters&, Costs& c) { c.false_rejection = 0.9; });

@@ -12,4 +12,10 @@ inline Costs modest_costs() {
     return out;
 }
 
+/// `parameters` with a contributor's bond that no task of these costs makes worth losing.
+inline Parameters with_contributor_bond(Parameters parameters) {
+    parameters.contributor_bond = 100'000'000 * kGrainsPerAsy;
+    return parameters;
+}
+
 }  // namespace assay::economics

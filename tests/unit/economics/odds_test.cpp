@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -81,6 +82,29 @@ TEST_CASE("odds: splitting into Sybils wins no more than the whole jackpot") {
         CHECK(expected_jackpot_share({10, 10, 0, draws}) <= doctest::Approx(1.0));
     }
     CHECK(expected_jackpot_share({10, 10, 0, 3}) == doctest::Approx(0.75));
+}
+
+TEST_CASE("odds: a choice of seeds is that of looking at every outcome of every seed") {
+    constexpr std::uint32_t kContributors = 3;
+    constexpr std::uint32_t kSeeds = 1U << kContributors;
+    constexpr double kBad = 0.3;
+    double bad = 0.0;
+    double withheld = 0.0;
+    for (std::uint32_t good = 0; good < (1U << kSeeds); ++good) {
+        const int goods = std::popcount(good);
+        const double weight = std::pow(1.0 - kBad, goods) * std::pow(kBad, static_cast<int>(kSeeds) - goods);
+        int fewest = static_cast<int>(kContributors) + 1;
+        for (std::uint32_t seed = 0; seed < kSeeds; ++seed) {
+            fewest = (good >> seed & 1U) != 0 ? std::min(fewest, std::popcount(seed)) : fewest;
+        }
+        bad += good == 0 ? weight : 0.0;
+        withheld += good == 0 ? 0.0 : weight * fewest;
+    }
+    const SeedChoice choice = choose_seed(kBad, kContributors);
+    CHECK(choice.bad == doctest::Approx(bad));
+    CHECK(choice.withheld == doctest::Approx(withheld));
+    CHECK(choose_seed(kBad, 0).bad == kBad);
+    CHECK(choose_seed(kBad, 0).withheld == 0.0);
 }
 
 /// Conviction by looking at every draw of segments and, for each of them, of verifiers.

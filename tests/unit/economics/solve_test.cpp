@@ -23,7 +23,7 @@ TEST_CASE("economics: the solver's parameters satisfy every constraint, and cost
     CHECK(all_hold(check(solution.parameters, costs)));
     CHECK(solution.feasible > 0);
     CHECK(solution.feasible < solution.candidates);
-    REQUIRE(all_hold(check(chain_defaults(), costs)));
+    REQUIRE(all_hold(check(with_contributor_bond(chain_defaults()), costs)));
     CHECK(solution.overhead <= overhead(chain_defaults(), costs));
 }
 
@@ -36,7 +36,7 @@ TEST_CASE("economics: there are parameters that do for dear tasks too") {
 }
 
 TEST_CASE("economics: the recommended parameters do at every value, for a larger coalition, more outages and slow replays") {
-    Parameters p = chain_defaults();
+    Parameters p = with_contributor_bond(chain_defaults());
     p.solver_bond_bps = 10'000;
     p.verifier_bond_bps = p.challenger_bond_bps = 1'000;
     p.segments_checked_max = 5;
@@ -61,6 +61,16 @@ TEST_CASE("economics: the recommended parameters do at every value, for a larger
     }
 }
 
+TEST_CASE("economics: the chain's contributor bond is high enough for tasks up to the usual one, and for those alone") {
+    Costs costs = default_costs();
+    for (const Constraint& constraint : check(chain_defaults(), costs)) {
+        CAPTURE(constraint.task);
+        CAPTURE(constraint.name);
+        const bool is_dear = constraint.task != "small" && constraint.task != "usual";
+        CHECK(constraint.holds() == !(is_dear && constraint.parameter == "contributor_bond"));
+    }
+}
+
 TEST_CASE("economics: what binds is tight: a tenth less of a bond or of the tax breaks a constraint") {
     const Costs costs = default_costs();
     const Parameters found = solve(chain_defaults(), costs, {}).parameters;
@@ -72,6 +82,7 @@ TEST_CASE("economics: what binds is tight: a tenth less of a bond or of the tax 
     const auto less = [](std::uint32_t bps) { return bps * 9 / 10; };
     CHECK(breaks([&](Parameters& p) { p.solver_bond_bps = less(p.solver_bond_bps); }));
     CHECK(breaks([&](Parameters& p) { p.verifier_bond_bps = less(p.verifier_bond_bps); }));
+    CHECK(breaks([&](Parameters& p) { p.contributor_bond = p.contributor_bond / 10 * 9; }));
     CHECK(breaks([&](Parameters& p) { p.tax_bps -= 25; }));
     CHECK(breaks([&](Parameters& p) { p.segments_checked -= 1; }));
 }
