@@ -184,18 +184,29 @@ std::size_t BroadcastIndex::operator()(std::size_t i) const {
     return out;
 }
 
+namespace {
+
+// `f` of the two constants' elements at the same place, into `out`; once where both have one value only.
+template <class Values, class F>
+void zip(const Constant& a, const Constant& b, const program::Dims& dims, std::uint64_t count, Values& out, const F& f) {
+    const BroadcastIndex ia(a.dims, dims);
+    const BroadcastIndex ib(b.dims, dims);
+    const bool is_uniform = a.is_uniform() && b.is_uniform();
+    for (std::uint64_t i = 0; i < (is_uniform ? std::min<std::uint64_t>(count, 1) : count); ++i) {
+        out.push_back(f(ia(i), ib(i)));
+    }
+    shrink(out);
+}
+
+}  // namespace
+
 Constant zip_reals(
     const Constant& a, const Constant& b, const program::Dims& dims, ElementType type, const RealOperation& f
 ) {
     Constant out = empty_like(type, dims);
-    const bool is_uniform = a.is_uniform() && b.is_uniform();
-    const std::uint64_t count = is_uniform ? std::min<std::uint64_t>(out.count(), 1) : out.count();
-    const BroadcastIndex ia(a.dims, dims);
-    const BroadcastIndex ib(b.dims, dims);
-    for (std::uint64_t i = 0; i < count; ++i) {
-        out.reals.push_back(rounded(type, f(a.real(ia(i)), b.real(ib(i)))));
-    }
-    shrink(out.reals);
+    zip(a, b, dims, out.count(), out.reals, [&](std::size_t i, std::size_t j) {
+        return rounded(type, f(a.real(i), b.real(j)));
+    });
     return out;
 }
 
@@ -203,14 +214,9 @@ Constant zip_integers(
     const Constant& a, const Constant& b, const program::Dims& dims, ElementType type, const IntegerOperation& f
 ) {
     Constant out = empty_like(type, dims);
-    const bool is_uniform = a.is_uniform() && b.is_uniform();
-    const std::uint64_t count = is_uniform ? std::min<std::uint64_t>(out.count(), 1) : out.count();
-    const BroadcastIndex ia(a.dims, dims);
-    const BroadcastIndex ib(b.dims, dims);
-    for (std::uint64_t i = 0; i < count; ++i) {
-        out.integers.push_back(wrapped(type, f(a.integer(ia(i)), b.integer(ib(i)))));
-    }
-    shrink(out.integers);
+    zip(a, b, dims, out.count(), out.integers, [&](std::size_t i, std::size_t j) {
+        return wrapped(type, f(a.integer(i), b.integer(j)));
+    });
     return out;
 }
 
