@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <span>
+#include <utility>
 #include <variant>
 
 #include <core/base/assert.hpp>
@@ -42,39 +44,47 @@ struct Change {
     std::optional<Hash256> value_hash;
 };
 
-/// A node being changed: its heap is of the children but for those at `changed`.
-struct Work {
-    Node node;
-    Heap heap;
-    Positions changed = 0;
-};
-
 /// One batch of changes on its way down the tree. Depth is at most 64 nibbles, so the recursion is bounded.
 class Updater {
   public:
-    Updater(const NodeReader& reader, std::uint64_t version) : reader_(reader), version_(version) {}
+    Updater(const NodeReader& reader, std::uint64_t version, NodeCache& cache)
+        : reader_(reader), version_(version), cache_(cache) {}
 
     TreeUpdate run(std::optional<std::uint64_t> base_version, std::span<const Change> changes) {
-        Work root;
-        if (base_version) {
-            const NodeKey old{*base_version, {}};
-            root = load(old);
-            out_.stale.push_back(old);
+        if (cache_.made >= cache_.nodes_max) {
+            cache_.root.reset();
+            cache_.made = 0;
         }
-        apply(root, changes);
-        out_.root = write(root);
+        std::unique_ptr<KeptNode>& root = cache_.root;
+        if (!base_version) {
+            root = make();
+        } else if (root == nullptr || root->version != *base_version) {
+            root = load(NodeKey{*base_version, {}});
+        }
+        if (base_version) {
+            out_.stale.push_back(NodeKey{*base_version, {}});
+        }
+        apply(*root, changes);
+        out_.root = write(*root);
         return std::move(out_);
     }
 
   private:
-    Work load(const NodeKey& key) {
-        Work work{read(reader_, key), {}, 0};
-        work.heap = heap_of(work.node, out_.hashes);
-        return work;
+    std::unique_ptr<KeptNode> make() {
+        ++cache_.made;
+        return std::make_unique<KeptNode>();
+    }
+
+    std::unique_ptr<KeptNode> load(const NodeKey& key) {
+        auto kept = make();
+        kept->version = key.version;
+        kept->node = read(reader_, key);
+        kept->heap = heap_of(kept->node, out_.hashes);
+        return kept;
     }
 
     /// Applies `changes`, all below the current path, to the children of `work`.
-    void apply(Work& work, std::span<const Change> changes) {
+    void apply(KeptNode& work, std::span<const Change> changes) {
         const std::size_t depth = path_.size();
         ASSERT(depth < kMaxNibbles);
         while (!changes.empty()) {
@@ -85,26 +95,31 @@ class Updater {
             }
             path_.push_back(nibble);
             Child& child = work.node.children[nibble];
-            Child after = apply_to_child(child, changes.first(count));
+            Child after = apply_to_child(child, work.below[nibble], changes.first(count));
             if (after != child) {
                 child = after;
                 work.changed |= Positions{1} << (kWidth + nibble);
+            }
+            if (!std::holds_alternative<InnerRef>(child) || cache_.made >= cache_.nodes_max) {
+                work.below[nibble].reset();
             }
             path_.pop_back();
             changes = changes.subspan(count);
         }
     }
 
-    Child apply_to_child(const Child& old, std::span<const Change> changes) {
+    Child apply_to_child(const Child& old, std::unique_ptr<KeptNode>& kept, std::span<const Change> changes) {
         if (const auto* inner = std::get_if<InnerRef>(&old)) {
-            Work work = load(NodeKey{inner->version, path_});
-            ASSERT(work.heap[1].hash == inner->hash);
-            apply(work, changes);
-            if (work.changed == 0) {
+            if (kept == nullptr || kept->version != inner->version || kept->heap[1].hash != inner->hash) {
+                kept = load(NodeKey{inner->version, path_});
+                ASSERT(kept->heap[1].hash == inner->hash);
+            }
+            apply(*kept, changes);
+            if (kept->changed == 0) {
                 return old;
             }
             out_.stale.push_back(NodeKey{inner->version, path_});
-            return collapse(work);
+            return collapse(*kept);
         }
         std::vector<Change> puts;
         const auto* leaf = std::get_if<LeafHashes>(&old);
@@ -123,24 +138,24 @@ class Updater {
         if (leaf_waits) {
             puts.push_back(Change{leaf->key_hash, leaf->value_hash});
         }
-        return build(puts);
+        return build(kept, puts);
     }
 
     /// The subtree of `puts` alone, where nothing was before.
-    Child build(std::span<const Change> puts) {
+    Child build(std::unique_ptr<KeptNode>& kept, std::span<const Change> puts) {
         if (puts.empty()) {
             return Empty{};
         }
         if (puts.size() == 1) {
             return LeafHashes{puts.front().key_hash, *puts.front().value_hash};
         }
-        Work work;
-        apply(work, puts);
-        return collapse(work);
+        kept = make();
+        apply(*kept, puts);
+        return collapse(*kept);
     }
 
     /// JMT-3: a node with one leaf left below it becomes that leaf.
-    Child collapse(Work& work) {
+    Child collapse(KeptNode& work) {
         const Child* only = nullptr;
         for (const Child& child : work.node.children) {
             if (std::holds_alternative<InnerRef>(child) ||
@@ -154,14 +169,16 @@ class Updater {
         return only == nullptr ? Child{Empty{}} : *only;
     }
 
-    Hash256 write(Work& work) {
-        refresh(work.heap, work.node, work.changed, out_.hashes);
+    Hash256 write(KeptNode& work) {
+        refresh(work.heap, work.node, std::exchange(work.changed, 0), out_.hashes);
+        work.version = version_;
         out_.nodes.emplace_back(NodeKey{version_, path_}, codec::encode(work.node));
         return work.heap[1].hash;
     }
 
     const NodeReader& reader_;
-    std::uint64_t version_;
+    const std::uint64_t version_;
+    NodeCache& cache_;
     Bytes path_;
     TreeUpdate out_;
 };
@@ -179,6 +196,9 @@ Bytes to_key(const NodeKey& key) {
     return out;
 }
 
+NodeCache::NodeCache(std::size_t max) : nodes_max(max) {}
+NodeCache::~NodeCache() = default;
+
 const Hash256& empty_tree_root() noexcept {
     static const Hash256 kRoot = [] {
         constexpr std::string_view kText = "SPARSE_MERKLE_PLACEHOLDER_HASH__";
@@ -194,7 +214,8 @@ TreeUpdate update_tree(
     const NodeReader& reader,
     std::optional<std::uint64_t> base_version,
     std::uint64_t version,
-    const std::map<Bytes, std::optional<Bytes>>& changes
+    const std::map<Bytes, std::optional<Bytes>>& changes,
+    NodeCache* cache
 ) {
     ASSERT(!base_version || *base_version < version);
     std::vector<Change> hashed;
@@ -206,7 +227,8 @@ TreeUpdate update_tree(
         }
     }
     std::sort(hashed.begin(), hashed.end(), [](const Change& a, const Change& b) { return a.key_hash < b.key_hash; });
-    auto update = Updater(reader, version).run(base_version, hashed);
+    NodeCache none(0);
+    auto update = Updater(reader, version, cache != nullptr ? *cache : none).run(base_version, hashed);
     for (const Change& change : hashed) {
         update.hashes += change.value_hash ? 2U : 1U;
     }
@@ -221,7 +243,8 @@ TreeUpdate extend_tree(
     for (const LeafHashes& leaf : leaves) {
         puts.push_back(Change{leaf.key_hash, leaf.value_hash});
     }
-    TreeUpdate update = Updater(reader, version).run(begun ? std::optional(version) : std::nullopt, puts);
+    NodeCache none(0);
+    TreeUpdate update = Updater(reader, version, none).run(begun ? std::optional(version) : std::nullopt, puts);
     // Nothing goes: every node that was read is among those to write, under its old key.
     update.stale.clear();
     return update;

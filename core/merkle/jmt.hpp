@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <tuple>
@@ -47,6 +48,22 @@ inline constexpr std::string_view kInnerPrefix = "JMT::IntrnalNode";  // spelled
 /// JMT-1: the root of the empty tree, the ASCII bytes SPARSE_MERKLE_PLACEHOLDER_HASH__.
 const Hash256& empty_tree_root() noexcept;
 
+struct KeptNode;
+
+/// Nodes that an update left in memory, so that the next one neither reads nor hashes them again. They may be of another
+/// tree than the one that is updated next: a node counts only where its parent names its version and its hash, the
+/// root where its version is asked for. For one tree at a time, whose versions follow each other.
+struct NodeCache {
+    explicit NodeCache(std::size_t max);
+    ~NodeCache();
+    NodeCache(const NodeCache&) = delete;
+    NodeCache& operator=(const NodeCache&) = delete;
+
+    const std::size_t nodes_max;  ///< a node takes about 2.5 kB
+    std::size_t made = 0;         ///< since it was empty; at least as many as there are
+    std::unique_ptr<KeptNode> root;
+};
+
 /// Applies `changes` (raw key -> new value, nullopt deletes) to the tree of `base_version` (nullopt: empty tree) and
 /// returns the tree of `version` (> base_version). With no changes the root node is carried over to `version`.
 /// A node that storage lost or altered is a bug or a broken disk, never an answer: it aborts through ASSERT.
@@ -54,7 +71,8 @@ TreeUpdate update_tree(
     const NodeReader& reader,
     std::optional<std::uint64_t> base_version,
     std::uint64_t version,
-    const std::map<Bytes, std::optional<Bytes>>& changes
+    const std::map<Bytes, std::optional<Bytes>>& changes,
+    NodeCache* cache = nullptr
 );
 
 /// The leaf a path ends in, as hashes.

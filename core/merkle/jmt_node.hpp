@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <tuple>
 #include <variant>
 
@@ -68,6 +69,16 @@ Hash256 hash_of(const Node& node);
 using Positions = std::uint32_t;
 /// Brings `heap` to `node`, whose children at `changed` are others than those that the heap is of.
 void refresh(Heap& heap, const Node& node, Positions changed, std::uint64_t& hashes);
+
+/// A node in memory with those of its children that were needed lately. Its heap is of the children but for those at
+/// `changed`.
+struct KeptNode {
+    std::uint64_t version = 0;
+    Node node;
+    Heap heap;
+    Positions changed = 0;
+    std::array<std::unique_ptr<KeptNode>, kWidth> below;
+};
 
 /// A stored node, unchecked; the root of a version; the node behind a reference. What is not there or does not hash
 /// right aborts.

@@ -22,6 +22,7 @@ namespace assay::node {
 namespace {
 
 constexpr std::size_t kCacheBytes = 64U << 20U;
+constexpr std::size_t kCachedNodes = 25'000;  // about as much
 
 std::optional<consensus::ProvenKey> prove_leaf(
     const storage::Snapshot& snapshot, Height height, const std::optional<merkle::LeafHashes>& leaf
@@ -130,7 +131,8 @@ Application::Application(storage::Store& store, Clock clock, bool keeps_blocks, 
       clock_(std::move(clock)),
       keeps_blocks_(keeps_blocks),
       keep_(keep),
-      cache_(std::make_shared<StateCache>(kCacheBytes)) {
+      cache_(std::make_shared<StateCache>(kCacheBytes)),
+      nodes_(kCachedNodes) {
     const auto snapshot = store_.snapshot();
     if (is_restoring(*snapshot)) {
         return;  // what is there is half a snapshot: init() begins anew
@@ -278,7 +280,8 @@ consensus::FinalizeResult Application::finalize(const consensus::FinalizeRequest
     );
     Pending pending{.meta = state->meta(), .batch = {}, .changes = {}};
     Meta& meta = pending.meta;
-    meta.app_hash = write_state(pending.batch, state->snapshot(), state->height().value, block.height, outcome.changes);
+    meta.app_hash =
+        write_state(pending.batch, state->snapshot(), state->height().value, block.height, outcome.changes, &nodes_);
     meta.height = block.height;
     history::index_block(pending.batch, block, outcome, time_referee(*state, block.txs, outcome, clock_));
     if (keeps_blocks_) {

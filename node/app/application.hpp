@@ -13,6 +13,7 @@
 #include <core/base/bytes.hpp>
 #include <core/base/integers.hpp>
 #include <core/base/result.hpp>
+#include <core/merkle/jmt.hpp>
 #include <core/merkle/range.hpp>
 #include <consensus/state_machine.hpp>
 #include <contracts/chain/chain.hpp>
@@ -110,6 +111,7 @@ class Application final : public consensus::StateMachine {
     const bool keeps_blocks_;
     const std::uint64_t keep_;
     const std::shared_ptr<StateCache> cache_;
+    merkle::NodeCache nodes_;  ///< of the tree of the last finalized block
     mutable VerifiedSignatures verified_;  ///< by check, for finalize
     mutable std::mutex mutex_;
     std::shared_ptr<const CommittedState> committed_;  ///< null before init

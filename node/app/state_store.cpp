@@ -108,9 +108,10 @@ Hash256 write_state(
     const storage::Snapshot& snapshot,
     std::optional<std::uint64_t> base,
     Height height,
-    const contracts::Changes& changes
+    const contracts::Changes& changes,
+    merkle::NodeCache* nodes
 ) {
-    auto update = merkle::update_tree(TreeReader(snapshot), base, height.value, changes);
+    auto update = merkle::update_tree(TreeReader(snapshot), base, height.value, changes, nodes);
     for (auto& [key, node] : update.nodes) {
         batch.put(Column::kTree, merkle::to_key(key), std::move(node));
     }

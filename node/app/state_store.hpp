@@ -72,7 +72,8 @@ Hash256 write_state(
     const storage::Snapshot& snapshot,
     std::optional<std::uint64_t> base,
     Height height,
-    const contracts::Changes& changes
+    const contracts::Changes& changes,
+    merkle::NodeCache* nodes = nullptr
 );
 
 /// Erases what only the state of `height` needs, so that states are kept from the next height on; that one is in

@@ -169,6 +169,53 @@ TEST_CASE("JMT-3 JMT-4: after random puts and deletes the root is that of the so
     }
 }
 
+/// The changes of one version and others that never became one.
+Changes random_changes(std::mt19937_64& random, std::uint64_t key_space) {
+    Changes changes;
+    const bool shrink = random() % 3 == 0;
+    for (std::uint64_t i = random() % 60; i > 0; --i) {
+        const bool remove = random() % 5 < (shrink ? 4U : 1U);
+        changes[key_of(random() % key_space)] =
+            remove ? std::nullopt : std::optional(Bytes{static_cast<std::uint8_t>(random() % 4)});
+    }
+    return changes;
+}
+
+TEST_CASE("JMT-3 JMT-4: an update with nodes in memory is the one without, after abandoned ones too") {
+    for (const std::size_t nodes_max : {std::size_t{0}, std::size_t{7}, std::size_t{10'000}}) {
+        std::mt19937_64 random(nodes_max + 5);
+        Store store;
+        NodeCache cache(nodes_max);
+        std::uint64_t hashes_saved = 0;
+        for (std::uint64_t version = 0; version < 80; ++version) {
+            const auto base = version == 0 ? std::nullopt : std::optional(version - 1);
+            for (std::uint64_t abandoned = random() % 3; abandoned > 0; --abandoned) {
+                static_cast<void>(update_tree(store, base, version, random_changes(random, 300), &cache));
+            }
+            const Changes changes = random_changes(random, 300);
+            const auto kept = update_tree(store, base, version, changes, &cache);
+            const auto plain = update_tree(store, base, version, changes);
+            REQUIRE(kept.root == plain.root);
+            REQUIRE(kept.nodes == plain.nodes);
+            REQUIRE(kept.stale == plain.stale);
+            hashes_saved += plain.hashes - kept.hashes;
+            store.add(plain);
+        }
+        CHECK((hashes_saved > 0) == (nodes_max > 0));
+    }
+}
+
+TEST_CASE("JMT-3: a node in memory of another tree is not taken for this one's") {
+    NodeCache cache(1'000);
+    std::mt19937_64 random(1);
+    Store one;
+    Store other;
+    one.add(update_tree(one, std::nullopt, 1, random_changes(random, 300), &cache));
+    other.add(update_tree(other, std::nullopt, 2, random_changes(random, 300)));
+    const Changes changes = random_changes(random, 300);
+    CHECK(update_tree(other, 2, 3, changes, &cache).root == update_tree(other, 2, 3, changes).root);
+}
+
 TEST_CASE("JMT-3: deleting every key leads back to the empty root") {
     Store store;
     Changes puts;
