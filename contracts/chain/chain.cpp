@@ -34,22 +34,26 @@ Result<Tx, TxError> decode_tx(ByteView tx_bytes, const Params& params) {
     return *std::move(tx);
 }
 
-bool has_signature(const Tx& tx) {
-    return crypto::verify_signature(tx.body.sender, signing_hash(tx.body).view(), tx.signature);
+bool has_signature(const Tx& tx, const VerifySignature& verify) {
+    return verify(tx.body.sender, signing_hash(tx.body).view(), tx.signature);
 }
 
-Result<void, TxError> check_signature(const Tx& tx, const std::string& chain_id, bool known_signed) {
-    // TX-3
+// TX-3
+Result<void, TxError> check_chain(const Tx& tx, const std::string& chain_id) {
     if (tx.body.chain_id != chain_id) {
         return Unexpected{TxError::kWrongChain};
     }
-    if (!known_signed && !has_signature(tx)) {
+    return {};
+}
+
+Result<void, TxError> check_signature(const Tx& tx, const VerifySignature& verify) {
+    if (!has_signature(tx, verify)) {
         return Unexpected{TxError::kBadSignature};
     }
     return {};
 }
 
-Result<void, TxError> check_fee(const StateView& view, const Params& params, const Tx& tx, std::size_t size_bytes) {
+Result<void, TxError> check_fee(const Account& sender, const Params& params, const Tx& tx, std::size_t size_bytes) {
     // TX-7
     const auto for_size = checked_mul<std::uint64_t>(params.fee_per_byte.grains, size_bytes);
     if (!for_size) {
@@ -59,7 +63,7 @@ Result<void, TxError> check_fee(const StateView& view, const Params& params, con
     if (!needed || tx.body.fee.grains < *needed) {
         return Unexpected{TxError::kFeeTooLow};
     }
-    if (get_account(view, tx.body.sender).balance < tx.body.fee) {
+    if (sender.balance < tx.body.fee) {
         return Unexpected{TxError::kCannotPayFee};
     }
     return {};
@@ -74,8 +78,7 @@ Result<void, TxError> check_nonce(std::uint64_t nonce, std::uint64_t expected) {
 }
 
 /// TX-8: what every transaction that can pay costs, whatever becomes of it.
-void charge(Overlay& state, const Tx& tx) {
-    Account account = get_account(state, tx.body.sender);
+void charge(Overlay& state, Account account, const Tx& tx) {
     account.balance = subtract(account.balance, tx.body.fee);
     ++account.nonce;
     set_account(state, tx.body.sender, account);
@@ -111,11 +114,15 @@ Result<void, TxError> apply_tx(Run& run, ByteView tx_bytes, bool known_signed, R
     TRY_ASSIGN(const Tx tx, decode_tx(tx_bytes, run.params));
     receipt.gas = gas_of(tx, tx_bytes.size(), run.params);
     receipt.action = action_name(tx.body.action);
-    TRY(check_signature(tx, run.chain_id, known_signed));
+    TRY(check_chain(tx, run.chain_id));
+    if (!known_signed) {
+        TRY(check_signature(tx, crypto::verify_signature));
+    }
     receipt.sender = tx.body.sender;
-    TRY(check_nonce(tx.body.nonce, get_account(run.state, tx.body.sender).nonce));
-    TRY(check_fee(run.state, run.params, tx, tx_bytes.size()));
-    charge(run.state, tx);
+    const Account sender = get_account(run.state, tx.body.sender);
+    TRY(check_nonce(tx.body.nonce, sender.nonce));
+    TRY(check_fee(sender, run.params, tx, tx_bytes.size()));
+    charge(run.state, sender, tx);
     const Cause cause{
         .tx = receipt.tx, .actor = tx.body.sender, .nonce = tx.body.nonce, .tx_size_bytes = tx_bytes.size()};
     auto traces = apply_action(run, tx, cause);
@@ -197,29 +204,33 @@ Result<Changes, GenesisError> make_genesis(const Genesis& genesis) {
     return state.changes();
 }
 
-Result<Tx, TxError> check_stateless(ByteView tx_bytes, const std::string& chain_id, const Params& params) noexcept {
+Result<Tx, TxError> check_stateless(
+    ByteView tx_bytes, const std::string& chain_id, const Params& params, const VerifySignature& verify
+) noexcept {
     TRY_ASSIGN(Tx tx, decode_tx(tx_bytes, params));
-    TRY(check_signature(tx, chain_id, false));
+    TRY(check_chain(tx, chain_id));
+    TRY(check_signature(tx, verify));
     TRY(check_action_stateless(tx.body.action));
     return tx;
 }
 
-bool is_signed(ByteView tx_bytes, const Params& params) noexcept {
+bool is_signed(ByteView tx_bytes, const Params& params, const VerifySignature& verify) noexcept {
     const auto tx = decode_tx(tx_bytes, params);
-    return tx && has_signature(*tx);
+    return tx && has_signature(*tx, verify);
 }
 
 Result<void, TxError> check_tx(
     const StateView& view, const Params& params, const Tx& tx, std::size_t size_bytes, std::uint64_t expected_nonce
 ) noexcept {
     // TX-9
+    const Account sender = get_account(view, tx.body.sender);
     TRY(check_nonce(tx.body.nonce, expected_nonce));
-    TRY(check_fee(view, params, tx, size_bytes));
-    if (expected_nonce != get_account(view, tx.body.sender).nonce) {
+    TRY(check_fee(sender, params, tx, size_bytes));
+    if (expected_nonce != sender.nonce) {
         return {};  // what comes before it decides the rest
     }
     Overlay state = Overlay::over(view);
-    charge(state, tx);
+    charge(state, sender, tx);
     TRY(check_action_stateful(state, params, tx.body.sender, tx.body.action));
     if (const auto* prove = std::get_if<ProveMove>(&tx.body.action)) {
         TRY(judge_proof(state, *prove));

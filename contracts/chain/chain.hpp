@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include <core/base/bytes.hpp>
 #include <core/base/integers.hpp>
 #include <core/base/result.hpp>
+#include <core/crypto/keys.hpp>
 #include <contracts/chain/state.hpp>
 #include <contracts/chain/transaction.hpp>
 #include <contracts/chain/tx_error.hpp>
@@ -79,12 +81,20 @@ struct BlockOutcome {
     std::uint64_t referee_partials = 0;  ///< partials recomputed; the node measures their time itself
 };
 
+/// ENC-2: crypto::verify_signature, or what answers as it does and remembers the keys it has met.
+using VerifySignature = std::function<bool(const AccountId&, ByteView, const Signature&)>;
+
 /// Decodes and checks what needs no state: encoding, size, chain id, signature, ranges of the action's fields.
-Result<Tx, TxError> check_stateless(ByteView tx_bytes, const std::string& chain_id, const Params& params) noexcept;
+Result<Tx, TxError> check_stateless(
+    ByteView tx_bytes, const std::string& chain_id, const Params& params,
+    const VerifySignature& verify = crypto::verify_signature
+) noexcept;
 
 /// Whether the bytes are a transaction that carries its sender's signature (TX-1 to TX-3, whatever chain it names).
 /// Depends on the bytes and the limit on their size alone, so it can be found out before the block, on any thread.
-bool is_signed(ByteView tx_bytes, const Params& params) noexcept;
+bool is_signed(
+    ByteView tx_bytes, const Params& params, const VerifySignature& verify = crypto::verify_signature
+) noexcept;
 
 /// Whether `tx` could be executed on `view` right now, at the nonce the state asks for; for mempools. `params` are the
 /// view's. `expected_nonce` lets a mempool check a transaction that follows others of the same sender.

@@ -2,6 +2,7 @@
 #include <core/crypto/keys.hpp>
 
 #include <algorithm>
+#include <bit>
 
 #include <secp256k1.h>
 #include <secp256k1_extrakeys.h>
@@ -79,14 +80,27 @@ Signature SecretKey::sign(ByteView message, const std::array<std::uint8_t, 32>& 
     return out;
 }
 
-bool verify_signature(const AccountId& signer, ByteView message, const Signature& signature) noexcept {
+std::optional<PublicKey> PublicKey::of(const AccountId& account) noexcept {
     secp256k1_xonly_pubkey point{};
-    if (secp256k1_xonly_pubkey_parse(context(), &point, signer.data.data()) != 1) {
-        return false;
+    if (secp256k1_xonly_pubkey_parse(context(), &point, account.data.data()) != 1) {
+        return std::nullopt;
     }
+    PublicKey key;
+    static_assert(sizeof(point.data) == sizeof(key.point_));
+    key.point_ = std::bit_cast<decltype(key.point_)>(point);
+    return key;
+}
+
+bool PublicKey::verifies(ByteView message, const Signature& signature) const noexcept {
+    const auto point = std::bit_cast<secp256k1_xonly_pubkey>(point_);
     return secp256k1_schnorrsig_verify(
                context(), signature.data.data(), message.data(), message.size(), &point
            ) == 1;
+}
+
+bool verify_signature(const AccountId& signer, ByteView message, const Signature& signature) noexcept {
+    const auto key = PublicKey::of(signer);
+    return key && key->verifies(message, signature);
 }
 
 }  // namespace assay::crypto

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 
 #include <core/base/bytes.hpp>
 #include <core/base/result.hpp>
@@ -32,6 +33,20 @@ class SecretKey {
   private:
     SecretKey() = default;
     std::array<std::uint8_t, 32> secret_{};
+};
+
+/// A public key found to be on the curve, to verify more than one signature with: finding that out is a tenth of a
+/// verification.
+class PublicKey {
+  public:
+    /// nullopt for an account that is not the x coordinate of a point.
+    static std::optional<PublicKey> of(const AccountId& account) noexcept;
+    /// ENC-2, as verify_signature() for the key's account.
+    bool verifies(ByteView message, const Signature& signature) const noexcept;
+
+  private:
+    PublicKey() = default;
+    std::array<std::uint8_t, 64> point_{};
 };
 
 /// ENC-2: BIP-340 verification; false for a public key that is not on the curve.

@@ -2,6 +2,7 @@
 #include <node/app/application.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <stdexcept>
 #include <tuple>
 #include <utility>
@@ -222,7 +223,7 @@ consensus::CheckResult Application::check(ByteView tx, consensus::CheckKind kind
         use(*decoded);
         return out;
     }
-    const auto decoded = contracts::check_stateless(tx, state->chain_id(), state->params());
+    const auto decoded = contracts::check_stateless(tx, state->chain_id(), state->params(), std::cref(verifier_));
     if (!decoded) {
         out.code = code_of(decoded.error());
         return out;
@@ -276,7 +277,7 @@ consensus::FinalizeResult Application::finalize(const consensus::FinalizeRequest
         .misbehaviour = block.misbehaviour,
         .absent = block.absent};
     auto outcome = contracts::apply_block(
-        *state, state->chain_id(), context, block.txs, find_signed(block.txs, state->params(), verified_)
+        *state, state->chain_id(), context, block.txs, find_signed(block.txs, state->params(), verifier_, verified_)
     );
     Pending pending{.meta = state->meta(), .batch = {}, .changes = {}};
     Meta& meta = pending.meta;

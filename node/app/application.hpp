@@ -112,6 +112,7 @@ class Application final : public consensus::StateMachine {
     const std::uint64_t keep_;
     const std::shared_ptr<StateCache> cache_;
     merkle::NodeCache nodes_;  ///< of the tree of the last finalized block
+    SignatureVerifier verifier_;
     mutable VerifiedSignatures verified_;  ///< by check, for finalize
     mutable std::mutex mutex_;
     std::shared_ptr<const CommittedState> committed_;  ///< null before init

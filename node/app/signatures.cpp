@@ -2,6 +2,7 @@
 #include <node/app/signatures.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <thread>
 #include <utility>
 
@@ -11,6 +12,7 @@ namespace assay::node {
 namespace {
 
 constexpr std::size_t kGeneration = 200'000;
+constexpr std::size_t kKeys = 100'000;
 /// Fewer signatures than this are not worth a thread.
 constexpr std::size_t kThreadSignatures = 16;
 
@@ -29,8 +31,33 @@ void VerifiedSignatures::add(const Hash256& tx) {
     recent_.insert(tx);
 }
 
+std::optional<crypto::PublicKey> SignatureVerifier::find(const AccountId& signer) const {
+    const std::lock_guard lock(mutex_);
+    const auto known = keys_.find(signer);
+    return known == keys_.end() ? std::nullopt : std::optional(known->second);
+}
+
+bool SignatureVerifier::operator()(const AccountId& signer, ByteView message, const Signature& signature) const {
+    if (const auto known = find(signer)) {
+        return known->verifies(message, signature);
+    }
+    const auto key = crypto::PublicKey::of(signer);
+    if (!key || !key->verifies(message, signature)) {
+        return false;
+    }
+    const std::lock_guard lock(mutex_);
+    if (keys_.size() >= kKeys) {
+        keys_.clear();
+    }
+    keys_.emplace(signer, *key);
+    return true;
+}
+
 std::vector<bool> find_signed(
-    const std::vector<Bytes>& txs, const contracts::Params& params, VerifiedSignatures& verified
+    const std::vector<Bytes>& txs,
+    const contracts::Params& params,
+    const SignatureVerifier& verifier,
+    VerifiedSignatures& verified
 ) {
     std::vector<bool> out(txs.size());
     std::vector<std::pair<std::size_t, Hash256>> unknown;
@@ -47,7 +74,7 @@ std::vector<bool> find_signed(
     std::vector<char> is_signed(unknown.size());
     const auto verify = [&](std::size_t part) {
         for (std::size_t k = unknown.size() * part / parts; k < unknown.size() * (part + 1) / parts; ++k) {
-            is_signed[k] = contracts::is_signed(txs[unknown[k].first], params) ? 1 : 0;
+            is_signed[k] = contracts::is_signed(txs[unknown[k].first], params, std::cref(verifier)) ? 1 : 0;
         }
     };
     std::vector<std::jthread> threads;

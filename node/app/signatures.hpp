@@ -2,11 +2,15 @@
 #pragma once
 
 #include <mutex>
+#include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include <consensus/hash_set.hpp>
 #include <contracts/params/params.hpp>
 #include <core/base/bytes.hpp>
+#include <core/crypto/keys.hpp>
+#include <node/app/seeded_hash.hpp>
 
 namespace assay::node {
 
@@ -23,10 +27,26 @@ class VerifiedSignatures {
     consensus::HashSet older_;  ///< what recent_ was when it was full
 };
 
+/// Verifies signatures with the keys of signers that it has met before. Thread-safe.
+class SignatureVerifier {
+  public:
+    /// What crypto::verify_signature says.
+    bool operator()(const AccountId& signer, ByteView message, const Signature& signature) const;
+
+  private:
+    std::optional<crypto::PublicKey> find(const AccountId& signer) const;
+
+    mutable std::mutex mutex_;
+    mutable std::unordered_map<AccountId, crypto::PublicKey, SeededHash> keys_;  ///< of valid signatures
+};
+
 /// For each transaction whether it is signed (contracts::is_signed), or false where that has not been found out. Those
 /// that `verified` does not have are verified on all cores, and added.
 std::vector<bool> find_signed(
-    const std::vector<Bytes>& txs, const contracts::Params& params, VerifiedSignatures& verified
+    const std::vector<Bytes>& txs,
+    const contracts::Params& params,
+    const SignatureVerifier& verifier,
+    VerifiedSignatures& verified
 );
 
 }  // namespace assay::node

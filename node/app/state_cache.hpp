@@ -4,13 +4,14 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <mutex>
 #include <optional>
+#include <unordered_map>
 
 #include <contracts/chain/state.hpp>
 #include <core/base/bytes.hpp>
 #include <core/base/integers.hpp>
+#include <node/app/seeded_hash.hpp>
 
 namespace assay::node {
 
@@ -38,7 +39,7 @@ class StateCache {
         mutable std::mutex mutex;
         Height height;
         std::size_t bytes = 0;
-        std::map<Bytes, std::optional<Bytes>> slots;
+        std::unordered_map<Bytes, std::optional<Bytes>, SeededHash> slots;
     };
     static std::size_t part_of(const Bytes& key);
     void put(Part& part, const Bytes& key, const std::optional<Bytes>& value) const;

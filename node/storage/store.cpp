@@ -51,6 +51,16 @@ std::vector<const Batch::Change*> in_order(const Batch& batch) {
     return out;
 }
 
+/// At most what RocksDB makes of `batch`, so that it is not moved while it grows.
+std::size_t size_of(const Batch& batch) {
+    constexpr std::size_t kChangeBytes = 16;  // a tag, the column, two lengths
+    std::size_t bytes = kChangeBytes;
+    for (const Batch::Change& change : batch.changes()) {
+        bytes += kChangeBytes + change.key.size() + (change.value ? change.value->size() : 0);
+    }
+    return bytes;
+}
+
 rocksdb::ColumnFamilyOptions make_column_options(const StoreOptions& store) {
     // A file where so many of so many neighbours erase something is compacted soon: pruning frees the disk.
     constexpr std::size_t kWindow = 4'096;
@@ -180,7 +190,7 @@ void Store::write(const Batch& batch, bool sync) {
         throw StorageError("database: an earlier write failed");
     }
     constexpr std::size_t kProtectionBytesPerKey = 8;
-    rocksdb::WriteBatch out(0, 0, kProtectionBytesPerKey, 0);
+    rocksdb::WriteBatch out(size_of(batch), 0, kProtectionBytesPerKey, 0);
     // Failed until the database says otherwise: a write that throws on the way is a failed one too.
     impl_->failed = true;
     for (const Batch::Change* const ordered : in_order(batch)) {

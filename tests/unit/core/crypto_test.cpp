@@ -110,6 +110,9 @@ TEST_CASE("generated keys differ and a signature binds key and message") {
     const Signature signature = one.sign(message);
     CHECK(verify_signature(one.account(), message, signature));
     CHECK_FALSE(verify_signature(two.account(), message, signature));
+    CHECK(PublicKey::of(one.account()).value().verifies(message, signature));
+    CHECK_FALSE(PublicKey::of(two.account()).value().verifies(message, signature));
+    CHECK_FALSE(PublicKey::of(AccountId{}).has_value());
     message.back() ^= 1U;
     CHECK_FALSE(verify_signature(one.account(), message, signature));
     std::array<std::uint8_t, 32> secret = one.bytes();
