@@ -2,6 +2,7 @@
 #include <verifier/engine/fused/digit_kernel.hpp>
 
 #include <algorithm>
+#include <array>
 
 #include <core/base/assert.hpp>
 #include <verifier/engine/fused/microkernel.hpp>
@@ -137,9 +138,13 @@ void pack_digits(
     }
 }
 
-// The sums of a block of the result, of each weight, in four tiles: upper left, upper right, lower left, lower right.
+// The sums of a block of the result, tile by tile (upper left, upper right, lower left, lower right) and weight by weight.
+template <std::size_t digits>
 struct alignas(64) Sums {
-    std::int32_t tiles[2 * kMaxDigits - 1][4][kTileRows][kTileRows];
+    static constexpr std::size_t kWeights = 2 * digits - 1;
+    std::int32_t tiles[4][kWeights][kTileRows][kTileRows];
+    std::size_t row = 0;  // of the block in the result
+    std::size_t col = 0;
 };
 
 // All tiles are whole.
@@ -152,7 +157,9 @@ struct alignas(64) TileConfig {
 };
 
 template <std::size_t digits>
-ASSAY_TILES void multiply_block(const std::int8_t* left, const std::int8_t* right, std::size_t depth, Sums& sums) {
+ASSAY_TILES void multiply_block(
+    const std::int8_t* left, const std::int8_t* right, std::size_t depth, Sums<digits>& sums
+) {
     constexpr std::size_t kStep = 2 * kTileBytes;
     for (std::size_t weight = 0; weight < 2 * digits - 1; ++weight) {
         _tile_zero(0);
@@ -173,28 +180,47 @@ ASSAY_TILES void multiply_block(const std::int8_t* left, const std::int8_t* righ
                 _tile_dpbssd(3, 5, 7);
             }
         }
-        _tile_stored(0, sums.tiles[weight][0], kTileDepth);
-        _tile_stored(1, sums.tiles[weight][1], kTileDepth);
-        _tile_stored(2, sums.tiles[weight][2], kTileDepth);
-        _tile_stored(3, sums.tiles[weight][3], kTileDepth);
+        _tile_stored(0, sums.tiles[0][weight], kTileDepth);
+        _tile_stored(1, sums.tiles[1][weight], kTileDepth);
+        _tile_stored(2, sums.tiles[2][weight], kTileDepth);
+        _tile_stored(3, sums.tiles[3][weight], kTileDepth);
     }
 }
 
-// The sum over all weights, as NUM-16 has it, rounded to doubles.
+// The sum over all weights of eight columns, as NUM-16 has it, rounded to doubles.
 template <std::size_t digits>
-ASSAY_TILES ASSAY_INLINE __m512d join_weights(const Sums& sums, std::size_t row, std::size_t col) {
-    const auto load = [&](std::size_t weight) ASSAY_TILES {
-        const auto& tile = sums.tiles[weight][row / kTileRows * 2 + col / kTileRows];
-        return _mm256_load_si256(reinterpret_cast<const __m256i*>(&tile[row % kTileRows][col % kTileRows]));
+ASSAY_TILES ASSAY_INLINE __m512d join_weights(const std::int32_t* from) {
+    constexpr std::size_t kStep = kTileRows * kTileRows;
+    const auto load = [from](std::size_t weight) ASSAY_TILES {
+        return _mm256_load_si256(reinterpret_cast<const __m256i*>(from + weight * kStep));
     };
     if constexpr (digits == 1) {
         return _mm512_cvtepi32_pd(load(0));
+    } else {
+        __m512i sum = _mm512_cvtepi32_epi64(load(2 * digits - 2));
+#pragma GCC unroll 8
+        for (std::size_t weight = 2 * digits - 2; weight > 0; --weight) {
+            sum = _mm512_add_epi64(_mm512_slli_epi64(sum, 8), _mm512_cvtepi32_epi64(load(weight - 1)));
+        }
+        return _mm512_cvtepi64_pd(sum);
     }
-    __m512i sum = _mm512_cvtepi32_epi64(load(2 * digits - 2));
-    for (std::size_t weight = 2 * digits - 2; weight-- > 0;) {
-        sum = _mm512_add_epi64(_mm512_slli_epi64(sum, 8), _mm512_cvtepi32_epi64(load(weight)));
+}
+
+template <std::size_t digits>
+ASSAY_TILES void finish_block(const Sums<digits>& sums, std::size_t rows, std::size_t cols, const ProductFinish& finish) {
+    for (std::size_t tile = 0; tile < 4; ++tile) {
+        const std::size_t row = sums.row + tile / 2 * kTileRows;
+        for (std::size_t half = 0; half < kTileRows; half += kLanes) {
+            const std::size_t col = sums.col + tile % 2 * kTileRows + half;
+            const __mmask8 mask = columns_mask(col, cols);
+            const std::size_t end = mask == 0 ? row : std::min(row + kTileRows, rows);
+            const std::int32_t* from = sums.tiles[tile][0][0] + half;
+            for (std::size_t i = row; i < end; ++i, from += kTileRows) {
+                const __m512d scale_a = _mm512_set1_pd(finish.scale_a[i]);
+                finish_vector(join_weights<digits>(from), scale_a, col, i * cols + col, mask, finish);
+            }
+        }
     }
-    return _mm512_cvtepi64_pd(sum);
 }
 
 template <std::size_t digits>
@@ -205,21 +231,22 @@ ASSAY_TILES void multiply_digits(
     constexpr std::size_t kBlock = DigitKernel::kBlockRows;
     const std::size_t row_bytes = rounded_up(depth, kTileDepth) * digits;
     const TileConfig config;
-    Sums sums;
+    // What the unit has stored can be read back only after a while, so a block is finished when the next is multiplied.
+    std::array<Sums<digits>, 2> sums;
+    std::size_t blocks = 0;
     _tile_loadconfig(&config);
     for (std::size_t col = 0; col < cols; col += kBlock) {
-        for (std::size_t row = 0; row < rows; row += kBlock) {
-            multiply_block<digits>(left + row * row_bytes, right + col * row_bytes, depth, sums);
-            for (std::size_t i = 0; i < std::min(kBlock, rows - row); ++i) {
-                const __m512d scale_a = _mm512_set1_pd(finish.scale_a[row + i]);
-                for (std::size_t j = 0; j < std::min(kBlock, cols - col); j += kLanes) {
-                    const std::size_t at = (row + i) * cols + col + j;
-                    const __mmask8 mask = columns_mask(col + j, cols);
-                    finish_vector(join_weights<digits>(sums, i, j), scale_a, col + j, at, mask, finish);
-                }
+        for (std::size_t row = 0; row < rows; row += kBlock, ++blocks) {
+            Sums<digits>& block = sums[blocks % 2];
+            block.row = row;
+            block.col = col;
+            multiply_block<digits>(left + row * row_bytes, right + col * row_bytes, depth, block);
+            if (blocks > 0) {
+                finish_block<digits>(sums[(blocks - 1) % 2], rows, cols, finish);
             }
         }
     }
+    finish_block<digits>(sums[(blocks - 1) % 2], rows, cols, finish);
     _tile_release();
 }
 

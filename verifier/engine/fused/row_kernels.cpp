@@ -142,12 +142,29 @@ std::int32_t frexp_exponent(std::uint32_t magnitude) {
 // NUM-14: the limit is 2^p, and 127 for operands of 8 bits.
 double limit_of(std::uint32_t precision) { return precision == 7 ? 127.0 : power_of_two(precision); }
 
-ASSAY_INLINE double quantised(float x, double scale, double limit) {
+// Floats give what doubles give where 2^k is a normal one: the product with it is exact, or so small that 0 is nearest, or
+// beyond every limit. Numbers of 22 bits are rounded like those of 51.
+bool fits_floats(std::uint32_t precision, std::int64_t k) { return precision <= 22 && k >= -126 && k <= 127; }
+
+template <class Real>
+ASSAY_INLINE Real quantised(float x, Real scale, Real limit) {
+    constexpr Real kBias = sizeof(Real) == sizeof(double) ? static_cast<Real>(kRoundingBias) : Real{0x1.8p23F};
     const std::uint32_t magnitude = std::bit_cast<std::uint32_t>(x) & kMagnitude;
-    double scaled = static_cast<double>(magnitude < kInfinity ? x : 0.0F) * scale;
+    Real scaled = static_cast<Real>(magnitude < kInfinity ? x : 0.0F) * scale;
     scaled = scaled > limit ? limit : scaled;
     scaled = scaled < -limit ? -limit : scaled;
-    return (scaled + kRoundingBias) - kRoundingBias;
+    return (scaled + kBias) - kBias;
+}
+
+template <class Real, class T>
+ASSAY_INLINE void quantise_run(const float* __restrict from, std::size_t count, Real scale, Real limit, T* __restrict to) {
+    for (std::size_t j = 0; j < count; ++j) {
+        if constexpr (sizeof(T) == 2) {
+            to[j] = static_cast<T>(static_cast<std::int32_t>(quantised(from[j], scale, limit)));
+        } else {
+            to[j] = static_cast<T>(quantised(from[j], scale, limit));
+        }
+    }
 }
 
 template <class T>
@@ -156,17 +173,16 @@ ASSAY_INLINE void quantise_block(Extent at, const float* x, const Quantisation& 
     for (std::size_t i = 0; i < at.rows; ++i) {
         const std::int32_t* exponents = how.is_shared ? how.exponent : how.exponent + i * how.chunks;
         for (std::size_t c = 0; c < how.chunks; ++c) {
-            const double scale = power_of_two(std::int64_t{how.precision} - exponents[c]);
+            const std::int64_t k = std::int64_t{how.precision} - exponents[c];
+            const double scale = power_of_two(k);
             const std::size_t first = c * how.chunk;
             const std::size_t count = std::min(how.chunk, at.cols - first);
-            const float* __restrict from = x + i * at.cols + first;
-            T* __restrict to = out + i * at.cols + first;
-            for (std::size_t j = 0; j < count; ++j) {
-                if constexpr (sizeof(T) == 2) {
-                    to[j] = static_cast<T>(static_cast<std::int32_t>(quantised(from[j], scale, limit)));
-                } else {
-                    to[j] = static_cast<T>(quantised(from[j], scale, limit));
-                }
+            const float* from = x + i * at.cols + first;
+            T* to = out + i * at.cols + first;
+            if (fits_floats(how.precision, k)) {
+                quantise_run(from, count, static_cast<float>(scale), static_cast<float>(limit), to);
+            } else {
+                quantise_run(from, count, scale, limit, to);
             }
         }
     }
