@@ -13,7 +13,7 @@ bool DigitKernel::fits(std::uint32_t, std::size_t) { return false; }
 
 DigitKernel::DigitKernel(std::uint32_t) { ASSERT(false); }
 
-std::size_t DigitKernel::packed_size(std::size_t, std::size_t) const { return digits_; }
+std::size_t DigitKernel::packed_size(std::size_t, std::size_t) const { return digits_ + precision_; }
 
 template <class Stored>
 void DigitKernel::pack_left(const Stored*, std::size_t, std::size_t, std::size_t, std::int8_t*) const {}

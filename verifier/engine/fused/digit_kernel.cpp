@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 #include <core/base/assert.hpp>
 #include <verifier/engine/fused/microkernel.hpp>
@@ -27,6 +28,11 @@ constexpr std::size_t kMaxTerms = (std::size_t{1} << 17U) - 1;  // products of t
 // The fewest that hold the limit of NUM-14.
 std::size_t digits_of(std::uint32_t precision) {
     return precision <= 7 ? 1 : precision <= 14 ? 2 : precision <= 22 ? 3 : 4;
+}
+
+// Whether a sum of products of operands, not only of their digits, is below 2^31.
+bool is_sum_narrow(std::uint32_t precision, std::size_t depth) {
+    return 2 * precision + static_cast<std::uint32_t>(std::bit_width(depth - 1)) <= 30;
 }
 
 constexpr std::size_t rounded_up(std::size_t n, std::size_t unit) { return (n + unit - 1) / unit * unit; }
@@ -187,26 +193,30 @@ ASSAY_TILES void multiply_block(
     }
 }
 
-// The sum over all weights of eight columns, as NUM-16 has it, rounded to doubles.
-template <std::size_t digits>
+// The sum over all weights of eight columns, as NUM-16 has it, rounded to doubles; `is_narrow` when it fits an int32.
+template <std::size_t digits, bool is_narrow>
 ASSAY_TILES ASSAY_INLINE __m512d join_weights(const std::int32_t* from) {
-    constexpr std::size_t kStep = kTileRows * kTileRows;
+    constexpr std::size_t kTop = 2 * digits - 2;
     const auto load = [from](std::size_t weight) ASSAY_TILES {
-        return _mm256_load_si256(reinterpret_cast<const __m256i*>(from + weight * kStep));
+        return _mm256_load_si256(reinterpret_cast<const __m256i*>(from + weight * kTileRows * kTileRows));
     };
-    if constexpr (digits == 1) {
-        return _mm512_cvtepi32_pd(load(0));
+    if constexpr (is_narrow) {
+        __m256i sum = load(kTop);
+        for (std::size_t weight = kTop; weight > 0; --weight) {
+            sum = _mm256_add_epi32(_mm256_slli_epi32(sum, 8), load(weight - 1));
+        }
+        return _mm512_cvtepi32_pd(sum);
     } else {
-        __m512i sum = _mm512_cvtepi32_epi64(load(2 * digits - 2));
+        __m512i sum = _mm512_cvtepi32_epi64(load(kTop));
 #pragma GCC unroll 8
-        for (std::size_t weight = 2 * digits - 2; weight > 0; --weight) {
+        for (std::size_t weight = kTop; weight > 0; --weight) {
             sum = _mm512_add_epi64(_mm512_slli_epi64(sum, 8), _mm512_cvtepi32_epi64(load(weight - 1)));
         }
         return _mm512_cvtepi64_pd(sum);
     }
 }
 
-template <std::size_t digits>
+template <bool is_narrow, std::size_t digits>
 ASSAY_TILES void finish_block(const Sums<digits>& sums, std::size_t rows, std::size_t cols, const ProductFinish& finish) {
     for (std::size_t tile = 0; tile < 4; ++tile) {
         const std::size_t row = sums.row + tile / 2 * kTileRows;
@@ -217,13 +227,13 @@ ASSAY_TILES void finish_block(const Sums<digits>& sums, std::size_t rows, std::s
             const std::int32_t* from = sums.tiles[tile][0][0] + half;
             for (std::size_t i = row; i < end; ++i, from += kTileRows) {
                 const __m512d scale_a = _mm512_set1_pd(finish.scale_a[i]);
-                finish_vector(join_weights<digits>(from), scale_a, col, i * cols + col, mask, finish);
+                finish_vector(join_weights<digits, is_narrow>(from), scale_a, col, i * cols + col, mask, finish);
             }
         }
     }
 }
 
-template <std::size_t digits>
+template <std::size_t digits, bool is_narrow>
 ASSAY_TILES void multiply_digits(
     const std::int8_t* left, const std::int8_t* right, std::size_t rows, std::size_t cols, std::size_t depth,
     const ProductFinish& finish
@@ -242,11 +252,11 @@ ASSAY_TILES void multiply_digits(
             block.col = col;
             multiply_block<digits>(left + row * row_bytes, right + col * row_bytes, depth, block);
             if (blocks > 0) {
-                finish_block<digits>(sums[(blocks - 1) % 2], rows, cols, finish);
+                finish_block<is_narrow>(sums[(blocks - 1) % 2], rows, cols, finish);
             }
         }
     }
-    finish_block<digits>(sums[(blocks - 1) % 2], rows, cols, finish);
+    finish_block<is_narrow>(sums[(blocks - 1) % 2], rows, cols, finish);
     _tile_release();
 }
 
@@ -265,7 +275,7 @@ bool DigitKernel::is_available() {
 
 bool DigitKernel::fits(std::uint32_t precision, std::size_t depth) { return digits_of(precision) * depth <= kMaxTerms; }
 
-DigitKernel::DigitKernel(std::uint32_t precision) : digits_(digits_of(precision)) {}
+DigitKernel::DigitKernel(std::uint32_t precision) : precision_(precision), digits_(digits_of(precision)) {}
 
 std::size_t DigitKernel::packed_size(std::size_t rows, std::size_t depth) const {
     return rounded_up(rows, kBlockRows) * rounded_up(depth, kTileDepth) * digits_;
@@ -298,10 +308,12 @@ void DigitKernel::multiply(
 ) const {
 #if defined(ASSAY_HAS_TILES)
     switch (digits_) {
-        case 1: return multiply_digits<1>(left, right, rows, cols, depth, finish);
-        case 2: return multiply_digits<2>(left, right, rows, cols, depth, finish);
-        case 3: return multiply_digits<3>(left, right, rows, cols, depth, finish);
-        default: return multiply_digits<4>(left, right, rows, cols, depth, finish);
+        case 1: return multiply_digits<1, true>(left, right, rows, cols, depth, finish);
+        case 2:
+            return is_sum_narrow(precision_, depth) ? multiply_digits<2, true>(left, right, rows, cols, depth, finish)
+                                                    : multiply_digits<2, false>(left, right, rows, cols, depth, finish);
+        case 3: return multiply_digits<3, false>(left, right, rows, cols, depth, finish);
+        default: return multiply_digits<4, false>(left, right, rows, cols, depth, finish);
     }
 #else
     ASSERT(false);  // is_available() says no

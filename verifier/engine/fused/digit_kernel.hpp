@@ -36,6 +36,7 @@ class DigitKernel {
     ) const;
 
   private:
+    std::uint32_t precision_ = 0;
     std::size_t digits_ = 1;
 };
 
