@@ -56,25 +56,40 @@ bool is_allowed_tiles() {
     return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
 }
 
-ASSAY_TILES ASSAY_INLINE __m512i load_words(const float* from, __mmask16 mask) {
-    return _mm512_cvtps_epi32(_mm512_maskz_loadu_ps(mask, from));
-}
-ASSAY_TILES ASSAY_INLINE __m512i load_words(const std::int16_t* from, __mmask16 mask) {
-    return _mm512_cvtepi16_epi32(_mm256_maskz_loadu_epi16(mask, from));
-}
-
 // One row of each digit's tile. With 128 added to every digit the bytes of a number are its digits plus 128.
-template <std::size_t digits, class Stored>
-ASSAY_TILES ASSAY_INLINE void pack_row(const Stored* from, std::size_t count, std::int8_t* out, std::size_t step) {
+template <std::size_t digits>
+ASSAY_TILES ASSAY_INLINE void pack_row(const float* from, std::size_t count, std::int8_t* out, std::size_t step) {
+    constexpr std::size_t kWords = 16;
     const __m512i bias = _mm512_set1_epi32(static_cast<int>(0x80808080U >> (8U * (kMaxDigits - digits))));
     const __m128i sign = _mm_set1_epi8(-128);
-    for (std::size_t k = 0; k < kTileDepth; k += kTileRows) {
-        const std::size_t left = k < count ? std::min(count - k, kTileRows) : 0;
+    for (std::size_t k = 0; k < kTileDepth; k += kWords) {
+        const std::size_t left = k < count ? std::min(count - k, kWords) : 0;
         const auto mask = static_cast<__mmask16>((1U << left) - 1U);
-        const __m512i words = _mm512_add_epi32(load_words(from + std::min(k, count), mask), bias);
+        const __m512i whole = _mm512_cvtps_epi32(_mm512_maskz_loadu_ps(mask, from + std::min(k, count)));
+        const __m512i words = _mm512_add_epi32(whole, bias);
         for (std::size_t d = 0; d < digits; ++d) {
             const __m128i bytes = _mm512_cvtepi32_epi8(_mm512_srli_epi32(words, static_cast<unsigned>(8 * d)));
             _mm_store_si128(reinterpret_cast<__m128i*>(out + d * step + k), _mm_xor_si128(bytes, sign));
+        }
+    }
+}
+
+// The same of numbers that have two digits at most.
+template <std::size_t digits>
+ASSAY_TILES ASSAY_INLINE void pack_row(
+    const std::int16_t* from, std::size_t count, std::int8_t* out, std::size_t step
+) {
+    static_assert(digits <= 2);
+    constexpr std::size_t kWords = 32;
+    const __m512i bias = _mm512_set1_epi16(static_cast<short>(digits == 1 ? 0x0080U : 0x8080U));
+    const __m256i sign = _mm256_set1_epi8(-128);
+    for (std::size_t k = 0; k < kTileDepth; k += kWords) {
+        const std::size_t left = k < count ? std::min(count - k, kWords) : 0;
+        const auto mask = static_cast<__mmask32>((std::uint64_t{1} << left) - 1U);
+        const __m512i words = _mm512_add_epi16(_mm512_maskz_loadu_epi16(mask, from + std::min(k, count)), bias);
+        for (std::size_t d = 0; d < digits; ++d) {
+            const __m256i bytes = _mm512_cvtepi16_epi8(d == 0 ? words : _mm512_srli_epi16(words, 8));
+            _mm256_store_si256(reinterpret_cast<__m256i*>(out + d * step + k), _mm256_xor_si256(bytes, sign));
         }
     }
 }
@@ -113,7 +128,8 @@ ASSAY_TILES void transpose_tile(std::int8_t* tile) {
     }
 }
 
-// Blocks of rows; in a block 64 columns after 64 columns, of those digit after digit, of each two tiles, upper and lower.
+// Blocks of rows; in a block 64 columns after 64 columns, of those digit after digit, of each two tiles, one below the
+// other.
 template <std::size_t digits, bool is_transposed, class Stored>
 ASSAY_TILES void pack(const Stored* from, std::size_t stride, std::size_t rows, std::size_t depth, std::int8_t* out) {
     constexpr std::size_t kStep = 2 * kTileBytes;
@@ -139,12 +155,17 @@ void pack_digits(
     switch (digits) {
         case 1: return pack<1, is_transposed>(from, stride, rows, depth, out);
         case 2: return pack<2, is_transposed>(from, stride, rows, depth, out);
-        case 3: return pack<3, is_transposed>(from, stride, rows, depth, out);
-        default: return pack<4, is_transposed>(from, stride, rows, depth, out);
+        default:
+            if constexpr (sizeof(Stored) == sizeof(float)) {
+                return digits == 3 ? pack<3, is_transposed>(from, stride, rows, depth, out)
+                                   : pack<4, is_transposed>(from, stride, rows, depth, out);
+            } else {
+                ASSERT(false);  // 16-bit integers are of 8 bits at most
+            }
     }
 }
 
-// The sums of a block of the result, tile by tile (upper left, upper right, lower left, lower right) and weight by weight.
+// The sums of a block of the result, weight by weight in each tile: upper left, upper right, lower left, lower right.
 template <std::size_t digits>
 struct alignas(64) Sums {
     static constexpr std::size_t kWeights = 2 * digits - 1;
@@ -217,7 +238,9 @@ ASSAY_TILES ASSAY_INLINE __m512d join_weights(const std::int32_t* from) {
 }
 
 template <bool is_narrow, std::size_t digits>
-ASSAY_TILES void finish_block(const Sums<digits>& sums, std::size_t rows, std::size_t cols, const ProductFinish& finish) {
+ASSAY_TILES void finish_block(
+    const Sums<digits>& sums, std::size_t rows, std::size_t cols, const ProductFinish& finish
+) {
     for (std::size_t tile = 0; tile < 4; ++tile) {
         const std::size_t row = sums.row + tile / 2 * kTileRows;
         for (std::size_t half = 0; half < kTileRows; half += kLanes) {

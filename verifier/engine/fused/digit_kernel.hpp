@@ -25,9 +25,13 @@ class DigitKernel {
     std::size_t packed_size(std::size_t rows, std::size_t depth) const;
     /// `out` begins at a multiple of 64 bytes.
     template <class Stored>
-    void pack_left(const Stored* from, std::size_t stride, std::size_t rows, std::size_t depth, std::int8_t* out) const;
+    void pack_left(
+        const Stored* from, std::size_t stride, std::size_t rows, std::size_t depth, std::int8_t* out
+    ) const;
     template <class Stored>
-    void pack_right(const Stored* from, std::size_t stride, std::size_t rows, std::size_t depth, std::int8_t* out) const;
+    void pack_right(
+        const Stored* from, std::size_t stride, std::size_t rows, std::size_t depth, std::int8_t* out
+    ) const;
 
     /// left [rows, depth] times the transpose of right [cols, depth].
     void multiply(

@@ -128,8 +128,7 @@ void for_each_panel(const Contraction& c, std::size_t panel_rows, ThreadPool& po
 
 // With a kernel of our own, on operands laid out for it.
 
-// Vectors of T: the microkernel. Where doubles would not be exact, the right operand is its high halves and then its low
-// ones.
+// Vectors of T: the microkernel. Where doubles would not be exact, the right operand is its high halves, then its low ones.
 template <class T>
 struct VectorKernel {
     using Stored = typename Microkernel<T>::Stored;
@@ -154,7 +153,8 @@ struct VectorKernel {
         }
     }
     void multiply(
-        const T* left, const T* right, std::size_t rows, std::size_t cols, std::size_t depth, const ProductFinish& finish
+        const T* left, const T* right, std::size_t rows, std::size_t cols, std::size_t depth,
+        const ProductFinish& finish
     ) const {
         const T* low = is_split ? right + Microkernel<T>::right_size(cols, depth) : nullptr;
         Microkernel<T>::multiply(left, right, low, rows, cols, depth, finish);
@@ -191,7 +191,9 @@ void pack_group(const Contraction& c, const Kernel& kernel, std::size_t group, t
 }
 
 template <class Kernel>
-void run_wide_panel(const Contraction& c, const Kernel& kernel, const Panel& panel, const typename Kernel::Packed* right) {
+void run_wide_panel(
+    const Contraction& c, const Kernel& kernel, const Panel& panel, const typename Kernel::Packed* right
+) {
     using Packed = typename Kernel::Packed;
     Workspace& space = workspace();
     const std::size_t row = panel.group * c.rows + panel.first;

@@ -142,8 +142,8 @@ std::int32_t frexp_exponent(std::uint32_t magnitude) {
 // NUM-14: the limit is 2^p, and 127 for operands of 8 bits.
 double limit_of(std::uint32_t precision) { return precision == 7 ? 127.0 : power_of_two(precision); }
 
-// Floats give what doubles give where 2^k is a normal one: the product with it is exact, or so small that 0 is nearest, or
-// beyond every limit. Numbers of 22 bits are rounded like those of 51.
+// Floats give what doubles give where 2^k is a normal one: the product with it is exact, or so small that 0 is nearest,
+// or beyond every limit. Numbers of 22 bits are rounded like those of 51.
 bool fits_floats(std::uint32_t precision, std::int64_t k) { return precision <= 22 && k >= -126 && k <= 127; }
 
 template <class Real>
@@ -157,7 +157,9 @@ ASSAY_INLINE Real quantised(float x, Real scale, Real limit) {
 }
 
 template <class Real, class T>
-ASSAY_INLINE void quantise_run(const float* __restrict from, std::size_t count, Real scale, Real limit, T* __restrict to) {
+ASSAY_INLINE void quantise_run(
+    const float* __restrict from, std::size_t count, Real scale, Real limit, T* __restrict to
+) {
     for (std::size_t j = 0; j < count; ++j) {
         if constexpr (sizeof(T) == 2) {
             to[j] = static_cast<T>(static_cast<std::int32_t>(quantised(from[j], scale, limit)));
