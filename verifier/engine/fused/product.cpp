@@ -128,7 +128,7 @@ void for_each_panel(const Contraction& c, std::size_t panel_rows, ThreadPool& po
 
 // With a kernel of our own, on operands laid out for it.
 
-// Vectors of T: the microkernel. Where doubles would not be exact, the right operand is its high halves, then its low ones.
+// Vectors of T: the microkernel. Where doubles would not be exact, the right operand is two: high halves and low ones.
 template <class T>
 struct VectorKernel {
     using Stored = typename Microkernel<T>::Stored;
