@@ -59,7 +59,7 @@ THIRD_PARTIES = {
     "cli11": r"CLI/.*",
     "toml": r"toml\+\+/.*|toml\+\+\.h",
     "doctest": r"doctest/.*",
-    "system": r"string\.h|sys/.*|fcntl\.h|unistd\.h|poll\.h|signal\.h|termios\.h|xmmintrin\.h|immintrin\.h|netinet/.*|arpa/.*|pthread\.h|dlfcn\.h",
+    "system": r"string\.h|sys/.*|fcntl\.h|unistd\.h|poll\.h|signal\.h|termios\.h|xmmintrin\.h|immintrin\.h|cpuid\.h|netinet/.*|arpa/.*|pthread\.h|dlfcn\.h",
 }
 
 PURE_STANDARD = set("""algorithm array bit cfloat cmath initializer_list compare concepts cstddef cstdint cstdio cstdlib cstring functional iterator

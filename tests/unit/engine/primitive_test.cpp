@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <bit>
+#include <cmath>
 #include <limits>
 
 #include <doctest/doctest.h>
@@ -149,6 +150,47 @@ TEST_CASE("NUM-14: quantised values of 7 bits are those of an int8 on every engi
     check_everywhere(c, expected);
 }
 
+TEST_CASE("NUM-14: operands of every size are rounded alike on every engine") {
+    constexpr std::int32_t kLow = -160;  // below the exponent of the smallest f32
+    const Shape shape{300, 40};
+    Random random(9);
+    Tensor e = canonical::make_tensor(DType::kI32, {shape.rows, 1});
+    for (std::uint32_t i = 0; i < shape.rows; ++i) {
+        canonical::test::set_i32(e, i, kLow + static_cast<std::int32_t>(i));
+    }
+    SideBySide nodes;
+    for (const std::uint32_t precision : {2U, 7U, 8U, 21U, 22U, 23U, 24U}) {
+        for (const Kind kind : {Kind::kPlain, Kind::kHostile}) {
+            Tensor x = random_f32(shape, random, kind);
+            // Ties and their neighbours about the exponent of the row.
+            for (std::uint32_t i = 0; kind == Kind::kPlain && i < shape.element_count(); ++i) {
+                const auto k = kLow + static_cast<std::int32_t>(i / shape.cols) - static_cast<std::int32_t>(precision);
+                const float odd = static_cast<float>(2 * (i % shape.cols) + 1) / 2.0F;
+                const float sign = i % 3 == 0 ? -1.0F : 1.0F;
+                canonical::test::set_f32(x, i, sign * std::ldexp(std::nextafter(odd, static_cast<float>(i % 5)), k));
+            }
+            nodes.add({Op::kQuantise, DType::kI32, shape, {precision, 0}, {}, {}}, {x, e});
+        }
+    }
+    check_everywhere(std::move(nodes).finish());
+}
+
+TEST_CASE("NUM-19: exponents and sums of short rows equal the definition on every engine") {
+    Random random(10);
+    for (const std::uint32_t cols : {1U, 4U, 9U, 31U}) {
+        CAPTURE(cols);
+        const Shape column{70, 1};  // more rows than are worked on side by side
+        std::vector<Tensor> state{random_f32({column.rows, cols}, random, Kind::kHostile)};
+        Graph graph;
+        graph.push_back({Op::kRowExponent, DType::kI32, column, {32, 0}, {state_of(state, 0)}, {}});
+        const canonical::Input e = output_of(graph, 0);
+        graph.push_back({Op::kQuantise, DType::kI32, state[0].shape, {24, 0}, {state_of(state, 0), e}, {}});
+        graph.push_back({Op::kRowSum, DType::kI64, column, {}, {output_of(graph, 1)}, {}});
+        graph.push_back({Op::kDequantise, DType::kF32, column, {24, 0}, {output_of(graph, 2), e}, {}});
+        check_everywhere(make_case(std::move(graph), std::move(state)));
+    }
+}
+
 TEST_CASE("NUM-38: ties, zeros of both signs and rows of NaN have one largest column on every engine") {
     const std::uint32_t nan = 0xffc12345;
     const std::uint32_t low = 0xff800000;
@@ -162,9 +204,10 @@ TEST_CASE("NUM-38: ties, zeros of both signs and rows of NaN have one largest co
         {nan, 0x7f800000, 0x7f800000},
         {1, 0x80000001, 1},
     };
-    Tensor x = canonical::make_tensor(DType::kF32, {static_cast<std::uint32_t>(table.size()), 3});
+    // More rows than are worked on side by side.
+    Tensor x = canonical::make_tensor(DType::kF32, {static_cast<std::uint32_t>(5 * table.size()), 3});
     for (std::size_t i = 0; i < x.shape.element_count(); ++i) {
-        canonical::test::set_u32(x, i, table[i / 3][i % 3]);
+        canonical::test::set_u32(x, i, table[i / 3 % table.size()][i % 3]);
     }
     SideBySide nodes;
     nodes.add({Op::kRowArgMax, DType::kI32, {x.shape.rows, 1}, {}, {}, {}}, {x});

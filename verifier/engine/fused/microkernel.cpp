@@ -5,24 +5,12 @@
 #include <cstring>
 
 #include <core/base/assert.hpp>
-#include <verifier/engine/vectorised.hpp>
-
-#if defined(__x86_64__)
-// g++ 12 sees its own headers' placeholder operands as read before they are set.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#endif
-#include <immintrin.h>
-#define ASSAY_WIDE __attribute__((target("avx512f,avx512vl,avx512dq,avx512bw,avx512vnni")))
-#endif
 
 namespace assay::engine::fused {
 namespace {
 
 constexpr std::size_t kRows = 8;     // of a tile of the result
 constexpr std::size_t kVectors = 3;  // across a tile
-constexpr std::size_t kLanes = 8;    // doubles in a vector
 
 constexpr std::size_t kSquare = 8;  // rows and elements (or pairs) that are transposed at once
 
@@ -115,30 +103,9 @@ struct Tile {
     __m512d sums[kRows][2 * kVectors];
 };
 
-// Scales one vector of a row and adds or rounds it; `mask` says which columns exist.
-template <class Finish>
-ASSAY_WIDE inline __attribute__((always_inline)) void finish_vector(
-    __m512d exact, __m512d scale_a, std::size_t col, std::size_t at, __mmask8 mask, const Finish& f
-) {
-    __m512d v = _mm512_mul_pd(_mm512_mul_pd(exact, scale_a), _mm512_maskz_loadu_pd(mask, f.scale_b + col));
-    if (!f.is_first) {
-        v = _mm512_add_pd(_mm512_maskz_loadu_pd(mask, f.sums + at), v);
-    }
-    if (!f.is_last) {
-        return _mm512_mask_storeu_pd(f.sums + at, mask, v);
-    }
-    // Adding zero leaves no negative one (NUM-7); finite integers and powers of two never make a NaN.
-    const __m256 rounded = _mm256_add_ps(_mm512_cvtpd_ps(v), _mm256_setzero_ps());
-    _mm256_mask_storeu_ps(f.out + at, mask, rounded);
-}
-
-ASSAY_WIDE inline __attribute__((always_inline)) __mmask8 columns_mask(std::size_t col, std::size_t cols) {
-    return col >= cols ? __mmask8{0} : static_cast<__mmask8>((1U << std::min<std::size_t>(cols - col, kLanes)) - 1U);
-}
-
-template <std::size_t vectors, class Finish>
+template <std::size_t vectors>
 ASSAY_WIDE inline __attribute__((always_inline)) void finish_tile(
-    const Tile& tile, std::size_t row, std::size_t rows, std::size_t col, std::size_t cols, const Finish& f
+    const Tile& tile, std::size_t row, std::size_t rows, std::size_t col, std::size_t cols, const ProductFinish& f
 ) {
     for (std::size_t i = 0; i < std::min(kRows, rows - row); ++i) {
         const __m512d scale_a = _mm512_set1_pd(f.scale_a[row + i]);
@@ -151,9 +118,9 @@ ASSAY_WIDE inline __attribute__((always_inline)) void finish_tile(
     }
 }
 
-template <std::size_t vectors, class Finish>
+template <std::size_t vectors>
 ASSAY_WIDE void finish_columns(
-    const Tile& tile, std::size_t row, std::size_t rows, std::size_t col, std::size_t cols, const Finish& f
+    const Tile& tile, std::size_t row, std::size_t rows, std::size_t col, std::size_t cols, const ProductFinish& f
 ) {
     finish_tile<vectors>(tile, row, rows, col, cols, f);
 }
@@ -265,7 +232,7 @@ template <class T>
 void Microkernel<T>::multiply(
     [[maybe_unused]] const T* left, [[maybe_unused]] const T* right, [[maybe_unused]] const T* right_low,
     [[maybe_unused]] std::size_t rows, [[maybe_unused]] std::size_t cols, [[maybe_unused]] std::size_t depth,
-    [[maybe_unused]] const Finish& finish
+    [[maybe_unused]] const ProductFinish& finish
 ) {
 #if defined(__x86_64__)
     const std::size_t whole = padded(depth);

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#include <verifier/engine/fused/product_finish.hpp>
+
 namespace assay::engine::fused {
 
 /// Products of integers on this CPU's widest vectors, where it has 512-bit ones: what the BLAS does with operands laid
@@ -32,20 +34,11 @@ struct Microkernel {
     static void pack_left(const Stored* from, std::size_t stride, std::size_t rows, std::size_t depth, T* out);
     static void pack_right(const Stored* from, std::size_t stride, std::size_t rows, std::size_t depth, T* out);
 
-    /// What becomes of the exact sums of one chunk.
-    struct Finish {
-        const double* scale_a = nullptr;  ///< 2^(ea-p) of each row
-        const double* scale_b = nullptr;  ///< 2^(eb-p) of each column
-        double* sums = nullptr;           ///< [rows, cols] across chunks; not used when there is only one
-        float* out = nullptr;             ///< [rows, cols], written with the last chunk
-        bool is_first = true;
-        bool is_last = true;
-    };
     /// left [rows, depth] times the transpose of right [cols, depth]; with `right_low`, which only doubles may have,
     /// times that of 2^12 right + right_low, each product exact and their sum rounded once.
     static void multiply(
         const T* left, const T* right, const T* right_low, std::size_t rows, std::size_t cols, std::size_t depth,
-        const Finish& finish
+        const ProductFinish& finish
     );
 };
 

@@ -23,7 +23,7 @@ using canonical::Source;
 namespace {
 
 constexpr std::size_t kAlignment = 64;
-constexpr std::size_t kBlockBytes = 96 * 1024;  // of a block's widest operation: well inside a second-level cache
+constexpr std::size_t kBlockBytes = 48 * 1024;  // of a block's widest operation: about a first-level cache
 constexpr std::uint32_t kTransposeRows = 16;
 constexpr std::uint32_t kMaxSumAtOnce = 1U << 22U;
 

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <memory>
 #include <vector>
 
 #include <core/base/assert.hpp>
+#include <verifier/engine/fused/digit_kernel.hpp>
 #include <verifier/engine/fused/microkernel.hpp>
 #include <verifier/engine/fused/row_kernels.hpp>
 #include <verifier/engine/torch_runtime.hpp>
@@ -68,10 +70,8 @@ struct Workspace {
     std::vector<float> part;
     std::vector<double> scale_a;
     std::vector<double> scale_b;
-    std::vector<double> left;
-    std::vector<double> right;
-    std::vector<std::int16_t> left_shorts;
-    std::vector<std::int16_t> right_shorts;
+    std::vector<std::byte> left;
+    std::vector<std::byte> right;
 };
 
 Workspace& workspace() {
@@ -87,22 +87,14 @@ T* grown(std::vector<T>& storage, std::size_t size) {
     return storage.data();
 }
 
+// The same for packed operands, which begin where a line of the cache does.
 template <class T>
-T* left_space(std::size_t size) {
-    if constexpr (sizeof(T) == sizeof(double)) {
-        return grown(workspace().left, size);
-    } else {
-        return grown(workspace().left_shorts, size);
-    }
-}
-
-template <class T>
-T* right_space(std::size_t size) {
-    if constexpr (sizeof(T) == sizeof(double)) {
-        return grown(workspace().right, size);
-    } else {
-        return grown(workspace().right_shorts, size);
-    }
+T* grown_packed(std::vector<std::byte>& storage, std::size_t count) {
+    constexpr std::size_t kLine = 64;
+    const std::size_t bytes = count * sizeof(T);
+    std::size_t space = bytes + kLine;
+    void* at = grown(storage, space);
+    return static_cast<T*>(std::align(kLine, bytes, at, space));
 }
 
 // x = 2^12 high + low, both whole.
@@ -134,72 +126,116 @@ void for_each_panel(const Contraction& c, std::size_t panel_rows, ThreadPool& po
     });
 }
 
-// With the microkernel.
+// With a kernel of our own, on operands laid out for it.
 
+// Vectors of T: the microkernel. Where doubles would not be exact, the right operand is two: high halves and low ones.
 template <class T>
-std::size_t packed_size(const Contraction& c) {
-    return Microkernel<T>::right_size(c.cols, c.depth + 1) * (c.is_split ? 2 : 1);
-}
+struct VectorKernel {
+    using Stored = typename Microkernel<T>::Stored;
+    using Packed = T;
+    static constexpr std::size_t kBlockRows = Microkernel<T>::kLeftRows;
+    bool is_split = false;
 
-// The right operand of one group, chunk by chunk; of a split one each chunk's high halves and then its low ones.
-template <class T>
-void pack_group(const Contraction& c, std::size_t group, T* out) {
-    const auto* b = static_cast<const typename Microkernel<T>::Stored*>(c.operands.b) + group * c.cols * c.depth;
-    for (std::size_t index = 0; index < c.chunks; ++index) {
-        const std::size_t size = Microkernel<T>::right_size(c.cols, c.count(index));
-        Microkernel<T>::pack_right(b + index * c.chunk, c.depth, c.cols, c.count(index), out);
+    std::size_t left_size(std::size_t rows, std::size_t depth) const { return Microkernel<T>::left_size(rows, depth); }
+    std::size_t right_size(std::size_t rows, std::size_t depth) const {
+        return Microkernel<T>::right_size(rows, depth) * (is_split ? 2 : 1);
+    }
+    void pack_left(const Stored* from, std::size_t stride, std::size_t rows, std::size_t depth, T* out) const {
+        Microkernel<T>::pack_left(from, stride, rows, depth, out);
+    }
+    void pack_right(const Stored* from, std::size_t stride, std::size_t rows, std::size_t depth, T* out) const {
+        Microkernel<T>::pack_right(from, stride, rows, depth, out);
         if constexpr (sizeof(T) == sizeof(double)) {
-            if (c.is_split) {
+            if (is_split) {
+                const std::size_t size = Microkernel<T>::right_size(rows, depth);
                 split(out, size, out, out + size);
             }
         }
-        out += c.is_split ? 2 * size : size;
+    }
+    void multiply(
+        const T* left, const T* right, std::size_t rows, std::size_t cols, std::size_t depth,
+        const ProductFinish& finish
+    ) const {
+        const T* low = is_split ? right + Microkernel<T>::right_size(cols, depth) : nullptr;
+        Microkernel<T>::multiply(left, right, low, rows, cols, depth, finish);
+    }
+};
+
+// The matrix unit's tiles of bytes.
+template <class T>
+struct TileKernel : DigitKernel {
+    using Stored = T;
+    using Packed = std::int8_t;
+    using DigitKernel::DigitKernel;
+    std::size_t left_size(std::size_t rows, std::size_t depth) const { return packed_size(rows, depth); }
+    std::size_t right_size(std::size_t rows, std::size_t depth) const { return packed_size(rows, depth); }
+};
+
+template <class Kernel>
+std::size_t group_size(const Contraction& c, const Kernel& kernel) {
+    std::size_t size = 0;
+    for (std::size_t index = 0; index < c.chunks; ++index) {
+        size += kernel.right_size(c.cols, c.count(index));
+    }
+    return size;
+}
+
+// The right operand of one group, chunk by chunk.
+template <class Kernel>
+void pack_group(const Contraction& c, const Kernel& kernel, std::size_t group, typename Kernel::Packed* out) {
+    const auto* b = static_cast<const typename Kernel::Stored*>(c.operands.b) + group * c.cols * c.depth;
+    for (std::size_t index = 0; index < c.chunks; ++index) {
+        kernel.pack_right(b + index * c.chunk, c.depth, c.cols, c.count(index), out);
+        out += kernel.right_size(c.cols, c.count(index));
     }
 }
 
-template <class T>
-void run_wide_panel(const Contraction& c, const Panel& panel, const T* right) {
+template <class Kernel>
+void run_wide_panel(
+    const Contraction& c, const Kernel& kernel, const Panel& panel, const typename Kernel::Packed* right
+) {
+    using Packed = typename Kernel::Packed;
     Workspace& space = workspace();
     const std::size_t row = panel.group * c.rows + panel.first;
-    const auto* a = static_cast<const typename Microkernel<T>::Stored*>(c.operands.a) + row * c.depth;
-    T* left = left_space<T>(Microkernel<T>::left_size(panel.rows, c.count(0)));
+    const auto* a = static_cast<const typename Kernel::Stored*>(c.operands.a) + row * c.depth;
+    auto* left = grown_packed<Packed>(space.left, kernel.left_size(panel.rows, c.count(0)));
     double* scale_a = grown(space.scale_a, panel.rows);
     double* scale_b = grown(space.scale_b, c.cols);
     double* sums = c.chunks > 1 ? grown(space.sums, panel.rows * c.cols) : nullptr;
     for (std::size_t index = 0; index < c.chunks; ++index) {
-        const std::size_t size = Microkernel<T>::right_size(c.cols, c.count(index));
         find_scales(c, panel, index, scale_a, scale_b);
-        Microkernel<T>::pack_left(a + index * c.chunk, c.depth, panel.rows, c.count(index), left);
-        Microkernel<T>::multiply(
-            left, right, c.is_split ? right + size : nullptr, panel.rows, c.cols, c.count(index),
+        kernel.pack_left(a + index * c.chunk, c.depth, panel.rows, c.count(index), left);
+        kernel.multiply(
+            left, right, panel.rows, c.cols, c.count(index),
             {.scale_a = scale_a, .scale_b = scale_b, .sums = sums, .out = c.operands.out + row * c.cols,
              .is_first = index == 0, .is_last = index + 1 == c.chunks}
         );
-        right += c.is_split ? 2 * size : size;
+        right += kernel.right_size(c.cols, c.count(index));
     }
 }
 
-template <class T>
-void run_wide(const Contraction& c, ThreadPool& pool) {
-    constexpr std::size_t kTileRows = Microkernel<T>::kLeftRows;
-    const std::size_t by_cache = kLeftBytes / (c.count(0) * sizeof(T));
+template <class Kernel>
+void run_wide(const Contraction& c, const Kernel& kernel, ThreadPool& pool) {
+    using Packed = typename Kernel::Packed;
+    constexpr std::size_t kBlock = Kernel::kBlockRows;
+    const std::size_t by_cache = kLeftBytes / (kernel.left_size(kBlock, c.count(0)) / kBlock * sizeof(Packed));
     const std::size_t by_threads = (c.rows * c.groups + pool.size() - 1) / pool.size();
     const std::size_t wanted = std::max(std::min(by_cache, by_threads), kMinPanelRows);
-    const std::size_t panel_rows = std::min((wanted + kTileRows - 1) / kTileRows * kTileRows, c.rows);
-    const std::size_t group_size = packed_size<T>(c);
+    const std::size_t panel_rows = std::min((wanted + kBlock - 1) / kBlock * kBlock, c.rows);
+    const std::size_t size = group_size(c, kernel);
     if (panel_rows == c.rows) {
         for_each_panel(c, panel_rows, pool, [&](const Panel& panel) {
-            T* right = right_space<T>(group_size);
-            pack_group(c, panel.group, right);
-            run_wide_panel(c, panel, right);
+            auto* right = grown_packed<Packed>(workspace().right, size);
+            pack_group(c, kernel, panel.group, right);
+            run_wide_panel(c, kernel, panel, right);
         });
         return;
     }
     // Several panels share what is packed before them.
-    T* right = right_space<T>(c.groups * group_size);
-    pool.run(c.groups, [&](std::size_t group, std::size_t) { pack_group(c, group, right + group * group_size); });
+    auto* right = grown_packed<Packed>(workspace().right, c.groups * size);
+    pool.run(c.groups, [&](std::size_t group, std::size_t) { pack_group(c, kernel, group, right + group * size); });
     for_each_panel(c, panel_rows, pool, [&](const Panel& panel) {
-        run_wide_panel(c, panel, right + panel.group * group_size);
+        run_wide_panel(c, kernel, panel, right + panel.group * size);
     });
 }
 
@@ -212,8 +248,8 @@ void multiply_doubles(const Contraction& c, const Panel& panel, std::size_t inde
     const std::size_t size = panel.rows * c.cols;
     const auto* a = static_cast<const float*>(c.operands.a) + (panel.group * c.rows + panel.first) * c.depth;
     const auto* b = static_cast<const float*>(c.operands.b) + panel.group * c.cols * c.depth;
-    double* left = grown(space.left, panel.rows * count);
-    double* right = grown(space.right, 2 * c.cols * count);
+    auto* left = grown_packed<double>(space.left, panel.rows * count);
+    auto* right = grown_packed<double>(space.right, 2 * c.cols * count);
     for (std::size_t m = 0; m < panel.rows; ++m) {
         std::copy_n(a + m * c.depth + index * c.chunk, count, left + m * count);
     }
@@ -301,10 +337,15 @@ void run_product(const Node& contract, const ProductOperands& operands, ThreadPo
     const Contraction c{.node = contract, .operands = operands};
     const Format format = product_format(contract);
     ASSERT(format == Format::kShort || format == Format::kFloat);
-    if (format == Format::kShort) {
-        run_wide<std::int16_t>(c, pool);
+    const bool has_tiles = DigitKernel::is_available() && DigitKernel::fits(c.precision, chunk_depth(contract));
+    if (has_tiles && format == Format::kShort) {
+        run_wide(c, TileKernel<std::int16_t>(c.precision), pool);
+    } else if (has_tiles) {
+        run_wide(c, TileKernel<float>(c.precision), pool);
+    } else if (format == Format::kShort) {
+        run_wide(c, VectorKernel<std::int16_t>{}, pool);
     } else if (c.precision > kMaxShortPrecision && Microkernel<double>::is_available()) {
-        run_wide<double>(c, pool);
+        run_wide(c, VectorKernel<double>{.is_split = c.is_split}, pool);
     } else {
         run_library(c, pool);
     }

@@ -92,7 +92,7 @@ ASSAY_CHAIN(round_down, floor_lane)
 ASSAY_CHAIN(round_nearest, rint_lane)
 #undef ASSAY_CHAIN
 
-// Several running maxima, so that a comparison need not wait for the one before.
+// Several running maxima or sums, so that a step need not wait for the one before. Of short rows, so many side by side.
 constexpr std::size_t kLanes = 32;
 
 // Compared as floats, which vector units do best; a NaN is not less than infinity.
@@ -142,12 +142,31 @@ std::int32_t frexp_exponent(std::uint32_t magnitude) {
 // NUM-14: the limit is 2^p, and 127 for operands of 8 bits.
 double limit_of(std::uint32_t precision) { return precision == 7 ? 127.0 : power_of_two(precision); }
 
-ASSAY_INLINE double quantised(float x, double scale, double limit) {
+// Floats give what doubles give where 2^k is a normal one: the product with it is exact, or so small that 0 is nearest,
+// or beyond every limit. Numbers of 22 bits are rounded like those of 51.
+bool fits_floats(std::uint32_t precision, std::int64_t k) { return precision <= 22 && k >= -126 && k <= 127; }
+
+template <class Real>
+ASSAY_INLINE Real quantised(float x, Real scale, Real limit) {
+    constexpr Real kBias = sizeof(Real) == sizeof(double) ? static_cast<Real>(kRoundingBias) : Real{0x1.8p23F};
     const std::uint32_t magnitude = std::bit_cast<std::uint32_t>(x) & kMagnitude;
-    double scaled = static_cast<double>(magnitude < kInfinity ? x : 0.0F) * scale;
+    Real scaled = static_cast<Real>(magnitude < kInfinity ? x : 0.0F) * scale;
     scaled = scaled > limit ? limit : scaled;
     scaled = scaled < -limit ? -limit : scaled;
-    return (scaled + kRoundingBias) - kRoundingBias;
+    return (scaled + kBias) - kBias;
+}
+
+template <class Real, class T>
+ASSAY_INLINE void quantise_run(
+    const float* __restrict from, std::size_t count, Real scale, Real limit, T* __restrict to
+) {
+    for (std::size_t j = 0; j < count; ++j) {
+        if constexpr (sizeof(T) == 2) {
+            to[j] = static_cast<T>(static_cast<std::int32_t>(quantised(from[j], scale, limit)));
+        } else {
+            to[j] = static_cast<T>(quantised(from[j], scale, limit));
+        }
+    }
 }
 
 template <class T>
@@ -156,17 +175,16 @@ ASSAY_INLINE void quantise_block(Extent at, const float* x, const Quantisation& 
     for (std::size_t i = 0; i < at.rows; ++i) {
         const std::int32_t* exponents = how.is_shared ? how.exponent : how.exponent + i * how.chunks;
         for (std::size_t c = 0; c < how.chunks; ++c) {
-            const double scale = power_of_two(std::int64_t{how.precision} - exponents[c]);
+            const std::int64_t k = std::int64_t{how.precision} - exponents[c];
+            const double scale = power_of_two(k);
             const std::size_t first = c * how.chunk;
             const std::size_t count = std::min(how.chunk, at.cols - first);
-            const float* __restrict from = x + i * at.cols + first;
-            T* __restrict to = out + i * at.cols + first;
-            for (std::size_t j = 0; j < count; ++j) {
-                if constexpr (sizeof(T) == 2) {
-                    to[j] = static_cast<T>(static_cast<std::int32_t>(quantised(from[j], scale, limit)));
-                } else {
-                    to[j] = static_cast<T>(quantised(from[j], scale, limit));
-                }
+            const float* from = x + i * at.cols + first;
+            T* to = out + i * at.cols + first;
+            if (fits_floats(how.precision, k)) {
+                quantise_run(from, count, static_cast<float>(scale), static_cast<float>(limit), to);
+            } else {
+                quantise_run(from, count, scale, limit, to);
             }
         }
     }
@@ -370,27 +388,54 @@ void run_row_max(Extent at, const std::int32_t* x, std::int32_t* out) {
     }
 }
 
-void run_row_arg_max(Extent at, const float* x, std::int32_t* out) {
-    for (std::size_t i = 0; i < at.rows; ++i) {
-        float best = -std::numeric_limits<float>::infinity();
-        std::size_t found = at.cols;
-        std::size_t first_smallest = at.cols;
-        for (std::size_t j = 0; j < at.cols; ++j) {
-            const float value = x[i * at.cols + j];
-            if (value > best) {
-                best = value;
-                found = j;
-            } else if (value == best && first_smallest == at.cols) {
-                first_smallest = j;  // minus infinity, before anything is greater
+ASSAY_VECTORISED void run_row_arg_max(Extent at, const float* x, std::int32_t* out) {
+    // Minus infinity counts before anything is greater; without a branch, which nobody could predict.
+    const auto look = [](float value, std::int32_t column, float& best, std::int32_t& found) {
+        const bool is_better = (value > best) | ((found < 0) & (value == best));
+        found = is_better ? column : found;
+        best = is_better ? value : best;
+    };
+    const auto cols = static_cast<std::int32_t>(at.cols);
+    std::size_t i = 0;
+    for (; at.cols < kLanes && i + kLanes <= at.rows; i += kLanes) {
+        float best[kLanes];
+        std::int32_t found[kLanes];
+        std::fill_n(best, kLanes, -std::numeric_limits<float>::infinity());
+        std::fill_n(found, kLanes, -1);
+        for (std::int32_t j = 0; j < cols; ++j) {
+            for (std::size_t lane = 0; lane < kLanes; ++lane) {
+                look(x[(i + lane) * at.cols + static_cast<std::size_t>(j)], j, best[lane], found[lane]);
             }
         }
-        const std::size_t column = found != at.cols ? found : first_smallest;
-        out[i] = column == at.cols ? 0 : static_cast<std::int32_t>(column);
+        for (std::size_t lane = 0; lane < kLanes; ++lane) {
+            out[i + lane] = std::max(found[lane], 0);
+        }
+    }
+    for (; i < at.rows; ++i) {
+        float best = -std::numeric_limits<float>::infinity();
+        std::int32_t found = -1;
+        for (std::int32_t j = 0; j < cols; ++j) {
+            look(x[i * at.cols + static_cast<std::size_t>(j)], j, best, found);
+        }
+        out[i] = std::max(found, 0);
     }
 }
 
 ASSAY_VECTORISED void run_row_exponent(Extent at, const float* x, std::size_t chunk, std::int32_t* out) {
-    for (std::size_t i = 0; i < at.rows; ++i) {
+    std::size_t i = 0;
+    for (; at.cols < kLanes && at.cols <= chunk && i + kLanes <= at.rows; i += kLanes) {
+        float best[kLanes] = {};
+        for (std::size_t j = 0; j < at.cols; ++j) {
+            for (std::size_t lane = 0; lane < kLanes; ++lane) {
+                const float magnitude = finite_magnitude(x[(i + lane) * at.cols + j]);
+                best[lane] = magnitude > best[lane] ? magnitude : best[lane];
+            }
+        }
+        for (const float largest : best) {
+            *out++ = frexp_exponent(std::bit_cast<std::uint32_t>(largest));
+        }
+    }
+    for (; i < at.rows; ++i) {
         for (std::size_t first = 0; first < at.cols; first += chunk) {
             const std::size_t count = std::min(chunk, at.cols - first);
             *out++ = frexp_exponent(largest_magnitude(x + i * at.cols + first, count));
@@ -412,7 +457,23 @@ ASSAY_VECTORISED void run_quantised_sum(
     Extent at, const float* x, const std::int32_t* exponent, bool is_shared, std::uint32_t precision, std::int64_t* out
 ) {
     const double limit = limit_of(precision);
-    for (std::size_t i = 0; i < at.rows; ++i) {
+    std::size_t i = 0;
+    for (; at.cols < kLanes && i + kLanes <= at.rows; i += kLanes) {
+        double factors[kLanes];
+        double sums[kLanes] = {};
+        for (std::size_t lane = 0; lane < kLanes; ++lane) {
+            factors[lane] = power_of_two(std::int64_t{precision} - exponent[is_shared ? 0 : i + lane]);
+        }
+        for (std::size_t j = 0; j < at.cols; ++j) {
+            for (std::size_t lane = 0; lane < kLanes; ++lane) {
+                sums[lane] += quantised(x[(i + lane) * at.cols + j], factors[lane], limit);
+            }
+        }
+        for (std::size_t lane = 0; lane < kLanes; ++lane) {
+            out[i + lane] = static_cast<std::int64_t>(sums[lane]);
+        }
+    }
+    for (; i < at.rows; ++i) {
         const double factor = power_of_two(std::int64_t{precision} - exponent[is_shared ? 0 : i]);
         const float* __restrict from = x + i * at.cols;
         // Integers below 2^52 in doubles: every order gives the same sum.

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+#include <verifier/engine/vectorised.hpp>
+
+#if defined(__x86_64__)
+// g++ 12 sees its own headers' placeholder operands as read before they are set.
+#pragma GCC diagnostic push
+#if !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+#include <immintrin.h>
+#pragma GCC diagnostic pop
+#define ASSAY_WIDE __attribute__((target("avx512f,avx512vl,avx512dq,avx512bw,avx512vnni")))
+#endif
+
+namespace assay::engine::fused {
+
+/// What becomes of the exact sums of one chunk of a product (NUM-17).
+struct ProductFinish {
+    const double* scale_a = nullptr;  ///< 2^(ea-p) of each row
+    const double* scale_b = nullptr;  ///< 2^(eb-p) of each column
+    double* sums = nullptr;           ///< [rows, cols] across chunks; not used when there is only one
+    float* out = nullptr;             ///< [rows, cols], written with the last chunk
+    bool is_first = true;
+    bool is_last = true;
+};
+
+#if defined(__x86_64__)
+
+inline constexpr std::size_t kLanes = 8;  ///< doubles in a vector
+
+/// Scales eight sums of a row, from column `col` and element `at` on, and adds or rounds them; `mask` says which exist.
+ASSAY_WIDE ASSAY_INLINE void finish_vector(
+    __m512d exact, __m512d scale_a, std::size_t col, std::size_t at, __mmask8 mask, const ProductFinish& f
+) {
+    __m512d v = _mm512_mul_pd(_mm512_mul_pd(exact, scale_a), _mm512_maskz_loadu_pd(mask, f.scale_b + col));
+    if (!f.is_first) {
+        v = _mm512_add_pd(_mm512_maskz_loadu_pd(mask, f.sums + at), v);
+    }
+    if (!f.is_last) {
+        return _mm512_mask_storeu_pd(f.sums + at, mask, v);
+    }
+    // Adding zero leaves no negative one (NUM-7); finite integers and powers of two never make a NaN.
+    const __m256 rounded = _mm256_add_ps(_mm512_cvtpd_ps(v), _mm256_setzero_ps());
+    _mm256_mask_storeu_ps(f.out + at, mask, rounded);
+}
+
+ASSAY_WIDE ASSAY_INLINE __mmask8 columns_mask(std::size_t col, std::size_t cols) {
+    return col >= cols ? __mmask8{0} : static_cast<__mmask8>((1U << std::min<std::size_t>(cols - col, kLanes)) - 1U);
+}
+
+#endif
+
+}  // namespace assay::engine::fused
