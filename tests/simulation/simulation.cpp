@@ -20,7 +20,7 @@ constexpr std::uint64_t kPatienceMs = 1'200'000;  ///< within so long everything
 /// An honest party that was cut off for so many blocks may lose: its clocks are not much longer. Who was not must not.
 constexpr std::uint64_t kHeldBlocks = 6;
 
-contracts::Params make_params(Events& events) {
+contracts::Params make_params(Events& events, bool in_tolerance) {
     contracts::Params params;
     params.accept_blocks = 12;
     params.commit_blocks = 22;
@@ -30,7 +30,8 @@ contracts::Params make_params(Events& events) {
     params.dispute_clock_blocks = 60;
     params.dispute_extension_blocks = 14;
     params.availability_blocks = 14;
-    params.segments_checked = 3;
+    // By distance nobody but verifiers looks at a segment, so all are given one.
+    params.segments_checked = in_tolerance ? 6 : 3;
     params.segments_checked_max = 6;
     params.solver_bond_bps = 0;
     params.forced_error_bps = events.chance(50) ? 3'000 : 0;
@@ -49,7 +50,7 @@ crypto::SecretKey key_of(int number) {
 class Simulation {
   public:
     Simulation(model::Workshop& shop, std::uint64_t seed, const std::filesystem::path& home, bool trace)
-        : events_(seed), trace_(trace) {
+        : events_(seed), trace_(trace), gauge_(shop) {
         const int replicas = 3 + static_cast<int>(events_.below(3));
         std::vector<Kind> kinds{
             Kind::kSubmitter,
@@ -60,13 +61,18 @@ class Simulation {
             Kind::kWhistleblower};
         const Kind others[] = {Kind::kHonestSolver, Kind::kCheat, Kind::kCheat, Kind::kWithholder};
         kinds.push_back(others[events_.below(4)]);
+        const bool in_tolerance = events_.chance(30);
+        if (in_tolerance) {
+            kinds.push_back(Kind::kVerifier);  // so that one of the profilers may lie
+        }
         kinds.push_back(
-            events_.chance(30)   ? Kind::kLazyVerifier
-            : events_.chance(30) ? Kind::kFalseAccuser
-                                 : Kind::kVerifier
+            events_.chance(30)                   ? Kind::kLazyVerifier
+            : events_.chance(30)                 ? Kind::kFalseAccuser
+            : in_tolerance && events_.chance(50) ? Kind::kLyingProfiler
+                                                 : Kind::kVerifier
         );
         genesis_.chain_id = "sim-1";
-        genesis_.params = make_params(events_);
+        genesis_.params = make_params(events_, in_tolerance);
         for (std::size_t i = 0; i < kinds.size(); ++i) {
             genesis_.balances[key_of(static_cast<int>(i)).account()] = Amount{1'000 * kCoin};
         }
@@ -85,6 +91,7 @@ class Simulation {
                 events_,
                 bulletin_,
                 shop,
+                gauge_,
                 ledger_,
                 place,
                 kinds[i],
@@ -93,7 +100,12 @@ class Simulation {
                 genesis_.chain_id
             ));
         }
-        workers_.front()->tasks_to_submit = tasks_ = 1 + static_cast<std::uint32_t>(events_.below(2));
+        auto& orders = workers_.front()->orders;
+        orders.resize(1 + events_.below(2));
+        tasks_ = orders.size();
+        for (Order& order : orders) {
+            order.in_tolerance = in_tolerance && events_.chance(75);
+        }
         plan_faults();
     }
 
@@ -264,6 +276,17 @@ class Simulation {
         });
     }
 
+    /// By distance, a replaced segment is seen by nobody but its verifier.
+    bool may_escape(const Worker& solver, const model::Task& task) const {
+        const auto replaced = solver.replaced_segment();
+        if (!task.profiling || !replaced) {
+            return false;
+        }
+        return std::none_of(task.duties.begin(), task.duties.end(), [&](const model::Duty& duty) {
+            return duty.segment == *replaced && is_honest(find_worker(duty.verifier)->kind());
+        });
+    }
+
     void judge(Report& report) {
         struct Nothing final : merkle::NodeReader {
             std::optional<Bytes> read_node(const merkle::NodeKey& /*key*/) const override { return std::nullopt; }
@@ -280,10 +303,12 @@ class Simulation {
         }
         for (const auto& [id, task] : mirror_.world.tasks) {
             const Worker* solver = task.solver ? find_worker(*task.solver) : nullptr;
+            const bool escapes = solver != nullptr && may_escape(*solver, task);
             const bool honest = solver != nullptr && is_honest(solver->kind());
-            const TaskState expected = honest ? TaskState::kSettled : TaskState::kConvicted;
-            const std::string what =
-                std::string(solver == nullptr ? "nobody" : to_string(solver->kind())) + ": " + to_string(task.state);
+            const TaskState expected = honest || escapes ? TaskState::kSettled : TaskState::kConvicted;
+            const std::string what = std::string(task.profiling ? "by distance, " : "") +
+                                     (solver == nullptr ? "nobody" : to_string(solver->kind())) + ": " +
+                                     to_string(task.state) + (escapes ? ", judged by a liar" : "");
             if (task.state != expected && !is_held()) {
                 throw Broken("a task of an unexpected end: " + what);
             }
@@ -316,6 +341,7 @@ class Simulation {
 
     Events events_;
     const bool trace_;
+    Gauge gauge_;
     std::uint64_t faults_ms_ = 0;  ///< so long the world is bad; then it is calm
     contracts::Genesis genesis_;
     Ledger ledger_;
@@ -328,7 +354,7 @@ class Simulation {
     std::vector<AccountId> withheld_;        ///< who lost a seat
     std::vector<std::unique_ptr<Replica>> replicas_;
     std::vector<std::unique_ptr<Worker>> workers_;
-    std::uint32_t tasks_ = 0;
+    std::size_t tasks_ = 0;
 };
 
 }  // namespace

@@ -22,6 +22,11 @@ model::Way way_of(Kind kind, Events& events) {
     return kind == Kind::kCheat ? static_cast<model::Way>(1 + events.below(4)) : model::Way::kTruth;
 }
 
+contracts::ProfilePart false_part_of(Kind kind, Events& events) {
+    return kind == Kind::kLyingProfiler ? static_cast<contracts::ProfilePart>(1 + events.below(5))
+                                        : contracts::ProfilePart::kMeasurement;
+}
+
 }  // namespace
 
 const char* to_string(Kind kind) noexcept {
@@ -40,6 +45,8 @@ const char* to_string(Kind kind) noexcept {
             return "lazy verifier";
         case Kind::kFalseAccuser:
             return "false accuser";
+        case Kind::kLyingProfiler:
+            return "lying profiler";
         case Kind::kWhistleblower:
             return "whistleblower";
     }
@@ -50,6 +57,7 @@ Worker::Worker(
     Events& events,
     Bulletin& bulletin,
     model::Workshop& shop,
+    Gauge& gauge,
     const Ledger& ledger,
     int place,
     Kind kind,
@@ -60,12 +68,16 @@ Worker::Worker(
     : events_(events),
       bulletin_(bulletin),
       shop_(shop),
+      gauge_(gauge),
       ledger_(ledger),
       place_(place),
       kind_(kind),
       key_(std::move(key)),
       id_(key_.account()),
       way_(way_of(kind, events)),
+      hardware_(place % 2 == 0 ? model::Way::kNative : model::Way::kOtherNative),
+      replaced_segment_(1 + static_cast<std::uint32_t>(place) % 3),
+      false_part_(false_part_of(kind, events)),
       replicas_(replicas),
       chain_id_(std::move(chain_id)) {}
 
@@ -178,6 +190,7 @@ Role Worker::role() const {
         case Kind::kVerifier:
         case Kind::kLazyVerifier:
         case Kind::kFalseAccuser:
+        case Kind::kLyingProfiler:
             return Role::kVerifier;
         case Kind::kWhistleblower:
             return Role::kWhistleblower;
@@ -214,20 +227,26 @@ void Worker::add_contribution(const View& view, Actions& out) const {
 }
 
 void Worker::add_submission(const View& view, Actions& out) {
-    if (kind_ != Kind::kSubmitter || tasks_to_submit == 0 || !waiting_.empty() || view.height.value < 8) {
+    if (kind_ != Kind::kSubmitter || orders.empty() || !waiting_.empty() || view.height.value < 8) {
         return;
     }
+    const Order order = orders.back();
     contracts::TaskSpec spec = shop_.spec(false);
     spec.steps = 10;
-    spec.checkpoint_interval = static_cast<std::uint32_t>(2 + events_.below(4));
+    // In tolerance mode there have to be segments enough to profile.
+    spec.checkpoint_interval = static_cast<std::uint32_t>(2 + events_.below(order.in_tolerance ? 3 : 4));
     spec.reward = {20 * kCoin};
     spec.verification_fee = {6 * kCoin};
     spec.training_blocks = 60;
     if (events_.chance(50)) {
         spec.evaluation = shop_.scoring();
     }
-    spec.title = "simulated " + std::to_string(tasks_to_submit);
-    --tasks_to_submit;
+    if (order.in_tolerance) {
+        spec.mode = contracts::Mode::kTolerance;
+        spec.distance = shop_.distance();
+    }
+    spec.title = "simulated " + std::to_string(orders.size());
+    orders.pop_back();
     out.push_back(contracts::SubmitTask{spec});
 }
 
