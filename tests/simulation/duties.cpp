@@ -36,13 +36,13 @@ const T* as(const Intent& decided) {
 
 }  // namespace
 
-bool Worker::is_watcher(const contracts::Assignment& duty) const {
-    return std::find(duty.watchers.begin(), duty.watchers.end(), id_) != duty.watchers.end();
-}
-
 Hash256 Worker::root_at(const View& view, const TaskId& id, std::uint32_t index) {
     const auto checkpoint = contracts::find_checkpoint(*view.state, id, index);
     return checkpoint ? checkpoint->state_root : Hash256{};
+}
+
+Hash256 Worker::last_root(const View& view, const TaskId& id) {
+    return root_at(view, id, contracts::find_task(*view.state, id).value().checkpoints - 1);
 }
 
 void Worker::add_duties(const View& view, Actions& out) {
@@ -75,12 +75,17 @@ std::optional<std::uint32_t> Worker::replaced_segment() const {
     return replaces ? std::optional(replaced_segment_) : std::nullopt;
 }
 
-Hash256 Worker::train(const Task& task, std::uint32_t segment) const {
+Way Worker::way_on(const Task& task) const {
+    // LIN-2: there is no initialisation to lie in.
+    return task.spec.parent && way_ == Way::kLieInInit ? Way::kLieInStep : way_;
+}
+
+Hash256 Worker::train(const View& view, const Task& task, std::uint32_t segment) const {
     if (segment == 0) {
-        return shop_.start(way_);
+        return task.spec.parent ? last_root(view, *task.spec.parent) : shop_.start(way_);
     }
     const Hash256 before = trained_.at(task.id).back();
-    Way way = way_;
+    Way way = way_on(task);
     if (task.tolerance) {
         const bool replaces = replaced_segment() == segment;
         if (replaces && way_ == Way::kLieInCommit) {
@@ -103,14 +108,16 @@ void Worker::add_solving(const View& view, const Task& task, Actions& out) {
     solver.solver_bond = contracts::solver_bond(view.state->params(), contracts::task_value(task.spec));
     const Intent decided = roles::decide_solver(solver);
     if (as<intent::Accept>(decided) != nullptr) {
-        out.push_back(contracts::AcceptTask{task.id});
+        if (!task.spec.parent || has_state_of(view, *task.spec.parent)) {
+            out.push_back(contracts::AcceptTask{task.id});
+        }
     } else if (const auto* train = as<intent::Train>(decided)) {
         std::uint64_t& ready = ready_at_ms_[task.id];
         if (ready == 0) {
             ready = events_.now() + 1 + events_.below(kTrainMs);
         } else if (events_.now() >= ready) {
             ready = 0;
-            trained.push_back(this->train(task, train->segment));
+            trained.push_back(this->train(view, task, train->segment));
             const bool late = events_.chance(15);
             bulletin_.artifacts.emplace(
                 std::pair{task.id, train->segment},
@@ -141,6 +148,11 @@ void Worker::add_chunks(const View& view, const Task& task, Actions& out) {
 }
 
 // --- verifiers -----------------------------------------------------------------------------------------------
+
+bool Worker::has_state_of(const View& view, const TaskId& parent) {
+    roles::Replays tries;
+    return fetch(parent, contracts::find_task(*view.state, parent).value().checkpoints - 1, tries);
+}
 
 bool Worker::fetch(const TaskId& task, std::uint32_t checkpoint, roles::Replays& replays) {
     const auto artifact = bulletin_.artifacts.find({task, checkpoint});
@@ -312,7 +324,7 @@ void Worker::add_verdict_watching(const View& view, const Task& task, Actions& o
         watch.task = task;
         watch.assignment = duty;
         watch.replays = probes_[part];
-        watch.is_duty = task.solver == id_ || is_watcher(duty);
+        watch.is_duty = roles::is_watchers_duty(task, duty, id_, role());
         const contracts::DisputedVerdict subject{duty.verifier, duty.forced == true};
         watch.has_challenged =
             contracts::find_dispute(*view.state, contracts::dispute_id(task.id, duty.segment, id_, subject))

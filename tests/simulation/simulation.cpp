@@ -61,7 +61,7 @@ class Simulation {
             Kind::kWhistleblower};
         const Kind others[] = {Kind::kHonestSolver, Kind::kCheat, Kind::kCheat, Kind::kWithholder};
         kinds.push_back(others[events_.below(4)]);
-        const bool in_tolerance = events_.chance(30);
+        const bool in_tolerance = events_.chance(25);
         if (in_tolerance) {
             kinds.push_back(Kind::kVerifier);  // so that one of the profilers may lie
         }
@@ -101,11 +101,13 @@ class Simulation {
             ));
         }
         auto& orders = workers_.front()->orders;
-        orders.resize(1 + events_.below(2));
+        orders.resize(1 + events_.below(2) + (events_.chance(12) ? 1 : 0));
         tasks_ = orders.size();
         for (Order& order : orders) {
-            order.in_tolerance = in_tolerance && events_.chance(75);
+            order.in_tolerance = in_tolerance && events_.chance(50);
+            order.is_stacked = !order.in_tolerance && events_.chance(40);
         }
+        orders.front() = {.in_tolerance = in_tolerance, .is_stacked = false};
         plan_faults();
     }
 
@@ -206,6 +208,7 @@ class Simulation {
             if (const auto* round = std::get_if<contracts::history::RoundClosed>(&entry.event)) {
                 drawn_by_secrets_ += round->contributors != 0 ? 1 : 0;
             }
+            judge_order(entry);
             if (std::holds_alternative<contracts::history::Submitted>(entry.event)) {
                 bulletin_.tasks.push_back(entry.task);
             } else if (const auto* slashed = std::get_if<contracts::history::Slashed>(&entry.event)) {
@@ -287,6 +290,70 @@ class Simulation {
         });
     }
 
+    /// What liars say by distance is refuted in time: their profiles, and their verdicts where the task is settled.
+    void judge_liars(const model::Task& task) const {
+        if (is_held() || !task.profiling) {
+            return;
+        }
+        for (const model::Profiler& profiler : task.profiling->profilers) {
+            if (profiler.status == contracts::ProfileStatus::kStanding && !is_honest(find_worker(profiler.account)->kind())) {
+                throw Broken("a false profile stands");
+            }
+        }
+        for (const model::Duty& duty : task.duties) {
+            const Kind kind = find_worker(duty.verifier)->kind();
+            const bool is_false = duty.verdict.measurement && (kind == Kind::kFalseAccuser || kind == Kind::kLazyVerifier);
+            const bool counts = duty.status == contracts::VerdictStatus::kAccepted ||
+                                duty.status == contracts::VerdictStatus::kRejected;
+            if (is_false && counts && task.state == TaskState::kSettled) {
+                throw Broken("a false verdict by distance counts");
+            }
+        }
+    }
+
+    TaskState expected_end(const model::Task& task, const Worker* solver) const {
+        if (task.state == TaskState::kCancelled && task.tainted_by) {
+            return TaskState::kCancelled;  // LIN-4: nobody had accepted it
+        }
+        const bool escapes = solver != nullptr && task.state == TaskState::kSettled && may_escape(*solver, task);
+        return escapes || (solver != nullptr && is_honest(solver->kind())) ? TaskState::kSettled : TaskState::kConvicted;
+    }
+
+    std::string describe(const model::Task& task, const Worker* solver) const {
+        const bool escapes = solver != nullptr && !is_honest(solver->kind()) && task.state == TaskState::kSettled;
+        return std::string(task.profiling ? "by distance, " : task.spec.parent ? "stacked, " : "") +
+               (solver == nullptr ? "nobody" : to_string(solver->kind())) + ": " + to_string(task.state) +
+               (escapes ? ", judged by a liar" : "") + (task.tainted_by ? ", marked" : "");
+    }
+
+    /// LIN-3, LIN-4: who is settled bears the mark of a convicted ancestor, and nobody another.
+    void judge_mark(const model::Task& task) const {
+        bool is_above = false;
+        bool is_marked_by_ancestor = false;
+        for (auto id = task.spec.parent; id;) {
+            const model::Task& ancestor = mirror_.world.tasks.at(*id);
+            const bool convicted = ancestor.state == TaskState::kConvicted;
+            is_above = is_above || convicted;
+            is_marked_by_ancestor = is_marked_by_ancestor || (convicted && task.tainted_by == id);
+            id = ancestor.spec.parent;
+        }
+        if (task.tainted_by ? !is_marked_by_ancestor : is_above && task.state == TaskState::kSettled) {
+            throw Broken("a mark is missing, or without a reason");
+        }
+    }
+
+    /// LIN-3: nothing is settled before what it was built upon is over.
+    void judge_order(const contracts::HistoryRecord& entry) const {
+        const auto* changed = std::get_if<contracts::history::StateChanged>(&entry.event);
+        const auto& tasks = mirror_.world.tasks;
+        if (changed == nullptr || changed->state != TaskState::kSettled || !tasks.at(entry.task).spec.parent) {
+            return;
+        }
+        if (!contracts::is_terminal(tasks.at(*tasks.at(entry.task).spec.parent).state)) {
+            throw Broken("settled before its parent was over");
+        }
+    }
+
     void judge(Report& report) {
         struct Nothing final : merkle::NodeReader {
             std::optional<Bytes> read_node(const merkle::NodeKey& /*key*/) const override { return std::nullopt; }
@@ -303,16 +370,14 @@ class Simulation {
         }
         for (const auto& [id, task] : mirror_.world.tasks) {
             const Worker* solver = task.solver ? find_worker(*task.solver) : nullptr;
-            const bool escapes = solver != nullptr && may_escape(*solver, task);
-            const bool honest = solver != nullptr && is_honest(solver->kind());
-            const TaskState expected = honest || escapes ? TaskState::kSettled : TaskState::kConvicted;
-            const std::string what = std::string(task.profiling ? "by distance, " : "") +
-                                     (solver == nullptr ? "nobody" : to_string(solver->kind())) + ": " +
-                                     to_string(task.state) + (escapes ? ", judged by a liar" : "");
+            const TaskState expected = expected_end(task, solver);
+            const std::string what = describe(task, solver);
             if (task.state != expected && !is_held()) {
                 throw Broken("a task of an unexpected end: " + what);
             }
             ++report.outcomes[(task.state == expected ? "" : "held: ") + what];
+            judge_mark(task);
+            judge_liars(task);
         }
         for (const AccountId& account : withheld_) {
             const Worker* worker = find_worker(account);

@@ -5,6 +5,7 @@
 
 #include <contracts/arbitration/arbitration.hpp>
 #include <contracts/chain/slots.hpp>
+#include <verifier/roles/watch.hpp>
 
 /// What workers do of tasks in tolerance mode only: profile, measure, and look after others who do.
 namespace assay::simulation {
@@ -230,7 +231,7 @@ void Worker::add_distance_watching(const View& view, const Task& task, Actions& 
         }
         const auto own = judged_.find({task.id, duty.segment});
         if (own == judged_.end()) {
-            if (task.solver == id_ || is_watcher(duty)) {
+            if (roles::is_watchers_duty(task, duty, id_, role())) {
                 measure(view, task, duty.segment, replays_[{task.id, duty.segment, id_}]);
             }
             continue;
@@ -280,9 +281,9 @@ model::Player Worker::make_player(const View& view, const contracts::Dispute& di
         }
     }
     if (!dispute.verdict && dispute.segment == contracts::evaluation_segment(task)) {
-        return model::play_evaluation(shop_, root_at(view, task.id, task.checkpoints - 1), claim.seed, false);
+        return model::play_evaluation(shop_, last_root(view, task.id), claim.seed, false);
     }
-    return model::play_segment(shop_, claim, responds ? way_ : Way::kTruth);
+    return model::play_segment(shop_, claim, responds ? way_on(task) : Way::kTruth);
 }
 
 }  // namespace assay::simulation

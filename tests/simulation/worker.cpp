@@ -226,11 +226,30 @@ void Worker::add_contribution(const View& view, Actions& out) const {
     }
 }
 
+std::pair<Worker::Upon, contracts::TaskId> Worker::find_parent(const View& view) const {
+    bool may_come = false;
+    for (auto id = bulletin_.tasks.rbegin(); id != bulletin_.tasks.rend(); ++id) {
+        const auto task = contracts::find_task(*view.state, *id);
+        const bool is_done = task && task->state >= contracts::TaskState::kCompleted &&
+                             task->state <= contracts::TaskState::kSettled;
+        if (is_done && !task->tainted_by) {
+            return {Upon::kParent, *id};
+        }
+        may_come = may_come || !task || !contracts::is_terminal(task->state);
+    }
+    return {may_come ? Upon::kWait : Upon::kNothing, {}};
+}
+
 void Worker::add_submission(const View& view, Actions& out) {
-    if (kind_ != Kind::kSubmitter || orders.empty() || !waiting_.empty() || view.height.value < 8) {
+    const std::size_t submitted = bulletin_.tasks.size();
+    if (kind_ != Kind::kSubmitter || submitted >= orders.size() || !waiting_.empty() || view.height.value < 8) {
         return;
     }
-    const Order order = orders.back();
+    const Order& order = orders[submitted];
+    const auto [upon, parent] = order.is_stacked ? find_parent(view) : std::pair{Upon::kNothing, contracts::TaskId{}};
+    if (upon == Upon::kWait) {
+        return;
+    }
     contracts::TaskSpec spec = shop_.spec(false);
     spec.steps = 10;
     // In tolerance mode there have to be segments enough to profile.
@@ -245,8 +264,10 @@ void Worker::add_submission(const View& view, Actions& out) {
         spec.mode = contracts::Mode::kTolerance;
         spec.distance = shop_.distance();
     }
-    spec.title = "simulated " + std::to_string(orders.size());
-    orders.pop_back();
+    if (upon == Upon::kParent) {
+        spec.parent = parent;
+    }
+    spec.title = "simulated " + std::to_string(submitted);
     out.push_back(contracts::SubmitTask{spec});
 }
 

@@ -53,6 +53,7 @@ struct Bulletin {
 /// A task that a submitter is to submit.
 struct Order {
     bool in_tolerance = false;
+    bool is_stacked = false;  ///< upon the last of the others that is fit (LIN-1)
 };
 
 class Worker {
@@ -77,7 +78,7 @@ class Worker {
     std::optional<std::uint32_t> replaced_segment() const;
     /// The longest that it went without seeing a new block, or a transaction of its took, in blocks.
     std::uint64_t lateness() const { return lateness_; }
-    std::vector<Order> orders;  ///< to submit, from the back
+    std::vector<Order> orders;  ///< of a submitter: the network's tasks
     bool is_down = false;
 
   private:
@@ -104,12 +105,17 @@ class Worker {
     void add_bond(const View& view, Actions& out) const;
     void add_contribution(const View& view, Actions& out) const;
     void add_submission(const View& view, Actions& out);
+    enum class Upon : std::uint8_t { kNothing, kParent, kWait };
+    /// What a stacked task can start from now.
+    std::pair<Upon, contracts::TaskId> find_parent(const View& view) const;
 
     // duties.cpp
     void add_duties(const View& view, Actions& out);
     void add_solving(const View& view, const contracts::Task& task, Actions& out);
     /// The state after the next segment, as this solver makes it.
-    Hash256 train(const contracts::Task& task, std::uint32_t segment) const;
+    Hash256 train(const View& view, const contracts::Task& task, std::uint32_t segment) const;
+    /// How this solver runs a task in exact mode.
+    model::Way way_on(const contracts::Task& task) const;
     void add_chunks(const View& view, const contracts::Task& task, Actions& out);
     void add_verifying(const View& view, const contracts::Task& task, Actions& out);
     void add_watching(const View& view, const contracts::Task& task, Actions& out);
@@ -123,6 +129,8 @@ class Worker {
     );
     /// Whether the checkpoint can be had now; `replays` remembers that it could not.
     bool fetch(const contracts::TaskId& task, std::uint32_t checkpoint, roles::Replays& replays);
+    /// Whether the last state of a task can be had now.
+    bool has_state_of(const View& view, const contracts::TaskId& parent);
     /// One replay of so many steps of a segment, fetched from the artifact store first.
     void replay(
         const View& view,
@@ -134,8 +142,8 @@ class Worker {
     );
     Amount free_stake(const View& view) const;
     Role role() const;
-    bool is_watcher(const contracts::Assignment& duty) const;
     static Hash256 root_at(const View& view, const contracts::TaskId& task, std::uint32_t checkpoint);
+    static Hash256 last_root(const View& view, const contracts::TaskId& task);
 
     // tolerance.cpp
     void add_profiling(const View& view, const contracts::Task& task, Actions& out);
