@@ -51,6 +51,7 @@ void Worker::add_duties(const View& view, Actions& out) {
         if (!task || contracts::is_terminal(task->state)) {
             continue;
         }
+        add_cancellation(view, *task, out);
         add_solving(view, *task, out);
         add_chunks(view, *task, out);
         add_moves(view, *task, out);
@@ -140,7 +141,8 @@ void Worker::add_chunks(const View& view, const Task& task, Actions& out) {
         const auto challenge = contracts::find_challenge(*view.state, id).value();
         const Intent decided = roles::decide_challenge(challenge, task, id_);
         const Hash256 root = root_at(view, task.id, challenge.checkpoint);
-        if (as<intent::ServeChunk>(decided) == nullptr || kind_ == Kind::kWithholder || !shop_.knows(root)) {
+        const bool has_state = trained_[task.id].size() > challenge.checkpoint;
+        if (as<intent::ServeChunk>(decided) == nullptr || kind_ == Kind::kWithholder || !has_state) {
             continue;
         }
         out.push_back(shop_.chunk(id, root, challenge.tensor, challenge.tile));
@@ -192,8 +194,8 @@ contracts::VerdictOpening Worker::make_opening(const View& view, const Task& tas
     const std::uint32_t segment = duty.segment;
     const Hash256 claimed = contracts::claimed_root(*view.state, task, segment);
     contracts::VerdictOpening opening;
-    opening.decoy_root = model::mix(Hash256{task.id.data}, id_, 1 + segment * 2U);
-    opening.salt = model::mix(Hash256{task.id.data}, id_, 2 + segment * 2U);
+    opening.decoy_root = secret(task.id, 11 + segment * 2U);
+    opening.salt = secret(task.id, 12 + segment * 2U);
     const bool lazy = kind_ == Kind::kLazyVerifier;
     const bool exact = contracts::is_exact(task, segment);
     if (!exact) {

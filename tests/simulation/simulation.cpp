@@ -164,6 +164,10 @@ class Simulation {
                 replicas_[which]->die(death);
             });
         }
+        for (std::uint64_t n = events_.chance(30) ? 1 + events_.below(2) : 0; n > 0; --n) {
+            const std::size_t which = events_.below(workers_.size());
+            events_.after(3'000 + events_.below(faults_ms_ - 5'000), [this, which] { workers_[which]->lose_disk(); });
+        }
         for (std::uint64_t n = events_.below(6); n > 0; --n) {
             events_.after(3'000 + events_.below(faults_ms_ - 5'000), [this] {
                 events_.island.clear();
@@ -286,7 +290,8 @@ class Simulation {
             return false;
         }
         return std::none_of(task.duties.begin(), task.duties.end(), [&](const model::Duty& duty) {
-            return duty.segment == *replaced && is_honest(find_worker(duty.verifier)->kind());
+            return duty.segment == *replaced && is_honest(find_worker(duty.verifier)->kind()) &&
+                   !has_forgotten(duty.verifier);
         });
     }
 
@@ -311,9 +316,27 @@ class Simulation {
         }
     }
 
+    bool has_forgotten(const AccountId& account) const { return find_worker(account)->has_forgotten(); }
+
+    /// The ends that a loss of their own disks may bring to the parties of a task.
+    bool is_forgotten(const model::Task& task, const Worker* solver) const {
+        if (task.state == TaskState::kRefused) {
+            const auto& profilers = task.profiling->profilers;
+            return std::any_of(profilers.begin(), profilers.end(), [&](const model::Profiler& profiler) {
+                return has_forgotten(profiler.account);
+            });
+        }
+        if (task.state == TaskState::kCancelled) {
+            // The state that it was to start from is lost.
+            return task.spec.parent && has_forgotten(*mirror_.world.tasks.at(*task.spec.parent).solver);
+        }
+        return solver != nullptr && is_honest(solver->kind()) && solver->has_forgotten();
+    }
+
     TaskState expected_end(const model::Task& task, const Worker* solver) const {
-        if (task.state == TaskState::kCancelled && task.tainted_by) {
-            return TaskState::kCancelled;  // LIN-4: nobody had accepted it
+        const bool is_cancelled = task.state == TaskState::kCancelled && task.tainted_by;  // LIN-4: nobody had accepted it
+        if (is_cancelled || is_forgotten(task, solver)) {
+            return task.state;
         }
         const bool escapes = solver != nullptr && task.state == TaskState::kSettled && may_escape(*solver, task);
         return escapes || (solver != nullptr && is_honest(solver->kind())) ? TaskState::kSettled : TaskState::kConvicted;
@@ -323,7 +346,8 @@ class Simulation {
         const bool escapes = solver != nullptr && !is_honest(solver->kind()) && task.state == TaskState::kSettled;
         return std::string(task.profiling ? "by distance, " : task.spec.parent ? "stacked, " : "") +
                (solver == nullptr ? "nobody" : to_string(solver->kind())) + ": " + to_string(task.state) +
-               (escapes ? ", judged by a liar" : "") + (task.tainted_by ? ", marked" : "");
+               (escapes ? ", judged by a liar" : "") + (task.tainted_by ? ", marked" : "") +
+               (task.state != TaskState::kSettled && is_forgotten(task, solver) ? ", a disk being lost" : "");
     }
 
     /// LIN-3, LIN-4: who is settled bears the mark of a convicted ancestor, and nobody another.
@@ -397,10 +421,12 @@ class Simulation {
             // Who asks for what turns out to be there pays for asking: late artifacts make that happen.
             const bool asked = slashed.reason == contracts::Reason::kNeedlessChallenge;
             const bool held = worker->lateness() >= kHeldBlocks;
-            if (is_honest(worker->kind()) && !asked && !held) {
+            const bool forgot = worker->has_forgotten();
+            if (is_honest(worker->kind()) && !asked && !held && !forgot) {
                 throw Broken("honest, in time, and slashed: " + what);
             }
-            ++report.outcomes[(is_honest(worker->kind()) && held ? "held: " : "") + what];
+            const bool excused = is_honest(worker->kind()) && (held || forgot);
+            ++report.outcomes[(!excused ? "" : forgot ? "lost its disk: " : "held: ") + what];
         }
     }
 

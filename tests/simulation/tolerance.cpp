@@ -61,7 +61,7 @@ void Worker::add_profiling(const View& view, const Task& task, Actions& out) {
         if (profile.profiler != id_) {
             continue;
         }
-        const Hash256 salt = model::mix(Hash256{task.id.data}, id_, 5);
+        const Hash256 salt = secret(task.id, 5);
         if (profile.status == ProfileStatus::kDue && !reports_.contains(task.id)) {
             std::uint64_t& ready = ready_at_ms_[task.id];
             ready = ready == 0 ? events_.now() + 1 + events_.below(kProfileMs) : ready;

@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::uint64_t kPollMs = 400;
 constexpr std::uint64_t kResendMs = 2'500;
+constexpr std::uint64_t kPatienceBlocks = 80;  ///< so long a submitter waits for a solver
 constexpr std::size_t kAtOnce = 6;  ///< transactions on their way
 
 model::Way way_of(Kind kind, Events& events) {
@@ -133,6 +134,33 @@ void Worker::forget_included(const View& view) {
     std::erase_if(waiting_, [&](const Waiting& waiting) { return waiting.nonce < nonce; });
     next_nonce_ = waiting_.empty() ? std::max(next_nonce_, nonce) : waiting_.back().nonce + 1;
     next_nonce_ = std::max(next_nonce_, nonce);
+}
+
+void Worker::lose_disk() {
+    ++disks_lost_;
+    for (const auto& [task, states] : trained_) {
+        for (std::uint32_t index = 0; index < states.size(); ++index) {
+            bulletin_.artifacts.erase({task, index});
+        }
+    }
+    std::erase_if(bulletin_.natives, [&](const auto& native) { return std::get<AccountId>(native.first) == id_; });
+    waiting_.clear();
+    next_nonce_ = 0;
+    trained_.clear();
+    ready_at_ms_.clear();
+    replays_.clear();
+    probes_.clear();
+    openings_.clear();
+    challenged_.clear();
+    judged_.clear();
+    reports_.clear();
+    checks_.clear();
+    players_.clear();
+}
+
+Hash256 Worker::secret(const contracts::TaskId& task, std::uint64_t number) const {
+    constexpr std::uint64_t kOfADisk = 1'000'000;
+    return model::mix(Hash256{task.data}, id_, number + kOfADisk * disks_lost_);
 }
 
 void Worker::send(const View& /*view*/, const Actions& actions) {
@@ -269,6 +297,14 @@ void Worker::add_submission(const View& view, Actions& out) {
     }
     spec.title = "simulated " + std::to_string(submitted);
     out.push_back(contracts::SubmitTask{spec});
+}
+
+void Worker::add_cancellation(const View& view, const contracts::Task& task, Actions& out) const {
+    const bool is_waiting = task.state == contracts::TaskState::kOpen || task.state == contracts::TaskState::kDrawn;
+    if (task.submitter == id_ && task.spec.parent && is_waiting &&
+        view.height.value > task.submitted_at.value + kPatienceBlocks) {
+        out.push_back(contracts::CancelTask{task.id});
+    }
 }
 
 }  // namespace assay::simulation

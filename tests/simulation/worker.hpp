@@ -80,6 +80,9 @@ class Worker {
     std::uint64_t lateness() const { return lateness_; }
     std::vector<Order> orders;  ///< of a submitter: the network's tasks
     bool is_down = false;
+    /// Forgets everything but its key, and serves nothing any more of what it had.
+    void lose_disk();
+    bool has_forgotten() const { return disks_lost_ != 0; }
 
   private:
     using Actions = std::vector<contracts::Action>;
@@ -105,6 +108,10 @@ class Worker {
     void add_bond(const View& view, Actions& out) const;
     void add_contribution(const View& view, Actions& out) const;
     void add_submission(const View& view, Actions& out);
+    /// Of stacked tasks that nobody can start, the parent's last state being lost.
+    void add_cancellation(const View& view, const contracts::Task& task, Actions& out) const;
+    /// What nobody else can guess, and this worker only as long as it has its disk.
+    Hash256 secret(const contracts::TaskId& task, std::uint64_t number) const;
     enum class Upon : std::uint8_t { kNothing, kParent, kWait };
     /// What a stacked task can start from now.
     std::pair<Upon, contracts::TaskId> find_parent(const View& view) const;
@@ -180,7 +187,7 @@ class Worker {
     std::uint64_t seen_at_height_ = 0;  ///< of the network, when we last saw something new
     std::uint64_t lateness_ = 0;
     std::vector<Waiting> waiting_;
-    bool has_bonded_ = false;
+    std::uint64_t disks_lost_ = 0;
 
     using Part = std::tuple<contracts::TaskId, std::uint32_t, AccountId>;
     std::map<contracts::TaskId, std::vector<Hash256>> trained_;
