@@ -38,7 +38,9 @@ model::Player Gauge::play(const Measured& states, std::uint64_t seed, bool overs
     model::Player player = model::play_measurement(shop_, states[0], states[1], states[2], seed, false);
     if (overstates && player.world) {
         const auto commit = static_cast<std::uint32_t>(player.world->init.size() - 1);
-        const auto lie = [](canonical::Tensor& tensor) { std::copy_n(tensor.data.begin() + 4, 4, tensor.data.begin()); };
+        const auto lie = [](canonical::Tensor& tensor) {
+            std::copy_n(tensor.data.begin() + 4, 4, tensor.data.begin());
+        };
         player.replay = std::make_unique<trace::testing::ScalarReplay>(
             *player.world, true, seed, std::vector<trace::testing::Lie>{{0, commit, lie, 0}}
         );

@@ -47,30 +47,35 @@ crypto::SecretKey key_of(int number) {
     return crypto::SecretKey::from_bytes(secret).value();
 }
 
+std::vector<Kind> choose_kinds(Events& events, bool in_tolerance) {
+    std::vector<Kind> kinds{
+        Kind::kSubmitter,
+        Kind::kHonestSolver,
+        Kind::kVerifier,
+        Kind::kVerifier,
+        Kind::kWhistleblower,
+        Kind::kWhistleblower};
+    const Kind others[] = {Kind::kHonestSolver, Kind::kCheat, Kind::kCheat, Kind::kWithholder};
+    kinds.push_back(others[events.below(4)]);
+    if (in_tolerance) {
+        kinds.push_back(Kind::kVerifier);  // so that one of the profilers may lie
+    }
+    kinds.push_back(
+        events.chance(30)                   ? Kind::kLazyVerifier
+        : events.chance(30)                 ? Kind::kFalseAccuser
+        : in_tolerance && events.chance(50) ? Kind::kLyingProfiler
+                                            : Kind::kVerifier
+    );
+    return kinds;
+}
+
 class Simulation {
   public:
     Simulation(model::Workshop& shop, std::uint64_t seed, const std::filesystem::path& home, bool trace)
         : events_(seed), trace_(trace), gauge_(shop) {
         const int replicas = 3 + static_cast<int>(events_.below(3));
-        std::vector<Kind> kinds{
-            Kind::kSubmitter,
-            Kind::kHonestSolver,
-            Kind::kVerifier,
-            Kind::kVerifier,
-            Kind::kWhistleblower,
-            Kind::kWhistleblower};
-        const Kind others[] = {Kind::kHonestSolver, Kind::kCheat, Kind::kCheat, Kind::kWithholder};
-        kinds.push_back(others[events_.below(4)]);
         const bool in_tolerance = events_.chance(25);
-        if (in_tolerance) {
-            kinds.push_back(Kind::kVerifier);  // so that one of the profilers may lie
-        }
-        kinds.push_back(
-            events_.chance(30)                   ? Kind::kLazyVerifier
-            : events_.chance(30)                 ? Kind::kFalseAccuser
-            : in_tolerance && events_.chance(50) ? Kind::kLyingProfiler
-                                                 : Kind::kVerifier
-        );
+        const std::vector<Kind> kinds = choose_kinds(events_, in_tolerance);
         genesis_.chain_id = "sim-1";
         genesis_.params = make_params(events_, in_tolerance);
         for (std::size_t i = 0; i < kinds.size(); ++i) {
@@ -84,6 +89,9 @@ class Simulation {
             replicas_.push_back(
                 std::make_unique<Replica>(events_, ledger_, genesis_, i, home / std::to_string(i), replicas_)
             );
+        }
+        if (events_.chance(25)) {
+            replicas_[events_.below(replicas_.size())]->lies = true;
         }
         for (std::size_t i = 0; i < kinds.size(); ++i) {
             const int place = replicas + static_cast<int>(i);
@@ -100,14 +108,7 @@ class Simulation {
                 genesis_.chain_id
             ));
         }
-        auto& orders = workers_.front()->orders;
-        orders.resize(1 + events_.below(2) + (events_.chance(12) ? 1 : 0));
-        tasks_ = orders.size();
-        for (Order& order : orders) {
-            order.in_tolerance = in_tolerance && events_.chance(50);
-            order.is_stacked = !order.in_tolerance && events_.chance(40);
-        }
-        orders.front() = {.in_tolerance = in_tolerance, .is_stacked = false};
+        plan_tasks(in_tolerance);
         plan_faults();
     }
 
@@ -139,11 +140,23 @@ class Simulation {
         for (const auto& replica : replicas_) {
             report.deaths += replica->deaths;
             report.replayed += replica->replayed;
+            report.refused += replica->refused;
         }
         return report;
     }
 
   private:
+    void plan_tasks(bool in_tolerance) {
+        auto& orders = workers_.front()->orders;
+        orders.resize(1 + events_.below(2) + (events_.chance(12) ? 1 : 0));
+        tasks_ = orders.size();
+        for (Order& order : orders) {
+            order.in_tolerance = in_tolerance && events_.chance(50);
+            order.is_stacked = !order.in_tolerance && events_.chance(40);
+        }
+        orders.front() = {.in_tolerance = in_tolerance, .is_stacked = false};
+    }
+
     void plan_faults() {
         faults_ms_ = 50'000 + events_.below(130'000);
         events_.after(faults_ms_, [this] {
@@ -164,10 +177,6 @@ class Simulation {
                 replicas_[which]->die(death);
             });
         }
-        for (std::uint64_t n = events_.chance(30) ? 1 + events_.below(2) : 0; n > 0; --n) {
-            const std::size_t which = events_.below(workers_.size());
-            events_.after(3'000 + events_.below(faults_ms_ - 5'000), [this, which] { workers_[which]->lose_disk(); });
-        }
         for (std::uint64_t n = events_.below(6); n > 0; --n) {
             events_.after(3'000 + events_.below(faults_ms_ - 5'000), [this] {
                 events_.island.clear();
@@ -179,6 +188,10 @@ class Simulation {
                 events_.after(1'000 + events_.below(12'000), [this] { events_.island.clear(); });
             });
         }
+        plan_workers_faults();
+    }
+
+    void plan_workers_faults() {
         for (std::uint64_t n = events_.below(8); n > 0; --n) {
             const std::size_t which = events_.below(workers_.size());
             const std::uint64_t span = events_.below(events_.chance(20) ? 40'000 : 4'000);
@@ -186,6 +199,10 @@ class Simulation {
                 workers_[which]->is_down = true;
                 events_.after(span, [this, which] { workers_[which]->is_down = false; });
             });
+        }
+        for (std::uint64_t n = events_.chance(40) ? 1 + events_.below(3) : 0; n > 0; --n) {
+            const std::size_t which = events_.below(workers_.size());
+            events_.after(3'000 + events_.below(faults_ms_ - 5'000), [this, which] { workers_[which]->lose_disk(); });
         }
     }
 
@@ -301,16 +318,17 @@ class Simulation {
             return;
         }
         for (const model::Profiler& profiler : task.profiling->profilers) {
-            if (profiler.status == contracts::ProfileStatus::kStanding && !is_honest(find_worker(profiler.account)->kind())) {
+            const bool stands = profiler.status == contracts::ProfileStatus::kStanding;
+            if (stands && !is_honest(find_worker(profiler.account)->kind())) {
                 throw Broken("a false profile stands");
             }
         }
         for (const model::Duty& duty : task.duties) {
             const Kind kind = find_worker(duty.verifier)->kind();
-            const bool is_false = duty.verdict.measurement && (kind == Kind::kFalseAccuser || kind == Kind::kLazyVerifier);
+            const bool lies = kind == Kind::kFalseAccuser || kind == Kind::kLazyVerifier;
             const bool counts = duty.status == contracts::VerdictStatus::kAccepted ||
                                 duty.status == contracts::VerdictStatus::kRejected;
-            if (is_false && counts && task.state == TaskState::kSettled) {
+            if (lies && duty.verdict.measurement && counts && task.state == TaskState::kSettled) {
                 throw Broken("a false verdict by distance counts");
             }
         }
@@ -334,12 +352,14 @@ class Simulation {
     }
 
     TaskState expected_end(const model::Task& task, const Worker* solver) const {
-        const bool is_cancelled = task.state == TaskState::kCancelled && task.tainted_by;  // LIN-4: nobody had accepted it
+        // LIN-4: nobody had accepted it.
+        const bool is_cancelled = task.state == TaskState::kCancelled && task.tainted_by;
         if (is_cancelled || is_forgotten(task, solver)) {
             return task.state;
         }
         const bool escapes = solver != nullptr && task.state == TaskState::kSettled && may_escape(*solver, task);
-        return escapes || (solver != nullptr && is_honest(solver->kind())) ? TaskState::kSettled : TaskState::kConvicted;
+        const bool ends_well = escapes || (solver != nullptr && is_honest(solver->kind()));
+        return ends_well ? TaskState::kSettled : TaskState::kConvicted;
     }
 
     std::string describe(const model::Task& task, const Worker* solver) const {

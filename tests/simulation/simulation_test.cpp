@@ -28,10 +28,40 @@ Report run_one(model::Workshop& shop, std::uint64_t seed, bool trace) {
 
 void show(const Report& report) {
     std::cout << report.blocks << " blocks, " << report.deaths << " deaths, " << report.replayed << " blocks replayed, "
-              << report.lost << " messages lost\n";
+              << report.lost << " messages lost, " << report.refused << " damaged blocks refused\n";
     for (const auto& [name, count] : report.outcomes) {
         std::cout << "  " << name << ": " << count << "\n";
     }
+}
+
+/// What a long range reaches, or it says less than it seems to.
+constexpr const char* kReached[] = {
+    "honest solver: settled",
+    "cheat: convicted",
+    "withholder: convicted",
+    "by distance, honest solver: settled",
+    "by distance, cheat: convicted",
+    "by distance, withholder: convicted",
+    "cheat slashed for beyond_tolerance",
+    "false accuser slashed for false_accusation",
+    "false accuser slashed for lost_dispute",
+    "lazy verifier slashed for lost_dispute",
+    "lying profiler slashed for lost_dispute",
+    "stacked, honest solver: settled",
+    "stacked, honest solver: settled, marked",
+    "lost its disk: verifier slashed for missed_verdict",
+    "draws with secrets"};
+constexpr std::uint64_t kLongRange = 1'000;
+
+int count_unreached(const Report& sum) {
+    int unreached = sum.refused == 0 ? 1 : 0;
+    for (const char* outcome : kReached) {
+        if (!sum.outcomes.contains(outcome)) {
+            std::cout << "never reached: " << outcome << "\n";
+            ++unreached;
+        }
+    }
+    return unreached;
 }
 
 /// How many broke a property.
@@ -50,6 +80,7 @@ int run_range(std::uint64_t first, std::uint64_t last) {
         sum.deaths += report.deaths;
         sum.replayed += report.replayed;
         sum.lost += report.lost;
+        sum.refused += report.refused;
         for (const auto& [name, count] : report.outcomes) {
             sum.outcomes[name] += count;
         }
@@ -58,7 +89,7 @@ int run_range(std::uint64_t first, std::uint64_t last) {
     std::cout << last - first + 1 << " seeds, " << static_cast<double>(last - first + 1) / took.count() << " a second, "
               << broken << " broken\n";
     show(sum);
-    return broken;
+    return broken + (last - first + 1 >= kLongRange ? count_unreached(sum) : 0);
 }
 
 }  // namespace

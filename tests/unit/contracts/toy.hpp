@@ -24,7 +24,7 @@ struct Tamper {
     bool onwards = false;  ///< in each step from that one on
 };
 
-/// What each step adds to the weights: drawn from the seed, below `bound`. Without it another seed gives the same states.
+/// What each step adds to the weights, drawn from the seed and below `bound`. Without it another seed gives the same.
 struct ToyNoise {
     float bound = 0;
     std::uint64_t seed = 7;
