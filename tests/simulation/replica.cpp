@@ -5,6 +5,7 @@
 #include <fstream>
 #include <utility>
 
+#include <core/codec/borsh.hpp>
 #include <tests/simulation/damage.hpp>
 
 namespace assay::simulation {
@@ -227,6 +228,11 @@ solo::Block Replica::told(const solo::Block& block) {
 }
 
 bool Replica::refuses(const solo::Block& block) {
+    const auto vote = votes_.find(block.header.height.value);
+    const bool has_accepted = vote != votes_.end() && vote->second.accepted;
+    if (has_accepted && codec::encode(*vote->second.accepted) == codec::encode(block)) {
+        return false;  // looked at before we voted for it
+    }
     const consensus::Info info = app_->info();
     const auto parent = log_->read(info.height);
     const auto header = parent ? std::optional(parent->block.header) : std::nullopt;

@@ -74,7 +74,7 @@ class Simulation {
     Simulation(model::Workshop& shop, std::uint64_t seed, const std::filesystem::path& home, bool trace)
         : events_(seed), trace_(trace), gauge_(shop) {
         const int replicas = 3 + static_cast<int>(events_.below(3));
-        const bool in_tolerance = events_.chance(25);
+        const bool in_tolerance = events_.chance(15);
         const std::vector<Kind> kinds = choose_kinds(events_, in_tolerance);
         genesis_.chain_id = "sim-1";
         genesis_.params = make_params(events_, in_tolerance);
