@@ -9,6 +9,7 @@
 namespace assay::model {
 
 using contracts::test::Tamper;
+using contracts::test::ToyNoise;
 
 Hash256 mix(const Hash256& name, const AccountId& actor, std::uint64_t number) {
     Bytes bytes(name.data.begin(), name.data.end());
@@ -18,14 +19,24 @@ Hash256 mix(const Hash256& name, const AccountId& actor, std::uint64_t number) {
     return crypto::sha256(bytes);
 }
 
-Workshop::Workshop() {
+Workshop::Workshop(float noise) : noise_(noise) {
+    const ToyNoise with{noise, ToyRun::kSeed};
+    const auto add = [&](const std::optional<Tamper>& tamper) {
+        runs_.push_back(std::make_unique<ToyRun>(tamper, ToyRun::kScale, with));
+    };
+    add(std::nullopt);
+    const auto commit = static_cast<std::uint32_t>(runs_.front()->graph(false).size() - 1);
+    // Where noise makes drifts real, hardware departs in each step.
+    const bool drifts = noise != 0;
+    const std::uint64_t departs = drifts ? 0 : 7;
+    add(Tamper{true, 0, 0, 2});
+    add(Tamper{false, 4, 2, 2});
+    add(Tamper{false, 1, commit, 1});
+    add(Tamper{false, 8, 1, 6});
+    add(Tamper{false, departs, 4, 1, drifts});
+    add(Tamper{false, departs, 4, 5, drifts});
+    runs_.push_back(std::make_unique<ToyRun>(run_under(ToyRun::kSeed + 1)));
     const float diverging = ToyRun::kDivergingScale;
-    runs_.push_back(std::make_unique<ToyRun>());
-    runs_.push_back(std::make_unique<ToyRun>(Tamper{true, 0, 0, 2}));
-    runs_.push_back(std::make_unique<ToyRun>(Tamper{false, 4, 2, 2}));
-    runs_.push_back(std::make_unique<ToyRun>(Tamper{false, 1, 5, 1}));
-    runs_.push_back(std::make_unique<ToyRun>(Tamper{false, 8, 1, 6}));
-    runs_.push_back(std::make_unique<ToyRun>(Tamper{false, 7, 4, 1}));
     runs_.push_back(std::make_unique<ToyRun>(std::nullopt, diverging));
     runs_.push_back(std::make_unique<ToyRun>(Tamper{false, 2, 2, 2}, diverging));
     spec_ = runs_.front()->spec();

@@ -21,8 +21,8 @@ using contracts::test::ToyRun;
 /// A hash of all three, for what actors invent and decide.
 Hash256 mix(const Hash256& name, const AccountId& actor, std::uint64_t number);
 
-/// A way of running the program. The last three are runs of the program that diverges; kFirstLie .. kLastLie depart
-/// from the truth by a bit somewhere.
+/// A way of running the program. kLie... depart from the truth by a bit somewhere, the native ones as hardware does;
+/// kOtherSeed differs in each step where the program has noise. The last two are runs of the program that diverges.
 enum class Way : std::uint8_t {
     kTruth,
     kLieInInit,
@@ -30,17 +30,20 @@ enum class Way : std::uint8_t {
     kLieInCommit,
     kLieLate,
     kNative,
+    kOtherNative,
+    kOtherSeed,
     kDiverges,
     kDivergesLie
 };
-inline constexpr int kWays = 8;
+inline constexpr int kWays = 10;
 constexpr bool is_diverging(Way way) {
     return way >= Way::kDiverges;
 }
 
 class Workshop {
   public:
-    Workshop();
+    /// `noise`: what each step of the program that does not diverge adds (ToyNoise::bound).
+    explicit Workshop(float noise = 0);
 
     /// The spec of the program that diverges, or of the one that does not.
     const contracts::TaskSpec& spec(bool diverges) const { return diverges ? diverging_spec_ : spec_; }
@@ -64,11 +67,14 @@ class Workshop {
         const contracts::ChallengeId& challenge, const Hash256& root, std::uint32_t tensor, std::uint64_t tile
     ) const;
     const ToyRun& run(Way way) const { return *runs_.at(static_cast<std::size_t>(way)); }
+    /// The program run under another seed.
+    ToyRun run_under(std::uint64_t seed) const { return ToyRun(std::nullopt, ToyRun::kScale, {noise_, seed}); }
 
     /// Makes a state known.
     Hash256 keep(State state);
 
   private:
+    float noise_;
     std::vector<std::unique_ptr<ToyRun>> runs_;
     contracts::TaskSpec spec_;
     contracts::TaskSpec diverging_spec_;

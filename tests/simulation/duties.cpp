@@ -33,12 +33,17 @@ const T* as(const Intent& decided) {
     return std::get_if<T>(&decided);
 }
 
-Hash256 root_at(const contracts::StateView& state, const TaskId& id, std::uint32_t index) {
-    const auto checkpoint = contracts::find_checkpoint(state, id, index);
+
+}  // namespace
+
+Hash256 Worker::root_at(const View& view, const TaskId& id, std::uint32_t index) {
+    const auto checkpoint = contracts::find_checkpoint(*view.state, id, index);
     return checkpoint ? checkpoint->state_root : Hash256{};
 }
 
-}  // namespace
+Hash256 Worker::last_root(const View& view, const TaskId& id) {
+    return root_at(view, id, contracts::find_task(*view.state, id).value().checkpoints - 1);
+}
 
 void Worker::add_duties(const View& view, Actions& out) {
     for (const TaskId& id : bulletin_.tasks) {
@@ -46,19 +51,53 @@ void Worker::add_duties(const View& view, Actions& out) {
         if (!task || contracts::is_terminal(task->state)) {
             continue;
         }
+        add_cancellation(view, *task, out);
         add_solving(view, *task, out);
         add_chunks(view, *task, out);
         add_moves(view, *task, out);
         if (role() == Role::kVerifier) {
+            add_profiling(view, *task, out);
             add_verifying(view, *task, out);
         } else if (role() == Role::kWhistleblower) {
-            add_verdict_watching(view, *task, out);
             add_watching(view, *task, out);
+        }
+        if (is_honest(kind_)) {
+            add_profile_watching(view, *task, out);
+            add_verdict_watching(view, *task, out);
+            add_distance_watching(view, *task, out);
         }
     }
 }
 
 // --- solvers -------------------------------------------------------------------------------------------------
+
+std::optional<std::uint32_t> Worker::replaced_segment() const {
+    const bool replaces = way_ != Way::kTruth && way_ != Way::kLieInInit;
+    return replaces ? std::optional(replaced_segment_) : std::nullopt;
+}
+
+Way Worker::way_on(const Task& task) const {
+    // LIN-2: there is no initialisation to lie in.
+    return task.spec.parent && way_ == Way::kLieInInit ? Way::kLieInStep : way_;
+}
+
+Hash256 Worker::train(const View& view, const Task& task, std::uint32_t segment) const {
+    if (segment == 0) {
+        return task.spec.parent ? last_root(view, *task.spec.parent) : shop_.start(way_);
+    }
+    const Hash256 before = trained_.at(task.id).back();
+    Way way = way_on(task);
+    if (task.tolerance) {
+        const bool replaces = replaced_segment() == segment;
+        if (replaces && way_ == Way::kLieInCommit) {
+            return before;  // trains nothing
+        }
+        way = replaces ? Way::kOtherSeed : hardware_;
+    }
+    return shop_.after(
+        way, before, contracts::first_step(task.spec, segment), contracts::step_count(task.spec, segment)
+    );
+}
 
 void Worker::add_solving(const View& view, const Task& task, Actions& out) {
     std::vector<Hash256>& trained = trained_[task.id];
@@ -70,22 +109,16 @@ void Worker::add_solving(const View& view, const Task& task, Actions& out) {
     solver.solver_bond = contracts::solver_bond(view.state->params(), contracts::task_value(task.spec));
     const Intent decided = roles::decide_solver(solver);
     if (as<intent::Accept>(decided) != nullptr) {
-        out.push_back(contracts::AcceptTask{task.id});
+        if (!task.spec.parent || has_state_of(view, *task.spec.parent)) {
+            out.push_back(contracts::AcceptTask{task.id});
+        }
     } else if (const auto* train = as<intent::Train>(decided)) {
         std::uint64_t& ready = ready_at_ms_[task.id];
         if (ready == 0) {
             ready = events_.now() + 1 + events_.below(kTrainMs);
         } else if (events_.now() >= ready) {
             ready = 0;
-            trained.push_back(
-                train->segment == 0 ? shop_.start(way_)
-                                    : shop_.after(
-                                          way_,
-                                          trained.back(),
-                                          contracts::first_step(task.spec, train->segment),
-                                          contracts::step_count(task.spec, train->segment)
-                                      )
-            );
+            trained.push_back(this->train(view, task, train->segment));
             const bool late = events_.chance(15);
             bulletin_.artifacts.emplace(
                 std::pair{task.id, train->segment},
@@ -107,8 +140,9 @@ void Worker::add_chunks(const View& view, const Task& task, Actions& out) {
     for (const auto& id : contracts::get_docket(*view.state, task.id).challenges) {
         const auto challenge = contracts::find_challenge(*view.state, id).value();
         const Intent decided = roles::decide_challenge(challenge, task, id_);
-        const Hash256 root = root_at(*view.state, task.id, challenge.checkpoint);
-        if (as<intent::ServeChunk>(decided) == nullptr || kind_ == Kind::kWithholder || !shop_.knows(root)) {
+        const Hash256 root = root_at(view, task.id, challenge.checkpoint);
+        const bool has_state = trained_[task.id].size() > challenge.checkpoint;
+        if (as<intent::ServeChunk>(decided) == nullptr || kind_ == Kind::kWithholder || !has_state) {
             continue;
         }
         out.push_back(shop_.chunk(id, root, challenge.tensor, challenge.tile));
@@ -116,6 +150,22 @@ void Worker::add_chunks(const View& view, const Task& task, Actions& out) {
 }
 
 // --- verifiers -----------------------------------------------------------------------------------------------
+
+bool Worker::has_state_of(const View& view, const TaskId& parent) {
+    roles::Replays tries;
+    return fetch(parent, contracts::find_task(*view.state, parent).value().checkpoints - 1, tries);
+}
+
+bool Worker::fetch(const TaskId& task, std::uint32_t checkpoint, roles::Replays& replays) {
+    const auto artifact = bulletin_.artifacts.find({task, checkpoint});
+    const bool is_there = artifact != bulletin_.artifacts.end() && artifact->second <= events_.now();
+    if (!is_there || events_.chance(events_.weather.loss_percent)) {
+        ++replays.fetch_failures;
+        replays.missing_checkpoint = checkpoint;
+        return false;
+    }
+    return true;
+}
 
 void Worker::replay(
     const View& view,
@@ -127,12 +177,8 @@ void Worker::replay(
 ) {
     Hash256 root = shop_.start(Way::kTruth);
     if (segment != 0) {
-        const Hash256 before = root_at(*view.state, task.id, segment - 1);
-        const auto artifact = bulletin_.artifacts.find({task.id, segment - 1});
-        const bool fetched = artifact != bulletin_.artifacts.end() && artifact->second <= events_.now();
-        if (!fetched || events_.chance(events_.weather.loss_percent)) {
-            ++replays.fetch_failures;
-            replays.missing_checkpoint = segment - 1;
+        const Hash256 before = root_at(view, task.id, segment - 1);
+        if (!fetch(task.id, segment - 1, replays)) {
             return;
         }
         root = segment == contracts::evaluation_segment(task)
@@ -148,17 +194,26 @@ contracts::VerdictOpening Worker::make_opening(const View& view, const Task& tas
     const std::uint32_t segment = duty.segment;
     const Hash256 claimed = contracts::claimed_root(*view.state, task, segment);
     contracts::VerdictOpening opening;
-    opening.decoy_root = model::mix(Hash256{task.id.data}, id_, 1 + segment * 2U);
-    opening.salt = model::mix(Hash256{task.id.data}, id_, 2 + segment * 2U);
+    opening.decoy_root = secret(task.id, 11 + segment * 2U);
+    opening.salt = secret(task.id, 12 + segment * 2U);
     const bool lazy = kind_ == Kind::kLazyVerifier;
-    opening.verdict.end_root = lazy                           ? claimed
-                               : kind_ == Kind::kFalseAccuser ? model::mix(claimed, id_, 4)
-                                                              : replays_[{task.id, segment, id_}].first.value();
-    if (duty.probe != 0 && opening.verdict.end_root == claimed) {
+    const bool exact = contracts::is_exact(task, segment);
+    if (!exact) {
+        opening.verdict = lazy ? contracts::Verdict{claimed, std::nullopt, trace::Measurement{}, std::nullopt}
+                               : judged_.at({task.id, segment}).verdict;
+        if (kind_ == Kind::kFalseAccuser) {
+            opening.verdict.measurement = overstated(*opening.verdict.measurement);
+        }
+    } else {
+        opening.verdict.end_root = lazy                           ? claimed
+                                   : kind_ == Kind::kFalseAccuser ? model::mix(claimed, id_, 4)
+                                                                  : replays_[{task.id, segment, id_}].first.value();
+    }
+    if (duty.probe != 0 && (!exact || opening.verdict.end_root == claimed)) {
         opening.verdict.probe_root = lazy ? model::mix(claimed, id_, 3)
                                           : shop_.after(
                                                 Way::kTruth,
-                                                root_at(*view.state, task.id, segment - 1),
+                                                root_at(view, task.id, segment - 1),
                                                 contracts::first_step(task.spec, segment),
                                                 duty.probe
                                             );
@@ -177,9 +232,14 @@ void Worker::add_verifying(const View& view, const Task& task, Actions& out) {
         verifier.assignment = duty;
         verifier.claimed = contracts::claimed_root(*view.state, task, duty.segment);
         verifier.replays = replays_[part];
+        const bool exact = contracts::is_exact(task, duty.segment);
+        if (!exact) {
+            // Whatever its end, a replay that was measured is all that a verdict takes.
+            verifier.claimed = verifier.replays.first.value_or(Hash256{});
+        }
         if (kind_ == Kind::kLazyVerifier) {
             verifier.replays.first = verifier.claimed;
-        } else if (kind_ == Kind::kFalseAccuser) {
+        } else if (kind_ == Kind::kFalseAccuser && exact) {
             verifier.replays.first = verifier.replays.second = model::mix(verifier.claimed, id_, 4);
         }
         verifier.has_kept_verdict = openings_.contains(part);
@@ -195,7 +255,9 @@ void Worker::add_verifying(const View& view, const Task& task, Actions& out) {
         verifier.free_stake = free_stake(view);
         verifier.challenger_bond = contracts::challenger_bond(view.state->params(), contracts::task_value(task.spec));
         const Intent decided = roles::decide_verifier(verifier);
-        if (as<intent::Replay>(decided) != nullptr) {
+        if (as<intent::Replay>(decided) != nullptr && !exact) {
+            measure(view, task, duty.segment, replays_[part]);
+        } else if (as<intent::Replay>(decided) != nullptr) {
             replay(
                 view, task, duty.segment, contracts::step_count(task, duty.segment), verifier.claimed, replays_[part]
             );
@@ -264,7 +326,7 @@ void Worker::add_verdict_watching(const View& view, const Task& task, Actions& o
         watch.task = task;
         watch.assignment = duty;
         watch.replays = probes_[part];
-        watch.is_duty = std::find(duty.watchers.begin(), duty.watchers.end(), id_) != duty.watchers.end();
+        watch.is_duty = roles::is_watchers_duty(task, duty, id_, role());
         const contracts::DisputedVerdict subject{duty.verifier, duty.forced == true};
         watch.has_challenged =
             contracts::find_dispute(*view.state, contracts::dispute_id(task.id, duty.segment, id_, subject))
@@ -300,10 +362,7 @@ std::optional<contracts::Action> Worker::make_move(
 ) {
     const bool responds = dispute.responder == id_;
     if (!players_.contains(dispute.id)) {
-        const Hash256 final_root = root_at(*view.state, task.id, task.checkpoints - 1);
-        players_[dispute.id] = dispute.segment == contracts::evaluation_segment(task)
-                                   ? model::play_evaluation(shop_, final_root, dispute.claim.seed, false)
-                                   : model::play_segment(shop_, dispute.claim, responds ? way_ : Way::kTruth);
+        players_[dispute.id] = make_player(view, dispute, task);
     }
     trace::Replay* replay = players_[dispute.id].replay.get();
     if (replay == nullptr) {

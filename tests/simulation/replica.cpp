@@ -5,6 +5,9 @@
 #include <fstream>
 #include <utility>
 
+#include <core/codec/borsh.hpp>
+#include <tests/simulation/damage.hpp>
+
 namespace assay::simulation {
 namespace {
 
@@ -20,6 +23,7 @@ const crypto::SecretKey& network_key() {
 
 constexpr std::uint64_t kRoundMs = 3'000;  ///< so long a leader may take before the next one tries
 constexpr int kBlocksAtOnce = 8;
+constexpr std::uint32_t kLiePercent = 25;  ///< of what a liar sends
 
 }  // namespace
 
@@ -40,6 +44,12 @@ void Ledger::note(const solo::LogRecord& record) {
     }
     blocks_.push_back(hashes);
     on_block(record.block);
+}
+
+bool Ledger::has_decided(const solo::Block& block) const {
+    const std::uint64_t height = block.header.height.value;
+    return height >= 1 && height <= blocks_.size() && blocks_[height - 1].first == solo::block_hash(block.header) &&
+           solo::is_authentic(block);
 }
 
 Replica::Replica(
@@ -190,7 +200,11 @@ void Replica::on_promise(
     if (!proposal_->block) {
         proposal_->block = make_block();
     }
-    to_all([me = place_, ballot, block = *proposal_->block](Replica& other) { other.on_accept(me, ballot, block); });
+    for (const auto& other : all_) {
+        to(other->place(), [me = place_, ballot, block = told(*proposal_->block)](Replica& acceptor) {
+            acceptor.on_accept(me, ballot, block);
+        });
+    }
 }
 
 solo::Block Replica::make_block() {
@@ -203,12 +217,35 @@ solo::Block Replica::make_block() {
     header.parent = parent ? solo::block_hash(parent->block.header) : Hash256{};
     header.app_hash = info.app_hash;
     auto txs = app_->prepare(mempool_->candidates(1U << 20U), 1U << 20U);
+    if (lies && events_.chance(kLiePercent)) {
+        spoil(events_, header, txs);
+    }
     return solo::sign_block(std::move(header), std::move(txs), network_key());
+}
+
+solo::Block Replica::told(const solo::Block& block) {
+    return lies && events_.chance(kLiePercent) ? damaged(events_, block) : block;
+}
+
+bool Replica::refuses(const solo::Block& block) {
+    const auto vote = votes_.find(block.header.height.value);
+    const bool has_accepted = vote != votes_.end() && vote->second.accepted;
+    if (has_accepted && codec::encode(*vote->second.accepted) == codec::encode(block)) {
+        return false;  // looked at before we voted for it
+    }
+    const consensus::Info info = app_->info();
+    const auto parent = log_->read(info.height);
+    const auto header = parent ? std::optional(parent->block.header) : std::nullopt;
+    const bool is_sound = block.header.proposer == network_key().account() &&
+                          solo::find_fault({block, {}}, genesis_.chain_id, header, info.app_hash).empty() &&
+                          app_->process(solo::to_request(block)).has_value();
+    refused += is_sound ? 0 : 1;
+    return !is_sound;
 }
 
 void Replica::on_accept(int from, std::uint64_t ballot, const solo::Block& block) {
     const std::uint64_t next = block.header.height.value;
-    if (next != height() + 1 || block.header.app_hash != app_->info().app_hash) {
+    if (next != height() + 1 || refuses(block)) {
         return;
     }
     Vote& vote = votes_[next];
@@ -227,7 +264,9 @@ void Replica::on_accepted(int from, std::uint64_t height, std::uint64_t ballot) 
     if (is_majority(proposal_->accepts.size())) {
         const solo::Block block = *proposal_->block;
         proposal_.reset();
-        to_all([block](Replica& other) { other.on_decided(block); });
+        for (const auto& other : all_) {
+            to(other->place(), [block = told(block)](Replica& learner) { learner.on_decided(block); });
+        }
         on_decided(block);
     }
 }
@@ -236,11 +275,14 @@ void Replica::on_decided(const solo::Block& block) {
     if (block.header.height.value != height() + 1) {
         return;
     }
-    try {
-        const auto request = solo::to_request(block);
-        if (!app_->process(request)) {
+    if (refuses(block)) {
+        if (ledger_.has_decided(block)) {
             throw Broken("a replica refuses what was decided");
         }
+        return;
+    }
+    try {
+        const auto request = solo::to_request(block);
         const solo::LogRecord record{block, app_->finalize(request).app_hash};
         log_->append(record);
         logged_ = block.header.height.value;
@@ -257,7 +299,7 @@ void Replica::on_decided(const solo::Block& block) {
 
 void Replica::on_status(int from, std::uint64_t theirs) {
     for (std::uint64_t h = theirs + 1; h <= std::min(height(), theirs + kBlocksAtOnce); ++h) {
-        to(from, [block = log_->read(Height{h})->block](Replica& other) { other.on_decided(block); });
+        to(from, [block = told(log_->read(Height{h})->block)](Replica& other) { other.on_decided(block); });
     }
 }
 
@@ -265,6 +307,9 @@ Result<Hash256, solo::Refusal> Replica::submit(const Bytes& tx) {
     auto added = mempool_->add(tx);
     if (added) {
         to_all([tx](Replica& other) { static_cast<void>(other.mempool_->add(tx)); });
+        if (lies && events_.chance(kLiePercent)) {
+            to_all([tx = damaged(events_, tx)](Replica& other) { static_cast<void>(other.mempool_->add(tx)); });
+        }
     }
     return added;
 }

@@ -17,7 +17,8 @@
 #include <tests/simulation/events.hpp>
 
 /// A node of the simulated network: the real state machine, database, block log and mempool, and in the place of an
-/// engine a plain agreement among nodes that crash but do not lie (single-decree Paxos at each height).
+/// engine a plain agreement among nodes that crash but do not lie about their votes (single-decree Paxos at each
+/// height).
 namespace assay::simulation {
 
 /// A property does not hold.
@@ -32,6 +33,7 @@ class Ledger {
     /// Throws Broken when another block was decided at this height, or another state came of it.
     void note(const solo::LogRecord& record);
     std::uint64_t height() const { return blocks_.size(); }
+    bool has_decided(const solo::Block& block) const;
     std::function<void(const solo::Block&)> on_block;  ///< the first time that a height is decided
 
   private:
@@ -61,6 +63,8 @@ class Replica {
     int place() const { return place_; }
     std::uint64_t deaths = 0;
     std::uint64_t replayed = 0;
+    std::uint64_t refused = 0;  ///< blocks
+    bool lies = false;          ///< spoils what it proposes, damages what it serves
 
     static constexpr std::uint64_t kIntervalMs = 1'000;
 
@@ -97,6 +101,9 @@ class Replica {
     void on_decided(const solo::Block& block);
     void on_status(int from, std::uint64_t height);
     solo::Block make_block();
+    bool refuses(const solo::Block& block);
+    /// As `block` leaves us: damaged, perhaps, where we lie.
+    solo::Block told(const solo::Block& block);
 
     Events& events_;
     Ledger& ledger_;

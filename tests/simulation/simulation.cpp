@@ -20,7 +20,7 @@ constexpr std::uint64_t kPatienceMs = 1'200'000;  ///< within so long everything
 /// An honest party that was cut off for so many blocks may lose: its clocks are not much longer. Who was not must not.
 constexpr std::uint64_t kHeldBlocks = 6;
 
-contracts::Params make_params(Events& events) {
+contracts::Params make_params(Events& events, bool in_tolerance) {
     contracts::Params params;
     params.accept_blocks = 12;
     params.commit_blocks = 22;
@@ -30,7 +30,8 @@ contracts::Params make_params(Events& events) {
     params.dispute_clock_blocks = 60;
     params.dispute_extension_blocks = 14;
     params.availability_blocks = 14;
-    params.segments_checked = 3;
+    // By distance nobody but verifiers looks at a segment, so all are given one.
+    params.segments_checked = in_tolerance ? 6 : 3;
     params.segments_checked_max = 6;
     params.solver_bond_bps = 0;
     params.forced_error_bps = events.chance(50) ? 3'000 : 0;
@@ -46,27 +47,37 @@ crypto::SecretKey key_of(int number) {
     return crypto::SecretKey::from_bytes(secret).value();
 }
 
+std::vector<Kind> choose_kinds(Events& events, bool in_tolerance) {
+    std::vector<Kind> kinds{
+        Kind::kSubmitter,
+        Kind::kHonestSolver,
+        Kind::kVerifier,
+        Kind::kVerifier,
+        Kind::kWhistleblower,
+        Kind::kWhistleblower};
+    const Kind others[] = {Kind::kHonestSolver, Kind::kCheat, Kind::kCheat, Kind::kWithholder};
+    kinds.push_back(others[events.below(4)]);
+    if (in_tolerance) {
+        kinds.push_back(Kind::kVerifier);  // so that one of the profilers may lie
+    }
+    kinds.push_back(
+        events.chance(30)                   ? Kind::kLazyVerifier
+        : events.chance(30)                 ? Kind::kFalseAccuser
+        : in_tolerance && events.chance(50) ? Kind::kLyingProfiler
+                                            : Kind::kVerifier
+    );
+    return kinds;
+}
+
 class Simulation {
   public:
     Simulation(model::Workshop& shop, std::uint64_t seed, const std::filesystem::path& home, bool trace)
-        : events_(seed), trace_(trace) {
+        : events_(seed), trace_(trace), gauge_(shop) {
         const int replicas = 3 + static_cast<int>(events_.below(3));
-        std::vector<Kind> kinds{
-            Kind::kSubmitter,
-            Kind::kHonestSolver,
-            Kind::kVerifier,
-            Kind::kVerifier,
-            Kind::kWhistleblower,
-            Kind::kWhistleblower};
-        const Kind others[] = {Kind::kHonestSolver, Kind::kCheat, Kind::kCheat, Kind::kWithholder};
-        kinds.push_back(others[events_.below(4)]);
-        kinds.push_back(
-            events_.chance(30)   ? Kind::kLazyVerifier
-            : events_.chance(30) ? Kind::kFalseAccuser
-                                 : Kind::kVerifier
-        );
+        const bool in_tolerance = events_.chance(15);
+        const std::vector<Kind> kinds = choose_kinds(events_, in_tolerance);
         genesis_.chain_id = "sim-1";
-        genesis_.params = make_params(events_);
+        genesis_.params = make_params(events_, in_tolerance);
         for (std::size_t i = 0; i < kinds.size(); ++i) {
             genesis_.balances[key_of(static_cast<int>(i)).account()] = Amount{1'000 * kCoin};
         }
@@ -79,12 +90,16 @@ class Simulation {
                 std::make_unique<Replica>(events_, ledger_, genesis_, i, home / std::to_string(i), replicas_)
             );
         }
+        if (events_.chance(25)) {
+            replicas_[events_.below(replicas_.size())]->lies = true;
+        }
         for (std::size_t i = 0; i < kinds.size(); ++i) {
             const int place = replicas + static_cast<int>(i);
             workers_.push_back(std::make_unique<Worker>(
                 events_,
                 bulletin_,
                 shop,
+                gauge_,
                 ledger_,
                 place,
                 kinds[i],
@@ -93,7 +108,7 @@ class Simulation {
                 genesis_.chain_id
             ));
         }
-        workers_.front()->tasks_to_submit = tasks_ = 1 + static_cast<std::uint32_t>(events_.below(2));
+        plan_tasks(in_tolerance);
         plan_faults();
     }
 
@@ -125,11 +140,23 @@ class Simulation {
         for (const auto& replica : replicas_) {
             report.deaths += replica->deaths;
             report.replayed += replica->replayed;
+            report.refused += replica->refused;
         }
         return report;
     }
 
   private:
+    void plan_tasks(bool in_tolerance) {
+        auto& orders = workers_.front()->orders;
+        orders.resize(1 + events_.below(2) + (events_.chance(12) ? 1 : 0));
+        tasks_ = orders.size();
+        for (Order& order : orders) {
+            order.in_tolerance = in_tolerance && events_.chance(50);
+            order.is_stacked = !order.in_tolerance && events_.chance(40);
+        }
+        orders.front() = {.in_tolerance = in_tolerance, .is_stacked = false};
+    }
+
     void plan_faults() {
         faults_ms_ = 50'000 + events_.below(130'000);
         events_.after(faults_ms_, [this] {
@@ -161,6 +188,10 @@ class Simulation {
                 events_.after(1'000 + events_.below(12'000), [this] { events_.island.clear(); });
             });
         }
+        plan_workers_faults();
+    }
+
+    void plan_workers_faults() {
         for (std::uint64_t n = events_.below(8); n > 0; --n) {
             const std::size_t which = events_.below(workers_.size());
             const std::uint64_t span = events_.below(events_.chance(20) ? 40'000 : 4'000);
@@ -168,6 +199,10 @@ class Simulation {
                 workers_[which]->is_down = true;
                 events_.after(span, [this, which] { workers_[which]->is_down = false; });
             });
+        }
+        for (std::uint64_t n = events_.chance(40) ? 1 + events_.below(3) : 0; n > 0; --n) {
+            const std::size_t which = events_.below(workers_.size());
+            events_.after(3'000 + events_.below(faults_ms_ - 5'000), [this, which] { workers_[which]->lose_disk(); });
         }
     }
 
@@ -194,6 +229,7 @@ class Simulation {
             if (const auto* round = std::get_if<contracts::history::RoundClosed>(&entry.event)) {
                 drawn_by_secrets_ += round->contributors != 0 ? 1 : 0;
             }
+            judge_order(entry);
             if (std::holds_alternative<contracts::history::Submitted>(entry.event)) {
                 bulletin_.tasks.push_back(entry.task);
             } else if (const auto* slashed = std::get_if<contracts::history::Slashed>(&entry.event)) {
@@ -264,6 +300,104 @@ class Simulation {
         });
     }
 
+    /// By distance, a replaced segment is seen by nobody but its verifier.
+    bool may_escape(const Worker& solver, const model::Task& task) const {
+        const auto replaced = solver.replaced_segment();
+        if (!task.profiling || !replaced) {
+            return false;
+        }
+        return std::none_of(task.duties.begin(), task.duties.end(), [&](const model::Duty& duty) {
+            return duty.segment == *replaced && is_honest(find_worker(duty.verifier)->kind()) &&
+                   !has_forgotten(duty.verifier);
+        });
+    }
+
+    /// What liars say by distance is refuted in time: their profiles, and their verdicts where the task is settled.
+    void judge_liars(const model::Task& task) const {
+        if (is_held() || !task.profiling) {
+            return;
+        }
+        for (const model::Profiler& profiler : task.profiling->profilers) {
+            const bool stands = profiler.status == contracts::ProfileStatus::kStanding;
+            if (stands && !is_honest(find_worker(profiler.account)->kind())) {
+                throw Broken("a false profile stands");
+            }
+        }
+        for (const model::Duty& duty : task.duties) {
+            const Kind kind = find_worker(duty.verifier)->kind();
+            const bool lies = kind == Kind::kFalseAccuser || kind == Kind::kLazyVerifier;
+            const bool counts = duty.status == contracts::VerdictStatus::kAccepted ||
+                                duty.status == contracts::VerdictStatus::kRejected;
+            if (lies && duty.verdict.measurement && counts && task.state == TaskState::kSettled) {
+                throw Broken("a false verdict by distance counts");
+            }
+        }
+    }
+
+    bool has_forgotten(const AccountId& account) const { return find_worker(account)->has_forgotten(); }
+
+    /// The ends that a loss of their own disks may bring to the parties of a task.
+    bool is_forgotten(const model::Task& task, const Worker* solver) const {
+        if (task.state == TaskState::kRefused) {
+            const auto& profilers = task.profiling->profilers;
+            return std::any_of(profilers.begin(), profilers.end(), [&](const model::Profiler& profiler) {
+                return has_forgotten(profiler.account);
+            });
+        }
+        if (task.state == TaskState::kCancelled) {
+            // The state that it was to start from is lost.
+            return task.spec.parent && has_forgotten(*mirror_.world.tasks.at(*task.spec.parent).solver);
+        }
+        return solver != nullptr && is_honest(solver->kind()) && solver->has_forgotten();
+    }
+
+    TaskState expected_end(const model::Task& task, const Worker* solver) const {
+        // LIN-4: nobody had accepted it.
+        const bool is_cancelled = task.state == TaskState::kCancelled && task.tainted_by;
+        if (is_cancelled || is_forgotten(task, solver)) {
+            return task.state;
+        }
+        const bool escapes = solver != nullptr && task.state == TaskState::kSettled && may_escape(*solver, task);
+        const bool ends_well = escapes || (solver != nullptr && is_honest(solver->kind()));
+        return ends_well ? TaskState::kSettled : TaskState::kConvicted;
+    }
+
+    std::string describe(const model::Task& task, const Worker* solver) const {
+        const bool escapes = solver != nullptr && !is_honest(solver->kind()) && task.state == TaskState::kSettled;
+        return std::string(task.profiling ? "by distance, " : task.spec.parent ? "stacked, " : "") +
+               (solver == nullptr ? "nobody" : to_string(solver->kind())) + ": " + to_string(task.state) +
+               (escapes ? ", judged by a liar" : "") + (task.tainted_by ? ", marked" : "") +
+               (task.state != TaskState::kSettled && is_forgotten(task, solver) ? ", a disk being lost" : "");
+    }
+
+    /// LIN-3, LIN-4: who is settled bears the mark of a convicted ancestor, and nobody another.
+    void judge_mark(const model::Task& task) const {
+        bool is_above = false;
+        bool is_marked_by_ancestor = false;
+        for (auto id = task.spec.parent; id;) {
+            const model::Task& ancestor = mirror_.world.tasks.at(*id);
+            const bool convicted = ancestor.state == TaskState::kConvicted;
+            is_above = is_above || convicted;
+            is_marked_by_ancestor = is_marked_by_ancestor || (convicted && task.tainted_by == id);
+            id = ancestor.spec.parent;
+        }
+        if (task.tainted_by ? !is_marked_by_ancestor : is_above && task.state == TaskState::kSettled) {
+            throw Broken("a mark is missing, or without a reason");
+        }
+    }
+
+    /// LIN-3: nothing is settled before what it was built upon is over.
+    void judge_order(const contracts::HistoryRecord& entry) const {
+        const auto* changed = std::get_if<contracts::history::StateChanged>(&entry.event);
+        const auto& tasks = mirror_.world.tasks;
+        if (changed == nullptr || changed->state != TaskState::kSettled || !tasks.at(entry.task).spec.parent) {
+            return;
+        }
+        if (!contracts::is_terminal(tasks.at(*tasks.at(entry.task).spec.parent).state)) {
+            throw Broken("settled before its parent was over");
+        }
+    }
+
     void judge(Report& report) {
         struct Nothing final : merkle::NodeReader {
             std::optional<Bytes> read_node(const merkle::NodeKey& /*key*/) const override { return std::nullopt; }
@@ -280,14 +414,14 @@ class Simulation {
         }
         for (const auto& [id, task] : mirror_.world.tasks) {
             const Worker* solver = task.solver ? find_worker(*task.solver) : nullptr;
-            const bool honest = solver != nullptr && is_honest(solver->kind());
-            const TaskState expected = honest ? TaskState::kSettled : TaskState::kConvicted;
-            const std::string what =
-                std::string(solver == nullptr ? "nobody" : to_string(solver->kind())) + ": " + to_string(task.state);
+            const TaskState expected = expected_end(task, solver);
+            const std::string what = describe(task, solver);
             if (task.state != expected && !is_held()) {
                 throw Broken("a task of an unexpected end: " + what);
             }
             ++report.outcomes[(task.state == expected ? "" : "held: ") + what];
+            judge_mark(task);
+            judge_liars(task);
         }
         for (const AccountId& account : withheld_) {
             const Worker* worker = find_worker(account);
@@ -307,15 +441,18 @@ class Simulation {
             // Who asks for what turns out to be there pays for asking: late artifacts make that happen.
             const bool asked = slashed.reason == contracts::Reason::kNeedlessChallenge;
             const bool held = worker->lateness() >= kHeldBlocks;
-            if (is_honest(worker->kind()) && !asked && !held) {
+            const bool forgot = worker->has_forgotten();
+            if (is_honest(worker->kind()) && !asked && !held && !forgot) {
                 throw Broken("honest, in time, and slashed: " + what);
             }
-            ++report.outcomes[(is_honest(worker->kind()) && held ? "held: " : "") + what];
+            const bool excused = is_honest(worker->kind()) && (held || forgot);
+            ++report.outcomes[(!excused ? "" : forgot ? "lost its disk: " : "held: ") + what];
         }
     }
 
     Events events_;
     const bool trace_;
+    Gauge gauge_;
     std::uint64_t faults_ms_ = 0;  ///< so long the world is bad; then it is calm
     contracts::Genesis genesis_;
     Ledger ledger_;
@@ -328,7 +465,7 @@ class Simulation {
     std::vector<AccountId> withheld_;        ///< who lost a seat
     std::vector<std::unique_ptr<Replica>> replicas_;
     std::vector<std::unique_ptr<Worker>> workers_;
-    std::uint32_t tasks_ = 0;
+    std::size_t tasks_ = 0;
 };
 
 }  // namespace

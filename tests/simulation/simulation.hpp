@@ -19,6 +19,7 @@ struct Report {
     std::uint64_t deaths = 0;
     std::uint64_t replayed = 0;  ///< blocks, from logs after deaths
     std::uint64_t lost = 0;      ///< messages
+    std::uint64_t refused = 0;   ///< blocks that a lying replica damaged
     Hash256 app_hash;
     /// What came of tasks and bonds, by name; "held: ..." where an honest party was cut off for longer than it had.
     std::map<std::string, std::uint64_t> outcomes;

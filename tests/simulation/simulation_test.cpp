@@ -19,6 +19,7 @@ using namespace assay::simulation;
 namespace {
 
 constexpr std::uint64_t kQuickSeeds = 24;
+constexpr float kNoise = 0.1F;  ///< so that another seed makes another state, and a distance can be measured
 
 Report run_one(model::Workshop& shop, std::uint64_t seed, bool trace) {
     const solo::test::TemporaryDirectory home;
@@ -27,15 +28,45 @@ Report run_one(model::Workshop& shop, std::uint64_t seed, bool trace) {
 
 void show(const Report& report) {
     std::cout << report.blocks << " blocks, " << report.deaths << " deaths, " << report.replayed << " blocks replayed, "
-              << report.lost << " messages lost\n";
+              << report.lost << " messages lost, " << report.refused << " damaged blocks refused\n";
     for (const auto& [name, count] : report.outcomes) {
         std::cout << "  " << name << ": " << count << "\n";
     }
 }
 
+/// What a long range reaches, or it says less than it seems to.
+constexpr const char* kReached[] = {
+    "honest solver: settled",
+    "cheat: convicted",
+    "withholder: convicted",
+    "by distance, honest solver: settled",
+    "by distance, cheat: convicted",
+    "by distance, withholder: convicted",
+    "cheat slashed for beyond_tolerance",
+    "false accuser slashed for false_accusation",
+    "false accuser slashed for lost_dispute",
+    "lazy verifier slashed for lost_dispute",
+    "lying profiler slashed for lost_dispute",
+    "stacked, honest solver: settled",
+    "stacked, honest solver: settled, marked",
+    "lost its disk: verifier slashed for missed_verdict",
+    "draws with secrets"};
+constexpr std::uint64_t kLongRange = 1'000;
+
+int count_unreached(const Report& sum) {
+    int unreached = sum.refused == 0 ? 1 : 0;
+    for (const char* outcome : kReached) {
+        if (!sum.outcomes.contains(outcome)) {
+            std::cout << "never reached: " << outcome << "\n";
+            ++unreached;
+        }
+    }
+    return unreached;
+}
+
 /// How many broke a property.
 int run_range(std::uint64_t first, std::uint64_t last) {
-    model::Workshop shop;
+    model::Workshop shop(kNoise);
     Report sum;
     int broken = 0;
     const auto start = std::chrono::steady_clock::now();
@@ -49,6 +80,7 @@ int run_range(std::uint64_t first, std::uint64_t last) {
         sum.deaths += report.deaths;
         sum.replayed += report.replayed;
         sum.lost += report.lost;
+        sum.refused += report.refused;
         for (const auto& [name, count] : report.outcomes) {
             sum.outcomes[name] += count;
         }
@@ -57,7 +89,7 @@ int run_range(std::uint64_t first, std::uint64_t last) {
     std::cout << last - first + 1 << " seeds, " << static_cast<double>(last - first + 1) / took.count() << " a second, "
               << broken << " broken\n";
     show(sum);
-    return broken;
+    return broken + (last - first + 1 >= kLongRange ? count_unreached(sum) : 0);
 }
 
 }  // namespace
@@ -67,7 +99,7 @@ TEST_CASE("BLK-2, SET-1, SET-2: networks that crash, lose and fall apart agree, 
 }
 
 TEST_CASE("BLK-2: a seed's network is the same each time") {
-    model::Workshop shop;
+    model::Workshop shop(kNoise);
     const Report first = run_one(shop, 3, false);
     const Report again = run_one(shop, 3, false);
     CHECK(first.app_hash == again.app_hash);
@@ -88,7 +120,7 @@ int main(int argc, char** argv) {
     const std::string option = argc > 1 ? argv[1] : "";
     const auto number = [&](int at) { return std::strtoull(argv[at], nullptr, 10); };
     if (option == "--seed" && argc == 3) {
-        model::Workshop shop;
+        model::Workshop shop(kNoise);
         const Report report = run_one(shop, number(2), true);
         show(report);
         std::cout << (report.broken.empty() ? "every property holds" : report.broken) << "\n";

@@ -16,10 +16,16 @@ namespace {
 
 constexpr std::uint64_t kPollMs = 400;
 constexpr std::uint64_t kResendMs = 2'500;
+constexpr std::uint64_t kPatienceBlocks = 80;  ///< so long a submitter waits for a solver
 constexpr std::size_t kAtOnce = 6;  ///< transactions on their way
 
 model::Way way_of(Kind kind, Events& events) {
     return kind == Kind::kCheat ? static_cast<model::Way>(1 + events.below(4)) : model::Way::kTruth;
+}
+
+contracts::ProfilePart false_part_of(Kind kind, Events& events) {
+    return kind == Kind::kLyingProfiler ? static_cast<contracts::ProfilePart>(1 + events.below(5))
+                                        : contracts::ProfilePart::kMeasurement;
 }
 
 }  // namespace
@@ -40,6 +46,8 @@ const char* to_string(Kind kind) noexcept {
             return "lazy verifier";
         case Kind::kFalseAccuser:
             return "false accuser";
+        case Kind::kLyingProfiler:
+            return "lying profiler";
         case Kind::kWhistleblower:
             return "whistleblower";
     }
@@ -50,6 +58,7 @@ Worker::Worker(
     Events& events,
     Bulletin& bulletin,
     model::Workshop& shop,
+    Gauge& gauge,
     const Ledger& ledger,
     int place,
     Kind kind,
@@ -60,12 +69,16 @@ Worker::Worker(
     : events_(events),
       bulletin_(bulletin),
       shop_(shop),
+      gauge_(gauge),
       ledger_(ledger),
       place_(place),
       kind_(kind),
       key_(std::move(key)),
       id_(key_.account()),
       way_(way_of(kind, events)),
+      hardware_(place % 2 == 0 ? model::Way::kNative : model::Way::kOtherNative),
+      replaced_segment_(1 + static_cast<std::uint32_t>(place) % 3),
+      false_part_(false_part_of(kind, events)),
       replicas_(replicas),
       chain_id_(std::move(chain_id)) {}
 
@@ -123,6 +136,33 @@ void Worker::forget_included(const View& view) {
     next_nonce_ = std::max(next_nonce_, nonce);
 }
 
+void Worker::lose_disk() {
+    ++disks_lost_;
+    for (const auto& [task, states] : trained_) {
+        for (std::uint32_t index = 0; index < states.size(); ++index) {
+            bulletin_.artifacts.erase({task, index});
+        }
+    }
+    std::erase_if(bulletin_.natives, [&](const auto& native) { return std::get<AccountId>(native.first) == id_; });
+    waiting_.clear();
+    next_nonce_ = 0;
+    trained_.clear();
+    ready_at_ms_.clear();
+    replays_.clear();
+    probes_.clear();
+    openings_.clear();
+    challenged_.clear();
+    judged_.clear();
+    reports_.clear();
+    checks_.clear();
+    players_.clear();
+}
+
+Hash256 Worker::secret(const contracts::TaskId& task, std::uint64_t number) const {
+    constexpr std::uint64_t kOfADisk = 1'000'000;
+    return model::mix(Hash256{task.data}, id_, number + kOfADisk * disks_lost_);
+}
+
 void Worker::send(const View& /*view*/, const Actions& actions) {
     for (Waiting& waiting : waiting_) {
         if (events_.now() - waiting.sent_at_ms > kResendMs) {
@@ -178,6 +218,7 @@ Role Worker::role() const {
         case Kind::kVerifier:
         case Kind::kLazyVerifier:
         case Kind::kFalseAccuser:
+        case Kind::kLyingProfiler:
             return Role::kVerifier;
         case Kind::kWhistleblower:
             return Role::kWhistleblower;
@@ -213,22 +254,57 @@ void Worker::add_contribution(const View& view, Actions& out) const {
     }
 }
 
+std::pair<Worker::Upon, contracts::TaskId> Worker::find_parent(const View& view) const {
+    bool may_come = false;
+    for (auto id = bulletin_.tasks.rbegin(); id != bulletin_.tasks.rend(); ++id) {
+        const auto task = contracts::find_task(*view.state, *id);
+        const bool is_done = task && task->state >= contracts::TaskState::kCompleted &&
+                             task->state <= contracts::TaskState::kSettled;
+        if (is_done && !task->tainted_by) {
+            return {Upon::kParent, *id};
+        }
+        may_come = may_come || !task || !contracts::is_terminal(task->state);
+    }
+    return {may_come ? Upon::kWait : Upon::kNothing, {}};
+}
+
 void Worker::add_submission(const View& view, Actions& out) {
-    if (kind_ != Kind::kSubmitter || tasks_to_submit == 0 || !waiting_.empty() || view.height.value < 8) {
+    const std::size_t submitted = bulletin_.tasks.size();
+    if (kind_ != Kind::kSubmitter || submitted >= orders.size() || !waiting_.empty() || view.height.value < 8) {
+        return;
+    }
+    const Order& order = orders[submitted];
+    const auto [upon, parent] = order.is_stacked ? find_parent(view) : std::pair{Upon::kNothing, contracts::TaskId{}};
+    if (upon == Upon::kWait) {
         return;
     }
     contracts::TaskSpec spec = shop_.spec(false);
     spec.steps = 10;
-    spec.checkpoint_interval = static_cast<std::uint32_t>(2 + events_.below(4));
+    // In tolerance mode there have to be segments enough to profile.
+    spec.checkpoint_interval = static_cast<std::uint32_t>(2 + events_.below(order.in_tolerance ? 3 : 4));
     spec.reward = {20 * kCoin};
     spec.verification_fee = {6 * kCoin};
     spec.training_blocks = 60;
     if (events_.chance(50)) {
         spec.evaluation = shop_.scoring();
     }
-    spec.title = "simulated " + std::to_string(tasks_to_submit);
-    --tasks_to_submit;
+    if (order.in_tolerance) {
+        spec.mode = contracts::Mode::kTolerance;
+        spec.distance = shop_.distance();
+    }
+    if (upon == Upon::kParent) {
+        spec.parent = parent;
+    }
+    spec.title = "simulated " + std::to_string(submitted);
     out.push_back(contracts::SubmitTask{spec});
+}
+
+void Worker::add_cancellation(const View& view, const contracts::Task& task, Actions& out) const {
+    const bool is_waiting = task.state == contracts::TaskState::kOpen || task.state == contracts::TaskState::kDrawn;
+    if (task.submitter == id_ && task.spec.parent && is_waiting &&
+        view.height.value > task.submitted_at.value + kPatienceBlocks) {
+        out.push_back(contracts::CancelTask{task.id});
+    }
 }
 
 }  // namespace assay::simulation

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <tests/model/workshop.hpp>
+#include <tests/simulation/gauge.hpp>
 #include <tests/simulation/replica.hpp>
 #include <verifier/roles/finding.hpp>
 #include <verifier/roles/intent.hpp>
@@ -29,12 +30,13 @@ enum class Kind : std::uint8_t {
     kWithholder,
     kVerifier,
     kLazyVerifier,  ///< accepts what it is shown
-    kFalseAccuser,  ///< a verifier that rejects whatever it is shown
+    kFalseAccuser,   ///< a verifier that rejects whatever it is shown, and overstates what it measures
+    kLyingProfiler,  ///< a verifier whose profiles have a false part
     kWhistleblower,
 };
 constexpr bool is_honest(Kind kind) {
     return kind != Kind::kCheat && kind != Kind::kWithholder && kind != Kind::kLazyVerifier &&
-           kind != Kind::kFalseAccuser;
+           kind != Kind::kFalseAccuser && kind != Kind::kLyingProfiler;
 }
 const char* to_string(Kind kind) noexcept;
 
@@ -43,7 +45,15 @@ struct Bulletin {
     std::vector<contracts::TaskId> tasks;
     /// Of a task's checkpoint: when its solver has it to be fetched.
     std::map<std::pair<contracts::TaskId, std::uint32_t>, std::uint64_t> artifacts;
+    /// Likewise the native state of a profiler after a segment.
+    std::map<std::tuple<contracts::TaskId, AccountId, std::uint32_t>, std::uint64_t> natives;
     std::map<contracts::DisputeId, std::vector<trace::NodeReveal>> reveals;
+};
+
+/// A task that a submitter is to submit.
+struct Order {
+    bool in_tolerance = false;
+    bool is_stacked = false;  ///< upon the last of the others that is fit (LIN-1)
 };
 
 class Worker {
@@ -52,6 +62,7 @@ class Worker {
         Events& events,
         Bulletin& bulletin,
         model::Workshop& shop,
+        Gauge& gauge,
         const Ledger& ledger,
         int place,
         Kind kind,
@@ -63,11 +74,15 @@ class Worker {
     void start();
     Kind kind() const { return kind_; }
     const AccountId& id() const { return id_; }
-    model::Way way() const { return way_; }
+    /// The segment of a task in tolerance mode that a cheat does not train, or trains otherwise.
+    std::optional<std::uint32_t> replaced_segment() const;
     /// The longest that it went without seeing a new block, or a transaction of its took, in blocks.
     std::uint64_t lateness() const { return lateness_; }
-    std::uint32_t tasks_to_submit = 0;
+    std::vector<Order> orders;  ///< of a submitter: the network's tasks
     bool is_down = false;
+    /// Forgets everything but its key, and serves nothing any more of what it had.
+    void lose_disk();
+    bool has_forgotten() const { return disks_lost_ != 0; }
 
   private:
     using Actions = std::vector<contracts::Action>;
@@ -93,10 +108,21 @@ class Worker {
     void add_bond(const View& view, Actions& out) const;
     void add_contribution(const View& view, Actions& out) const;
     void add_submission(const View& view, Actions& out);
+    /// Of stacked tasks that nobody can start, the parent's last state being lost.
+    void add_cancellation(const View& view, const contracts::Task& task, Actions& out) const;
+    /// What nobody else can guess, and this worker only as long as it has its disk.
+    Hash256 secret(const contracts::TaskId& task, std::uint64_t number) const;
+    enum class Upon : std::uint8_t { kNothing, kParent, kWait };
+    /// What a stacked task can start from now.
+    std::pair<Upon, contracts::TaskId> find_parent(const View& view) const;
 
     // duties.cpp
     void add_duties(const View& view, Actions& out);
     void add_solving(const View& view, const contracts::Task& task, Actions& out);
+    /// The state after the next segment, as this solver makes it.
+    Hash256 train(const View& view, const contracts::Task& task, std::uint32_t segment) const;
+    /// How this solver runs a task in exact mode.
+    model::Way way_on(const contracts::Task& task) const;
     void add_chunks(const View& view, const contracts::Task& task, Actions& out);
     void add_verifying(const View& view, const contracts::Task& task, Actions& out);
     void add_watching(const View& view, const contracts::Task& task, Actions& out);
@@ -108,6 +134,10 @@ class Worker {
     contracts::VerdictOpening make_opening(
         const View& view, const contracts::Task& task, const contracts::Assignment& duty
     );
+    /// Whether the checkpoint can be had now; `replays` remembers that it could not.
+    bool fetch(const contracts::TaskId& task, std::uint32_t checkpoint, roles::Replays& replays);
+    /// Whether the last state of a task can be had now.
+    bool has_state_of(const View& view, const contracts::TaskId& parent);
     /// One replay of so many steps of a segment, fetched from the artifact store first.
     void replay(
         const View& view,
@@ -119,16 +149,35 @@ class Worker {
     );
     Amount free_stake(const View& view) const;
     Role role() const;
+    static Hash256 root_at(const View& view, const contracts::TaskId& task, std::uint32_t checkpoint);
+    static Hash256 last_root(const View& view, const contracts::TaskId& task);
+
+    // tolerance.cpp
+    void add_profiling(const View& view, const contracts::Task& task, Actions& out);
+    contracts::ProfileReport make_report(const contracts::Task& task, const contracts::Params& params);
+    void add_profile_watching(const View& view, const contracts::Task& task, Actions& out);
+    std::optional<contracts::ChallengeProfile> find_fault(
+        const contracts::Task& task, const AccountId& profiler, const contracts::ProfileReport& report
+    );
+    bool has_natives(const contracts::TaskId& task, const AccountId& profiler, std::size_t count) const;
+    /// The verdict by distance that our replay of a segment gives.
+    void measure(const View& view, const contracts::Task& task, std::uint32_t segment, roles::Replays& replays);
+    void add_distance_watching(const View& view, const contracts::Task& task, Actions& out);
+    model::Player make_player(const View& view, const contracts::Dispute& dispute, const contracts::Task& task);
 
     Events& events_;
     Bulletin& bulletin_;
     model::Workshop& shop_;
+    Gauge& gauge_;
     const Ledger& ledger_;
     const int place_;
     const Kind kind_;
     const crypto::SecretKey key_;
     const AccountId id_;
     const model::Way way_;
+    const model::Way hardware_;
+    const std::uint32_t replaced_segment_;
+    const contracts::ProfilePart false_part_;  ///< of a liar's profiles
     std::vector<std::unique_ptr<Replica>>& replicas_;
     const std::string chain_id_;
 
@@ -138,7 +187,7 @@ class Worker {
     std::uint64_t seen_at_height_ = 0;  ///< of the network, when we last saw something new
     std::uint64_t lateness_ = 0;
     std::vector<Waiting> waiting_;
-    bool has_bonded_ = false;
+    std::uint64_t disks_lost_ = 0;
 
     using Part = std::tuple<contracts::TaskId, std::uint32_t, AccountId>;
     std::map<contracts::TaskId, std::vector<Hash256>> trained_;
@@ -147,6 +196,17 @@ class Worker {
     std::map<Part, roles::Replays> probes_;
     std::map<Part, contracts::VerdictOpening> openings_;
     std::map<contracts::TaskId, std::vector<std::uint32_t>> challenged_;
+    struct Judged {
+        contracts::Verdict verdict;
+        contracts::MeasuredRoots roots;
+    };
+    std::map<std::pair<contracts::TaskId, std::uint32_t>, Judged> judged_;
+    std::map<contracts::TaskId, contracts::ProfileReport> reports_;
+    struct Check {
+        bool is_done = false;
+        std::optional<contracts::ChallengeProfile> fault;
+    };
+    std::map<std::pair<contracts::TaskId, AccountId>, Check> checks_;  ///< of others' profiles
     std::map<contracts::DisputeId, model::Player> players_;
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <verifier/roles/watch.hpp>
 
+#include <algorithm>
+
 namespace assay::roles {
 namespace {
 
@@ -18,6 +20,19 @@ bool is_open_to_challenge(const VerdictView& view) {
 }
 
 }  // namespace
+
+bool is_watchers_duty(
+    const contracts::Task& task, const contracts::Assignment& assignment, const AccountId& self, contracts::Role role
+) noexcept {
+    switch (role) {
+        case contracts::Role::kSolver: return task.solver == self;
+        case contracts::Role::kWhistleblower: {
+            const auto& watchers = assignment.watchers;
+            return watchers.empty() || std::find(watchers.begin(), watchers.end(), self) != watchers.end();
+        }
+        default: return false;
+    }
+}
 
 Intent decide_verdict_watch(const VerdictView& view) {
     if (!is_open_to_challenge(view)) {

@@ -16,7 +16,7 @@ struct VerdictView {
     contracts::Task task;
     contracts::Assignment assignment;
     Replays replays;                ///< ours, of the segment up to the assignment's probe
-    bool is_duty = false;           ///< we are drawn to watch it, or the task is ours: worth a replay of its own
+    bool is_duty = false;           ///< is_watchers_duty(): worth a replay of its own
     bool has_challenged = false;    ///< we have challenged this result
     Amount free_stake;              ///< in the role that challenges
     Amount challenger_bond;
@@ -32,6 +32,12 @@ struct Registry {
     bool is_member = false;           ///< we are in the registry
 };
 enum class Membership : std::uint8_t { kJoin = 1, kStay = 2, kLeave = 3, kStayOut = 4 };
+
+/// Whether a verdict is worth a replay for its own sake: the task is ours, we are drawn to watch it, or as whistleblower
+/// where nobody is: a segment of one step has no probe, and draws no watcher (VER-12).
+bool is_watchers_duty(
+    const contracts::Task& task, const contracts::Assignment& assignment, const AccountId& self, contracts::Role role
+) noexcept;
 
 /// Whether somebody has to look at the probe root that was published: with the first answer that differs it replays
 /// again, and challenges when two replays agree that it is wrong. A forced error looks like any other; its true result

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <verifier/worker/verdict_watch.hpp>
 
-#include <algorithm>
 #include <variant>
 
 #include <contracts/arbitration/arbitration.hpp>
@@ -11,15 +10,12 @@ namespace assay::worker {
 
 roles::VerdictView VerdictWatch::view_of(const contracts::Task& task, const contracts::Assignment& assignment) {
     const AccountId& self = at_.chain.self();
-    const auto& watchers = assignment.watchers;
     roles::VerdictView view;
     view.self = self;
     view.task = task;
     view.assignment = assignment;
     view.replays = at_.journal.probe_replays({task.id, assignment.segment}, assignment.probe);
-    view.is_duty = role_ == contracts::Role::kSolver ||
-                   (role_ == contracts::Role::kWhistleblower &&
-                    std::find(watchers.begin(), watchers.end(), self) != watchers.end());
+    view.is_duty = roles::is_watchers_duty(task, assignment, self, role_);
     view.is_breaker_open = at_.journal.breaker().has_value();
     if (roles::finding_of(view.replays, *assignment.probe_root) == roles::Finding::kReject) {
         // Asked of the chain, which does not forget what a killed worker would have.
@@ -42,9 +38,7 @@ bool VerdictWatch::check_distance(const contracts::Task& task, const contracts::
     }
     const auto own = at_.judged.find({task.id, assignment.segment});
     if (own == at_.judged.end()) {
-        const auto& watchers = assignment.watchers;
-        const bool is_duty = role_ == contracts::Role::kSolver ||
-                             std::find(watchers.begin(), watchers.end(), self) != watchers.end();
+        const bool is_duty = roles::is_watchers_duty(task, assignment, self, role_);
         const bool is_unable = at_.journal.replays({task.id, assignment.segment}).unable;
         return is_duty && !is_unable && checker_.replay(task, assignment.segment);
     }

@@ -10,13 +10,18 @@ namespace {
 
 std::uint32_t bits(float value) { return std::bit_cast<std::uint32_t>(value); }
 
-program::Program distance_program() {
+program::Program make_distance_program() {
     const ToyRun run;
     std::vector<program::StateTensor> types;
     for (const canonical::Tensor& tensor : run.state(0)) {
         types.push_back({"p" + std::to_string(types.size()), {tensor.dtype, tensor.shape}});
     }
     return program::build_distance_program(types).value();
+}
+
+const program::Program& distance_program() {
+    static const program::Program kProgram = make_distance_program();
+    return kProgram;
 }
 
 Hash256 tree_root(const State& state) {
@@ -44,7 +49,7 @@ Params tolerance_params() {
 
 TaskSpec tolerance_spec() {
     const ToyRun run;
-    const program::Program distance = distance_program();
+    const program::Program& distance = distance_program();
     TaskSpec spec = run.spec();
     const auto commitment =
         trace::commit_program(distance.init, distance.step, 1, distance.batch_size, distance.dataset);
@@ -80,7 +85,7 @@ State replay_from(const ToyRun& run, State state, std::uint64_t first, std::uint
 }
 
 trace::testing::World measuring_world(const State& start, const State& replayed, const State& claimed) {
-    const program::Program program = distance_program();
+    const program::Program& program = distance_program();
     return {.init = program.init,
             .step = program.step,
             .rows = std::make_shared<ToyRows>(),

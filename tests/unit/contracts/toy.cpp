@@ -33,13 +33,20 @@ canonical::Graph make_init() {
             Node{Op::kCommit, DType::kF32, {}, {}, {from_node(0, kWeights), from_node(1, kBias)}}};
 }
 
-canonical::Graph make_step(float scale) {
-    return {Node{Op::kBatchRows, DType::kI32, {kBatch, 3}, {}, {}},
-            Node{Op::kScale, DType::kF32, kWeights, {bits(scale), 0}, {from_state(0, kWeights)}},
-            Node{Op::kAdd, DType::kF32, kWeights, {}, {from_node(1, kWeights), from_state(1, kBias)}},
-            Node{Op::kRowMax, DType::kF32, {64, 1}, {}, {from_node(2, kWeights)}},
-            Node{Op::kSub, DType::kF32, kWeights, {}, {from_node(2, kWeights), from_node(3, {64, 1})}},
-            Node{Op::kCommit, DType::kF32, {}, {}, {from_node(4, kWeights), from_state(1, kBias)}}};
+canonical::Graph make_step(float scale, float noise) {
+    canonical::Graph graph{
+        Node{Op::kBatchRows, DType::kI32, {kBatch, 3}, {}, {}},
+        Node{Op::kScale, DType::kF32, kWeights, {bits(scale), 0}, {from_state(0, kWeights)}},
+        Node{Op::kAdd, DType::kF32, kWeights, {}, {from_node(1, kWeights), from_state(1, kBias)}},
+        Node{Op::kRowMax, DType::kF32, {64, 1}, {}, {from_node(2, kWeights)}},
+        Node{Op::kSub, DType::kF32, kWeights, {}, {from_node(2, kWeights), from_node(3, {64, 1})}}};
+    if (noise != 0) {
+        graph.push_back(Node{Op::kUniform, DType::kF32, kWeights, {bits(noise), 2}, {}});
+        graph.push_back(Node{Op::kAdd, DType::kF32, kWeights, {}, {from_node(4, kWeights), from_node(5, kWeights)}});
+    }
+    const auto last = static_cast<std::uint32_t>(graph.size() - 1);
+    graph.push_back(Node{Op::kCommit, DType::kF32, {}, {}, {from_node(last, kWeights), from_state(1, kBias)}});
+    return graph;
 }
 
 }  // namespace
@@ -62,8 +69,12 @@ Hash256 root_of(const std::vector<Tensor>& state) {
     return trace::state_root(commitments);
 }
 
-ToyRun::ToyRun(std::optional<Tamper> tamper, float scale)
-    : tamper_(tamper), init_(make_init()), step_(make_step(scale)), rows_tree_(trace::dataset_tree(rows_)) {
+ToyRun::ToyRun(std::optional<Tamper> tamper, float scale, ToyNoise noise)
+    : tamper_(tamper),
+      seed_(noise.seed),
+      init_(make_init()),
+      step_(make_step(scale, noise.bound)),
+      rows_tree_(trace::dataset_tree(rows_)) {
     const std::vector<canonical::TensorType> types{{DType::kF32, kWeights}, {DType::kF32, kBias}};
     REQUIRE(canonical::check_graph(init_, {}, types).has_value());
     REQUIRE(canonical::check_graph(step_, types, types).has_value());
@@ -73,9 +84,15 @@ ToyRun::ToyRun(std::optional<Tamper> tamper, float scale)
     }
 }
 
+bool ToyRun::is_tampered(bool initialisation, std::uint64_t step, std::uint32_t node) const {
+    return tamper_ && tamper_->initialisation == initialisation && tamper_->node == node &&
+           (tamper_->step == step || (tamper_->onwards && tamper_->step < step));
+}
+
 ToyRun::Step ToyRun::run_step(bool initialisation, std::uint64_t step, const std::vector<Tensor>& state) const {
     const canonical::Graph& nodes = graph(initialisation);
-    const canonical::StepContext context{kSeed, step, rows_.shape()};
+    // The initialisation is the task's, whatever the steps' seed (PRF-3).
+    const canonical::StepContext context{initialisation ? kSeed : seed_, step, rows_.shape()};
     Step result;
     const auto tensor_of = [&](const Input& input) -> const Tensor& {
         return input.source == Source::kNode ? result.outputs[input.index] : state[input.index];
@@ -86,7 +103,7 @@ ToyRun::Step ToyRun::run_step(bool initialisation, std::uint64_t step, const std
             inputs.push_back(&tensor_of(input));
         }
         Tensor output = canonical::execute_node(nodes[i], context, rows_, inputs);
-        if (tamper_ && tamper_->initialisation == initialisation && tamper_->step == step && tamper_->node == i) {
+        if (is_tampered(initialisation, step, i)) {
             output.data[tamper_->byte] ^= 1U;
         }
         result.outputs.push_back(std::move(output));
@@ -94,8 +111,7 @@ ToyRun::Step ToyRun::run_step(bool initialisation, std::uint64_t step, const std
     for (const Input& input : nodes.back().inputs) {
         result.next.push_back(tensor_of(input));
     }
-    if (tamper_ && tamper_->initialisation == initialisation && tamper_->step == step &&
-        tamper_->node + 1 == nodes.size()) {
+    if (is_tampered(initialisation, step, static_cast<std::uint32_t>(nodes.size() - 1))) {
         result.next[0].data[tamper_->byte] ^= 1U;
     }
     return result;

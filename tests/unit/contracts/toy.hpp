@@ -21,6 +21,13 @@ struct Tamper {
     std::uint64_t step = 0;
     std::uint32_t node = 0;
     std::size_t byte = 0;
+    bool onwards = false;  ///< in each step from that one on
+};
+
+/// What each step adds to the weights, drawn from the seed and below `bound`. Without it another seed gives the same.
+struct ToyNoise {
+    float bound = 0;
+    std::uint64_t seed = 7;
 };
 
 class ToyRows final : public canonical::RowSource {
@@ -39,7 +46,7 @@ class ToyRows final : public canonical::RowSource {
 class ToyRun {
   public:
     /// `scale` multiplies the weights in each step.
-    explicit ToyRun(std::optional<Tamper> tamper = std::nullopt, float scale = 0.75F);
+    explicit ToyRun(std::optional<Tamper> tamper = std::nullopt, float scale = kScale, ToyNoise noise = {});
 
     TaskSpec spec() const;
     /// Root of checkpoint `index` of a task of spec().
@@ -59,12 +66,16 @@ class ToyRun {
     static constexpr std::uint64_t kSteps = 10;
     static constexpr std::uint32_t kInterval = 4;
     static constexpr std::uint64_t kSeed = 7;
+    static constexpr float kScale = 0.75F;
     /// With this scale step kDivergesAt, in segment 2, diverges.
     static constexpr float kDivergingScale = 1e7F;
     static constexpr std::uint64_t kDivergesAt = 5;
 
   private:
+    bool is_tampered(bool initialisation, std::uint64_t step, std::uint32_t node) const;
+
     std::optional<Tamper> tamper_;
+    std::uint64_t seed_;
     canonical::Graph init_;
     canonical::Graph step_;
     ToyRows rows_;

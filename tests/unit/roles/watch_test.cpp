@@ -45,6 +45,21 @@ TEST_CASE("VER-12: a watcher replays up to the probe, again when it differs, and
     CHECK(decide_verdict_watch(view_of(kMine, Hash256{{3}})) == Intent{Wait::kUnable});
 }
 
+TEST_CASE("VER-12: a verdict is watched by who is drawn, by every whistleblower where nobody is, and by the solver") {
+    contracts::Task task;
+    contracts::Assignment assignment;
+    const AccountId self{{5}};
+    const AccountId other{{6}};
+    CHECK(is_watchers_duty(task, assignment, self, contracts::Role::kWhistleblower));
+    CHECK_FALSE(is_watchers_duty(task, assignment, self, contracts::Role::kVerifier));
+    CHECK_FALSE(is_watchers_duty(task, assignment, self, contracts::Role::kSolver));
+    assignment.watchers = {other};
+    task.solver = self;
+    CHECK_FALSE(is_watchers_duty(task, assignment, self, contracts::Role::kWhistleblower));
+    CHECK(is_watchers_duty(task, assignment, other, contracts::Role::kWhistleblower));
+    CHECK(is_watchers_duty(task, assignment, self, contracts::Role::kSolver));
+}
+
 TEST_CASE("VER-15: the true result of a forced verdict is judged by the same replays") {
     VerdictView view = view_of(kMine, kMine);
     view.has_challenged = true;
