@@ -156,7 +156,8 @@ void Crowd::add_chunks(const Actor& actor, const World& world, Actions& out) {
         const Task& task = world.tasks.at(challenge.task);
         const Hash256 root = task.checkpoints.at(challenge.checkpoint);
         const bool serves = task.solver == actor.id ? fixed(Hash256{id.data}, actor.id, kServes, 100) >= 20 : chance(1);
-        if (!serves || !shop_.knows(root)) {
+        // A specification that is only nearly right may name more tensors than its program makes.
+        if (!serves || !shop_.knows(root) || challenge.tensor >= shop_.state(root).size()) {
             continue;
         }
         contracts::ServeChunk chunk = shop_.chunk(id, root, challenge.tensor, challenge.tile);

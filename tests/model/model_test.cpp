@@ -155,6 +155,7 @@ TEST_CASE("BLK-2: the chain does what a plain model of the rules does, whatever 
     std::uint64_t txs = 0;
     std::uint64_t seeds = 0;
     for (std::uint64_t seed = only == 0 ? 1 : only; txs < wanted; ++seed) {
+        CAPTURE(seed);
         const Run run = play(shop, seed, kBlocks);
         txs += run.txs;
         ++seeds;

@@ -32,6 +32,7 @@ struct Desk {
     Amount free{100'000'000'000};
     std::uint64_t height = 1;
 
+    Desk() { params.contributor_bond = {10'000'000'000}; }
     ContributorView view(bool wants_seat = true) const {
         return {.key = key, .chain_id = chain_id, .beacon = beacon, .params = params, .free_stake = free,
                 .wants_seat = wants_seat};
