@@ -57,6 +57,7 @@ std::string parameters_text(const Parameters& p) {
     facts.add("tax_bps", std::to_string(p.tax_bps));
     facts.add("slash_to_winner_bps", std::to_string(p.slash_to_winner_bps));
     facts.add("dispute_extension_blocks", std::to_string(p.dispute_extension_blocks));
+    facts.add("contributor_bond", asy(p.contributor_bond));
     return facts.text();
 }
 

@@ -14,6 +14,7 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr double kMissedClock = 1e-6;     // of a dispute
+constexpr double kBondsPerWithholding = 10.0;  // BCN-8: a tenth is lost
 constexpr double kLeastBurned = 1'000.0;  // bps of a slash
 
 /// Numbers of skipped segments at which the solver's conditions are evaluated: all of few, some of many.
@@ -276,29 +277,13 @@ class Checker {
         );
     }
 
-    /// What withholding a secret has to cost so that a solver that skips does not choose among draws.
-    double withholding_for_draws() const {
-        const double at_stake = to_asy(s_.net_reward()) + burned_ * to_asy(s_.solver_bond);
-        const double falsely = model_.conviction({.wrong = 0});
-        double need = 0.0;
-        for (const std::uint32_t skipped : skipped_counts(s_.segments)) {
-            SolverPlan plan{.wrong = skipped, .detection = detection_};
-            const double saved = costs_.safety * to_asy(s_.segment_cost) * skipped;
-            for (plan.contributors = 1; plan.contributors <= costs_.adversary.contributors; ++plan.contributors) {
-                const double left = saved - (model_.conviction(plan) - falsely) * at_stake;
-                need = std::max(need, over(std::max(0.0, left), model_.chosen_draw(plan).withheld));
-            }
-        }
-        return need;
-    }
-
     void beacon() {
         add(
             {.name = "beacon.draws",
              .role = "solver",
              .parameter = "contributor_bond",
              .have = to_asy(p_.contributor_bond),
-             .need = 10.0 * withholding_for_draws(),
+             .need = contributor_bond_for_draws(s_, costs_),
              .unit = "ASY",
              .meaning = "withholding secrets until no draw tells costs more than what is skipped saves",
              .help = "a higher contributor bond, or more segments checked"}
@@ -308,7 +293,7 @@ class Checker {
              .role = "verifier",
              .parameter = "contributor_bond",
              .have = to_asy(p_.contributor_bond),
-             .need = costs_.adversary.contributors == 0 ? 0.0 : 10.0 * costs_.safety * model_.own_jackpot(),
+             .need = contributor_bond_for_jackpots(s_, costs_),
              .unit = "ASY",
              .meaning = "withholding a secret costs more than the jackpot that it may bring",
              .help = "a higher contributor bond, or more forced errors"}
@@ -330,6 +315,29 @@ class Checker {
 
 double Constraint::slack() const {
     return need > 0.0 ? have / need : kNever;
+}
+
+double contributor_bond_for_draws(const Setting& setting, const Costs& costs) {
+    const Model model(setting, costs);
+    const double burned = 1.0 - static_cast<double>(setting.winner_bps) / 10'000.0;
+    const double at_stake = to_asy(setting.net_reward()) + burned * to_asy(setting.solver_bond);
+    const double falsely = model.conviction({.wrong = 0});
+    double withholding = 0.0;
+    for (const std::uint32_t skipped : skipped_counts(setting.segments)) {
+        SolverPlan plan{.wrong = skipped, .detection = detection_of(costs, "skipped_segments")};
+        const double saved = costs.safety * to_asy(setting.segment_cost) * skipped;
+        for (plan.contributors = 1; plan.contributors <= costs.adversary.contributors; ++plan.contributors) {
+            const double left = saved - (model.conviction(plan) - falsely) * at_stake;
+            withholding = std::max(withholding, over(std::max(0.0, left), model.chosen_draw(plan).withheld));
+        }
+    }
+    return kBondsPerWithholding * withholding;
+}
+
+double contributor_bond_for_jackpots(const Setting& setting, const Costs& costs) {
+    return costs.adversary.contributors == 0
+               ? 0.0
+               : kBondsPerWithholding * costs.safety * Model(setting, costs).own_jackpot();
 }
 
 Constraint treasury_constraint(const Setting& setting, const Costs& costs) {

@@ -34,6 +34,11 @@ std::vector<Constraint> check(
 );
 
 /// Of those, whether a task refills the jackpots that its verdicts cost.
+/// What a contributor's bond has to be, in ASY, so that accomplices of a solver that skips do not withhold secrets until
+/// no draw tells, and those of a verifier not for its jackpot.
+double contributor_bond_for_draws(const Setting& setting, const Costs& costs);
+double contributor_bond_for_jackpots(const Setting& setting, const Costs& costs);
+
 Constraint treasury_constraint(const Setting& setting, const Costs& costs);
 
 }  // namespace assay::economics

@@ -200,9 +200,11 @@ double overhead(const Parameters& p, const Costs& costs) {
         const Model model(s, costs);
         const double bonds = to_asy(s.solver_bond) + s.assignments * to_asy(s.verifier_bond) +
                              model.probed_assignments() * s.watchers * to_asy(s.challenger_bond);
+        // Of one contributor, which is enough: the bond that this task needs.
+        const double contributor = std::max(contributor_bond_for_draws(s, costs), contributor_bond_for_jackpots(s, costs));
         const double forced = 1.0 - std::pow(1.0 - s.forced_rate, model.probed_assignments());
         const double delay = forced * costs.capital_price * (to_asy(s.value()) + bonds);
-        out += (to_asy(s.fee + s.reward_tax) + costs.capital_price * bonds + delay) / to_asy(s.training_cost());
+        out += (to_asy(s.fee + s.reward_tax) + costs.capital_price * (bonds + contributor) + delay) / to_asy(s.training_cost());
     }
     return costs.tasks.empty() ? 0.0 : out / static_cast<double>(costs.tasks.size());
 }
