@@ -51,6 +51,7 @@ Run run(const std::filesystem::path& bin, const std::filesystem::path& home, int
     params.disclose_blocks = 1'000;
     params.challenge_blocks = 20;
     params.contribute_blocks = 200;
+    params.contributor_bond = Amount{5 * kAsy};
     demo::Network network(bin, home / "network", 3);
     for (const char* name : {"submitter", "solver", "verifier"}) {
         network.add_actor(name, Amount{1'000 * kAsy});
