@@ -242,7 +242,9 @@ void Worker::add_verifying(const View& view, const Task& task, Actions& out) {
         } else if (kind_ == Kind::kFalseAccuser && exact) {
             verifier.replays.first = verifier.replays.second = model::mix(verifier.claimed, id_, 4);
         }
-        verifier.has_kept_verdict = openings_.contains(part);
+        const auto kept = openings_.find(part);
+        verifier.has_kept_verdict =
+            kept != openings_.end() && roles::is_opening_of(duty, task.id, kept->second);
         for (const auto& id : contracts::get_docket(*view.state, task.id).disputes) {
             const auto dispute = contracts::find_dispute(*view.state, id).value();
             verifier.is_challenged =

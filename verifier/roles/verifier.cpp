@@ -60,6 +60,13 @@ Intent decide_publication(const VerifierView& view) {
 
 }  // namespace
 
+bool is_opening_of(
+    const contracts::Assignment& assignment, const contracts::TaskId& task, const contracts::VerdictOpening& kept
+) {
+    return assignment.status == VerdictStatus::kDue ||
+           contracts::verdict_commitment(task, assignment.segment, assignment.verifier, kept) == assignment.commitment;
+}
+
 Intent decide_verifier(const VerifierView& view) {
     if (contracts::is_secret(view.assignment) && !contracts::is_terminal(view.task.state)) {
         return decide_disclosure(view);

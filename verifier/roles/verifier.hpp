@@ -2,6 +2,7 @@
 #pragma once
 
 #include <core/base/integers.hpp>
+#include <contracts/chain/transaction.hpp>
 #include <contracts/tasks/task.hpp>
 #include <verifier/roles/finding.hpp>
 #include <verifier/roles/intent.hpp>
@@ -21,6 +22,13 @@ struct VerifierView {
     Amount challenger_bond;    ///< what a rejection or a challenge locks
     bool is_breaker_open = false;
 };
+
+/// Whether what was kept can be published for the assignment: nothing is committed yet, or it is what the commitment
+/// opens to. After a lost disk it may not be, and to publish something else costs the whole bond (VER-14), to publish
+/// nothing a tenth (VER-5).
+bool is_opening_of(
+    const contracts::Assignment& assignment, const contracts::TaskId& task, const contracts::VerdictOpening& kept
+);
 
 /// Replays before it commits, twice before it rejects; commits only what it can back with a bond; publishes when every
 /// commitment of the task is in; discloses when the challenge window is over, or when it is challenged.

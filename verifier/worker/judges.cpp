@@ -88,7 +88,8 @@ class Verifier final : public Role {
             view.claimed = view.replays.first.value_or(Hash256{});
             view.replays.second.reset();
         }
-        view.has_kept_verdict = at_.journal.verdict(place).has_value();
+        const auto kept = at_.journal.verdict(place);
+        view.has_kept_verdict = kept && roles::is_opening_of(assignment, task.id, *kept);
         view.is_challenged = is_challenged(task, assignment);
         if (view.replays.missing_checkpoint) {
             const auto challenged = at_.journal.challenged(task.id);

@@ -118,6 +118,20 @@ TEST_CASE("a verdict kept from before a restart is committed as it is") {
     CHECK(decide_verifier(view) == Intent{intent::Commit{kTask, 2}});
 }
 
+TEST_CASE("VER-14: an opening of another commitment than the chain has is not published") {
+    contracts::VerdictOpening kept;
+    kept.verdict.end_root = kClaimed;
+    contracts::Assignment assignment = view_of(VerdictStatus::kDue, after({})).assignment;
+    CHECK(is_opening_of(assignment, kTask, kept));
+    assignment.status = VerdictStatus::kCommitted;
+    assignment.commitment = contracts::verdict_commitment(kTask, 2, assignment.verifier, kept);
+    CHECK(is_opening_of(assignment, kTask, kept));
+    kept.salt = kOther;  // made again after the disk was lost
+    CHECK_FALSE(is_opening_of(assignment, kTask, kept));
+    assignment.status = VerdictStatus::kAccepted;
+    CHECK_FALSE(is_opening_of(assignment, kTask, kept));
+}
+
 TEST_CASE("an open breaker stops verdicts that are not committed yet") {
     VerifierView view = view_of(VerdictStatus::kDue, after({}));
     view.is_breaker_open = true;
