@@ -33,12 +33,12 @@ std::vector<Constraint> check(
     const Setting& setting, const Parameters& parameters, const Costs& costs, const std::string& task
 );
 
-/// Of those, whether a task refills the jackpots that its verdicts cost.
 /// What a contributor's bond has to be, in ASY, so that accomplices of a solver that skips do not withhold secrets until
 /// no draw tells, and those of a verifier not for its jackpot.
 double contributor_bond_for_draws(const Setting& setting, const Costs& costs);
 double contributor_bond_for_jackpots(const Setting& setting, const Costs& costs);
 
+/// Of the conditions, whether a task refills the jackpots that its verdicts cost.
 Constraint treasury_constraint(const Setting& setting, const Costs& costs);
 
 }  // namespace assay::economics
