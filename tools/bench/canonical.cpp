@@ -12,11 +12,11 @@
 #include <utility>
 #include <vector>
 
+#include <tools/bench/canonical_models.hpp>
 #include <tools/bench/native_models.hpp>
 #include <verifier/artifacts/state_io.hpp>
 #include <verifier/canonical/executor.hpp>
 #include <verifier/engine/engine.hpp>
-#include <verifier/program/models.hpp>
 #include <verifier/program/program.hpp>
 
 namespace assay::bench {
@@ -49,14 +49,6 @@ class Numbers final : public canonical::RowSource {
     std::vector<std::int32_t> values_;
 };
 
-program::OptimizerConfig adamw() {
-    program::OptimizerConfig config;
-    config.kind = program::OptimizerKind::kAdamW;
-    config.learning_rate = 1e-3F;
-    config.weight_decay = 0.01F;
-    return config;
-}
-
 /// One of the models that both sides know.
 struct Model {
     std::string name;
@@ -68,25 +60,12 @@ struct Model {
 
 Model gpt() {
     const NativeGptConfig native;
-    const auto canonical = [native](const Profile& profile) {
-        program::GptConfig config;
-        config.vocabulary = static_cast<std::uint32_t>(native.vocabulary);
-        config.context = static_cast<std::uint32_t>(native.context);
-        config.layers = static_cast<std::uint32_t>(native.layers);
-        config.heads = static_cast<std::uint32_t>(native.heads);
-        config.width = static_cast<std::uint32_t>(native.width);
-        config.tied_head = false;
-        config.batch_size = static_cast<std::uint32_t>(native.batch);
-        config.dataset_rows = kDatasetRows;
-        config.profile = profile;
-        return build_gpt(config, adamw());
-    };
     return {
         .name = "gpt",
         .size = {{"layers", native.layers}, {"heads", native.heads}, {"width", native.width},
                  {"context", native.context}, {"batch", native.batch}, {"vocabulary", native.vocabulary}},
         .limit = static_cast<std::uint32_t>(native.vocabulary),
-        .canonical = canonical,
+        .canonical = [native](const Profile& profile) { return program_of(native, kDatasetRows, profile); },
         .native = [native](const std::string& device) { return make_native_gpt(native, {.device = device}); },
     };
 }
@@ -95,22 +74,11 @@ Model mlp() {
     NativeMlpConfig native;
     native.hidden = {256, 256};
     native.batch = 128;
-    const auto canonical = [native](const Profile& profile) {
-        program::MlpConfig config;
-        config.features = static_cast<std::uint32_t>(native.inputs);
-        config.hidden = {256, 256};
-        config.classes = static_cast<std::uint32_t>(native.classes);
-        config.scale = 1.0F / 16.0F;
-        config.batch_size = static_cast<std::uint32_t>(native.batch);
-        config.dataset_rows = kDatasetRows;
-        config.profile = profile;
-        return build_mlp(config, adamw());
-    };
     return {
         .name = "mlp",
         .size = {{"inputs", native.inputs}, {"hidden", native.hidden}, {"classes", native.classes}, {"batch", native.batch}},
         .limit = static_cast<std::uint32_t>(native.classes),
-        .canonical = canonical,
+        .canonical = [native](const Profile& profile) { return program_of(native, kDatasetRows, profile); },
         .native = [native](const std::string& device) { return make_native_mlp(native, {.device = device}); },
     };
 }
@@ -118,23 +86,11 @@ Model mlp() {
 Model cnn() {
     NativeCnnConfig native;
     native.channels = {32, 64};
-    const auto canonical = [native](const Profile& profile) {
-        program::CnnConfig config;
-        config.height = static_cast<std::uint32_t>(native.side);
-        config.width = config.height;
-        config.filters = {32, 64};
-        config.classes = static_cast<std::uint32_t>(native.classes);
-        config.scale = 1.0F / 16.0F;
-        config.batch_size = static_cast<std::uint32_t>(native.batch);
-        config.dataset_rows = kDatasetRows;
-        config.profile = profile;
-        return build_cnn(config, adamw());
-    };
     return {
         .name = "cnn",
         .size = {{"side", native.side}, {"filters", native.channels}, {"classes", native.classes}, {"batch", native.batch}},
         .limit = static_cast<std::uint32_t>(native.classes),
-        .canonical = canonical,
+        .canonical = [native](const Profile& profile) { return program_of(native, kDatasetRows, profile); },
         .native = [native](const std::string& device) { return make_native_cnn(native, {.device = device}); },
     };
 }

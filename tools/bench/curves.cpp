@@ -6,11 +6,11 @@
 #include <memory>
 #include <stdexcept>
 
+#include <tools/bench/canonical_models.hpp>
 #include <tools/bench/native_models.hpp>
 #include <verifier/artifacts/dataset.hpp>
 #include <verifier/canonical/executor.hpp>
 #include <verifier/engine/engine.hpp>
-#include <verifier/program/models.hpp>
 #include <verifier/program/program.hpp>
 
 namespace assay::bench {
@@ -24,18 +24,7 @@ struct Task {
     std::shared_ptr<artifacts::Dataset> rows;
     std::function<program::Program(const program::Profile&)> canonical;
     std::function<std::unique_ptr<NativeModel>(const NativeOptions&)> native;
-    double learning_rate = 1e-3;
 };
-
-constexpr double kDecay = 0.01;
-
-program::OptimizerConfig adamw(double learning_rate) {
-    program::OptimizerConfig config;
-    config.kind = program::OptimizerKind::kAdamW;
-    config.learning_rate = static_cast<float>(learning_rate);
-    config.weight_decay = static_cast<float>(kDecay);
-    return config;
-}
 
 artifacts::Dataset decode(const Bytes& artifact, const std::string& name) {
     auto rows = artifacts::Dataset::decode(artifact);
@@ -56,20 +45,7 @@ Task gpt(const CurveOptions& options) {
     return {
         .title = "character GPT, 4 layers of width 128, on " + options.data,
         .rows = std::make_shared<artifacts::Dataset>(decode(text->artifact, options.data)),
-        .canonical =
-            [native, count](const program::Profile& profile) {
-                program::GptConfig config;
-                config.vocabulary = static_cast<std::uint32_t>(native.vocabulary);
-                config.context = static_cast<std::uint32_t>(native.context);
-                config.layers = static_cast<std::uint32_t>(native.layers);
-                config.heads = static_cast<std::uint32_t>(native.heads);
-                config.width = static_cast<std::uint32_t>(native.width);
-                config.tied_head = false;
-                config.batch_size = static_cast<std::uint32_t>(native.batch);
-                config.dataset_rows = count;
-                config.profile = profile;
-                return build_gpt(config, adamw(1e-3));
-            },
+        .canonical = [native, count](const program::Profile& p) { return program_of(native, count, p); },
         .native = [native](const NativeOptions& o) { return make_native_gpt(native, o); },
     };
 }
@@ -84,18 +60,7 @@ Task classifier(const CurveOptions& options) {
         return {
             .title = "MLP 64-64-64-10 on 8x8 digits",
             .rows = rows,
-            .canonical =
-                [native, count](const program::Profile& profile) {
-                    program::MlpConfig config;
-                    config.features = static_cast<std::uint32_t>(native.inputs);
-                    config.hidden = {64, 64};
-                    config.classes = 10;
-                    config.scale = 1.0F / 16.0F;
-                    config.batch_size = static_cast<std::uint32_t>(native.batch);
-                    config.dataset_rows = count;
-                    config.profile = profile;
-                    return build_mlp(config, adamw(1e-3));
-                },
+            .canonical = [native, count](const program::Profile& p) { return program_of(native, count, p); },
             .native = [native](const NativeOptions& o) { return make_native_mlp(native, o); },
         };
     }
@@ -104,16 +69,7 @@ Task classifier(const CurveOptions& options) {
     return {
         .title = "CNN with 16 and 32 filters on 8x8 digits",
         .rows = rows,
-        .canonical =
-            [native, count](const program::Profile& profile) {
-                program::CnnConfig config;
-                config.filters = {16, 32};
-                config.scale = 1.0F / 16.0F;
-                config.batch_size = static_cast<std::uint32_t>(native.batch);
-                config.dataset_rows = count;
-                config.profile = profile;
-                return build_cnn(config, adamw(1e-3));
-            },
+        .canonical = [native, count](const program::Profile& p) { return program_of(native, count, p); },
         .native = [native](const NativeOptions& o) { return make_native_cnn(native, o); },
     };
 }
@@ -163,7 +119,6 @@ json train_native(const Task& task, std::uint64_t seed, const CurveOptions& opti
     set_native_threads(options.threads);
     const auto model = task.native({
         .device = options.device,
-        .optimizer = {.learning_rate = task.learning_rate, .weight_decay = kDecay},
         .initial = find,
     });
     json losses = json::array();

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tools/bench/canonical_models.hpp>
+
+#include <vector>
+
+namespace assay::bench {
+namespace {
+
+constexpr float kScale = 1.0F / 16.0F;
+
+std::uint32_t narrow(std::int64_t size) { return static_cast<std::uint32_t>(size); }
+
+std::vector<std::uint32_t> narrow(const std::vector<std::int64_t>& sizes) { return {sizes.begin(), sizes.end()}; }
+
+program::OptimizerConfig adamw() {
+    const NativeOptimizer native;
+    program::OptimizerConfig config;
+    config.kind = program::OptimizerKind::kAdamW;
+    config.learning_rate = static_cast<float>(native.learning_rate);
+    config.weight_decay = static_cast<float>(native.weight_decay);
+    return config;
+}
+
+}  // namespace
+
+program::Program program_of(const NativeGptConfig& model, std::uint64_t rows, const program::Profile& profile) {
+    program::GptConfig config;
+    config.vocabulary = narrow(model.vocabulary);
+    config.context = narrow(model.context);
+    config.layers = narrow(model.layers);
+    config.heads = narrow(model.heads);
+    config.width = narrow(model.width);
+    config.tied_head = false;
+    config.batch_size = narrow(model.batch);
+    config.dataset_rows = rows;
+    config.profile = profile;
+    return build_gpt(config, adamw());
+}
+
+program::Program program_of(const NativeMlpConfig& model, std::uint64_t rows, const program::Profile& profile) {
+    program::MlpConfig config;
+    config.features = narrow(model.inputs);
+    config.hidden = narrow(model.hidden);
+    config.classes = narrow(model.classes);
+    config.scale = kScale;
+    config.batch_size = narrow(model.batch);
+    config.dataset_rows = rows;
+    config.profile = profile;
+    return build_mlp(config, adamw());
+}
+
+program::Program program_of(const NativeCnnConfig& model, std::uint64_t rows, const program::Profile& profile) {
+    program::CnnConfig config;
+    config.height = narrow(model.side);
+    config.width = narrow(model.side);
+    config.filters = narrow(model.channels);
+    config.classes = narrow(model.classes);
+    config.scale = kScale;
+    config.batch_size = narrow(model.batch);
+    config.dataset_rows = rows;
+    config.profile = profile;
+    return build_cnn(config, adamw());
+}
+
+}  // namespace assay::bench

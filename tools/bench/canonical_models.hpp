@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include <tools/bench/native_models.hpp>
+#include <verifier/program/models.hpp>
+#include <verifier/program/program.hpp>
+
+namespace assay::bench {
+
+/// The programs of the native models, with the same optimizer, on a dataset of `rows` rows. Classifiers read values of 0
+/// to 16, which are scaled by a sixteenth.
+program::Program program_of(const NativeGptConfig& model, std::uint64_t rows, const program::Profile& profile);
+program::Program program_of(const NativeMlpConfig& model, std::uint64_t rows, const program::Profile& profile);
+program::Program program_of(const NativeCnnConfig& model, std::uint64_t rows, const program::Profile& profile);
+
+}  // namespace assay::bench
