@@ -72,6 +72,7 @@ contracts::Params make_params(std::uint64_t seed) {
     params.contributor_bond = {in(1, 20) * kCoin + in(0, 99)};
     params.contributors_max = random() % 4 == 0 ? 0 : in(1, 5);  // some chains have no contributors
     params.contribute_blocks = in(1, 6);
+    params.commit_blocks = std::max(params.commit_blocks, 2 * params.contribute_blocks + 2);  // PAR-5
     return params;
 }
 

@@ -63,6 +63,17 @@ TEST_CASE("PAR-1: parameters with which a chain could not run are refused") {
     }
 }
 
+TEST_CASE("PAR-5: commit_blocks that would pass before a task's first draw are refused") {
+    Params params;
+    params.contribute_blocks = 20;
+    params.commit_blocks = 42;
+    CHECK(are_valid(params));
+    params.commit_blocks = 41;
+    CHECK_FALSE(are_valid(params));
+    params.commit_blocks = params.contribute_blocks = kMaxSpanBlocks;
+    CHECK_FALSE(are_valid(params));
+}
+
 TEST_CASE("BLK-2: a block of any bytes gives one receipt each, in order") {
     Chain chain;
     const Bytes good = chain.make_tx(chain.submitter, Transfer{chain.pauper.id, {5}});
