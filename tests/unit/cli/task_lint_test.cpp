@@ -118,6 +118,11 @@ TEST_CASE("a task that pays nothing is warned of") {
     CHECK(Directory(replaced(kGood, "\"500 grains\"", "\"0 grains\"")).finds(Severity::kWarning, "verification_fee", "no verifier"));
 }
 
+TEST_CASE("a task dearer than most chains admit is noted") {
+    CHECK(Directory(replaced(kGood, "\"20 ASY\"", "\"25 ASY\"")).finds(Severity::kNote, "reward", "task_value_max"));
+    CHECK_FALSE(Directory(replaced(kGood, "\"20 ASY\"", "\"24 ASY\"")).finds(Severity::kNote, "reward", "task_value_max"));
+}
+
 TEST_CASE("a checkpoint that nobody could fetch is an error") {
     const Directory large(replaced(kGood, "hidden = 8", "hidden = 1000000"));
     CHECK(large.finds(Severity::kError, "model", "nobody could verify it"));
