@@ -119,8 +119,11 @@ TEST_CASE("a task that pays nothing is warned of") {
 }
 
 TEST_CASE("a task dearer than most chains admit is noted") {
-    CHECK(Directory(replaced(kGood, "\"20 ASY\"", "\"25 ASY\"")).finds(Severity::kNote, "reward", "task_value_max"));
-    CHECK_FALSE(Directory(replaced(kGood, "\"20 ASY\"", "\"24 ASY\"")).finds(Severity::kNote, "reward", "task_value_max"));
+    const auto notes = [](const std::string& reward) {
+        return Directory(replaced(kGood, "20 ASY", reward)).finds(Severity::kNote, "reward", "task_value_max");
+    };
+    CHECK(notes("25 ASY"));  // and 500 grains
+    CHECK_FALSE(notes("24 ASY"));
 }
 
 TEST_CASE("a checkpoint that nobody could fetch is an error") {

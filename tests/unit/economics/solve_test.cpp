@@ -89,7 +89,7 @@ TEST_CASE("economics: the default contributor bond protects a task worth the def
     }
 }
 
-TEST_CASE("economics: the contributors' bond has to do for the dearest task that is admitted, not for those asked about") {
+TEST_CASE("economics: the contributors' bond has to do for the dearest task admitted, not for those asked about") {
     Costs costs = default_costs();
     costs.tasks.resize(2);
     Parameters p = chain_defaults();
@@ -103,7 +103,7 @@ TEST_CASE("economics: the contributors' bond has to do for the dearest task that
     CHECK(contributor_bond_needed(p, costs) == doctest::Approx(2.0 * half).epsilon(0.001));
 }
 
-TEST_CASE("economics: of tasks that are admitted the one just below a step of what is checked may need the highest bond") {
+TEST_CASE("economics: a task just below a step of what is checked may need the highest bond of those admitted") {
     Costs costs = default_costs();
     costs.tasks = {{.name = "one", .segments = 100, .segment_seconds = 360.0}};
     Parameters p = chain_defaults();
