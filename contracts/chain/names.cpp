@@ -115,6 +115,7 @@ const char* to_string(TxError error) noexcept {
         case TxError::kNotParentsState: return "not_parents_state";
         case TxError::kEvaluationMismatch: return "evaluation_mismatch";
         case TxError::kNotFinalState: return "not_final_state";
+        case TxError::kValueTooHigh: return "value_too_high";
         case TxError::kNotAssigned: return "not_assigned";
         case TxError::kAlreadyCommitted: return "already_committed";
         case TxError::kNotCommitted: return "not_committed";

@@ -44,6 +44,7 @@ enum class [[nodiscard]] TxError : std::uint8_t {
     kNotParentsState = 49,   ///< LIN-2: checkpoint 0 is not the parent's last
     kEvaluationMismatch = 50,///< EVL-4: a score where none belongs, or none where one does
     kNotFinalState = 51,     ///< EVL-4: the root does not lead to the last checkpoint's state root
+    kValueTooHigh = 52,      ///< TASK-14: worth more than the chain's draws protect
     // Verification.
     kNotAssigned = 60,         ///< VER-1
     kAlreadyCommitted = 61,    ///< VER-3

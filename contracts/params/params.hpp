@@ -87,9 +87,10 @@ struct Params {
     std::uint32_t growth_max_thousandths = 6'000;  ///< VER-21: the whole run's budget
 
     // The beacon.
-    Amount contributor_bond{100'000'000'000};  ///< BCN-1
+    Amount contributor_bond{200'000'000'000};  ///< BCN-1
     std::uint32_t contributors_max = 32;      ///< BCN-3
     std::uint32_t contribute_blocks = 20;     ///< BCN-5
+    Amount task_value_max{25'000'000'000};    ///< TASK-14: what the contributors' bonds protect
 
     bool operator==(const Params&) const = default;
     static constexpr auto fields() {
@@ -112,7 +113,8 @@ struct Params {
                           &Params::profiling_fee_bps, &Params::threshold_quantile_ppm,
                           &Params::threshold_confidence_ppm, &Params::threshold_margin_thousandths,
                           &Params::threshold_separation, &Params::growth_max_thousandths,
-                          &Params::contributor_bond, &Params::contributors_max, &Params::contribute_blocks};
+                          &Params::contributor_bond, &Params::contributors_max, &Params::contribute_blocks,
+                          &Params::task_value_max};
     }
 };
 

@@ -36,6 +36,9 @@ bool are_classes_valid(const std::vector<HardwareClass>& classes) {
     return classes.size() <= kMaxHardwareClasses;
 }
 
+/// PAR-5: the first draw of a task comes before its deadline, however late secrets are opened.
+bool awaits_draws(const Params& params) { return params.commit_blocks > 2ULL * params.contribute_blocks + 1; }
+
 /// PRF-6: the fewest reports that may stand, one of them left out, are enough for the quantile and confidence.
 bool is_profiling_valid(const Params& params) {
     if (params.profilers_min < 3 || params.profilers < params.profilers_min || params.profilers > kMaxProfilers ||
@@ -79,7 +82,8 @@ bool are_valid(const Params& params) noexcept {
         params.profiling_fee_bps <= 10'000;
     const bool validators_ok = params.validator_stake_min.grains >= 1 && params.validators_max >= 1 &&
                                params.validators_max <= kMaxValidators && params.double_sign_slash_bps <= 10'000;
-    const bool beacon_ok = params.contributor_bond.grains >= 1 && params.contributors_max <= kMaxContributors;
+    const bool beacon_ok = params.contributor_bond.grains >= 1 && params.contributors_max <= kMaxContributors &&
+                           params.task_value_max.grains >= 1 && awaits_draws(params);
     return validators_ok && beacon_ok && spans_ok && sizes_ok && fees_ok && gas_ok && bonds_ok && shares_ok &&
            are_classes_valid(params.hardware_classes) &&
            params.watchers_per_verdict <= kMaxWatchers && is_profiling_valid(params);

@@ -64,15 +64,18 @@ Result<void, TxError> check_stateful(
     const StateView& view, const Params& params, const AccountId& sender, const SubmitTask& action
 ) noexcept {
     TRY(check_class(params, action.spec.hardware_class));
+    if (task_value(action.spec) > params.task_value_max) {
+        return Unexpected{TxError::kValueTooHigh};  // TASK-14
+    }
     TRY(check_parent(view, action.spec));
     if (action.spec.mode == Mode::kTolerance && segment_count(action.spec) < params.profile_segments) {
         return Unexpected{TxError::kSpecInvalid};  // TASK-2, PRF-3
     }
-    return check_balance(view, sender, add(action.spec.reward, action.spec.verification_fee));
+    return check_balance(view, sender, task_value(action.spec));
 }
 
 Result<void, TxError> execute(Context& context, const SubmitTask& action) noexcept {
-    const Amount escrow = add(action.spec.reward, action.spec.verification_fee);
+    const Amount escrow = task_value(action.spec);
     debit(context.state, context.actor, escrow);
     Task task;
     task.id = task_id(context.actor, context.nonce);

@@ -33,6 +33,7 @@ constexpr AmountParam kAmounts[] = {
     {"value_per_verifier", &Params::value_per_verifier},
     {"validator_stake_min", &Params::validator_stake_min},
     {"contributor_bond", &Params::contributor_bond},
+    {"task_value_max", &Params::task_value_max},
 };
 
 struct NumberParam {

@@ -106,6 +106,17 @@ Json chain_block(const NodeApi& api, const Json& params) {
     return render_block(*block, api.params());
 }
 
+/// What else to say of a rejected transaction; nothing where its reason says enough.
+std::string advice_on(contracts::TxError error, const contracts::Params& params) {
+    if (error != contracts::TxError::kValueTooHigh) {
+        return "";
+    }
+    return ": reward and verification fee come to more than this chain's task_value_max, " +
+           std::to_string(params.task_value_max.grains) +
+           " grains; split the training into tasks of which each has the one before as its parent, or submit it to a "
+           "chain with a higher limit";
+}
+
 Json tx_submit(NodeApi& api, const Json& params) {
     const Arguments arguments(params, {"tx"});
     const auto hash = api.submit(arguments.bytes("tx", kTxBytesMax));
@@ -114,8 +125,9 @@ Json tx_submit(NodeApi& api, const Json& params) {
     }
     const node::SubmitError& error = hash.error();
     if (error.code != 0) {
-        const char* reason = contracts::to_string(static_cast<contracts::TxError>(error.code));
-        throw Fault(kTxRejected, std::string("transaction rejected: ") + reason,
+        const auto tx_error = static_cast<contracts::TxError>(error.code);
+        const char* reason = contracts::to_string(tx_error);
+        throw Fault(kTxRejected, std::string("transaction rejected: ") + reason + advice_on(tx_error, api.params()),
                     {{"tx_error", error.code}, {"reason", reason}});
     }
     if (error.stopping) {

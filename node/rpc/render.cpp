@@ -197,7 +197,8 @@ Json render(const contracts::Params& params) {
             {"growth_max_thousandths", params.growth_max_thousandths},
             {"contributor_bond", render(params.contributor_bond)},
             {"contributors_max", params.contributors_max},
-            {"contribute_blocks", params.contribute_blocks}};
+            {"contribute_blocks", params.contribute_blocks},
+            {"task_value_max", render(params.task_value_max)}};
 }
 
 Json render(const contracts::Stake& stake) {

@@ -72,6 +72,8 @@ contracts::Params make_params(std::uint64_t seed) {
     params.contributor_bond = {in(1, 20) * kCoin + in(0, 99)};
     params.contributors_max = random() % 4 == 0 ? 0 : in(1, 5);  // some chains have no contributors
     params.contribute_blocks = in(1, 6);
+    params.commit_blocks = std::max(params.commit_blocks, 2 * params.contribute_blocks + 2);  // PAR-5
+    params.task_value_max = {in(12, 40) * kCoin};
     return params;
 }
 
@@ -315,6 +317,9 @@ contracts::TaskSpec Crowd::make_spec(const World& world) {
     spec.checkpoint_interval = static_cast<std::uint32_t>(1 + below(5));
     spec.reward = {below(8) == 0 ? 0 : below(30 * kCoin)};
     spec.verification_fee = {below(8) == 0 ? 0 : below(6 * kCoin)};
+    if (contracts::task_value(spec) > params_.task_value_max && chance(80)) {
+        spec.reward = {params_.task_value_max.grains - spec.verification_fee.grains};
+    }
     spec.training_blocks = static_cast<std::uint32_t>(12 + below(30));
     spec.hardware_class = chance(85) ? 0 : static_cast<std::uint32_t>(1 + below(2));
     if (!diverges && chance(30)) {

@@ -40,8 +40,9 @@ enum class Flaw : std::uint8_t {
     kFreshPool,     ///< a round draws by the stake at its end
     kArrivalOrder,  ///< who contributed first comes first in the seed
     kForgives,      ///< a secret withheld costs the seat alone
+    kAnyValue,      ///< tasks are admitted whatever they are worth
 };
-inline constexpr int kFlaws = 13;
+inline constexpr int kFlaws = 14;
 
 class Model {
   public:

@@ -199,8 +199,14 @@ Model::Why Model::why(const contracts::SubmitTask& a) const {
     }
     if (spec.reward.grains > ~std::uint64_t{0} - spec.verification_fee.grains) {
         out.insert(TxError::kOverflow);
-    } else if (world_.people.at(who_).balance < spec.reward.grains + spec.verification_fee.grains) {
-        out.insert(TxError::kInsufficientBalance);
+    } else {
+        const std::uint64_t value = spec.reward.grains + spec.verification_fee.grains;
+        if (value > params_.task_value_max.grains && flaw_ != Flaw::kAnyValue) {
+            out.insert(TxError::kValueTooHigh);  // TASK-14
+        }
+        if (world_.people.at(who_).balance < value) {
+            out.insert(TxError::kInsufficientBalance);
+        }
     }
     if (spec.hardware_class > params_.hardware_classes.size()) {
         out.insert(TxError::kHardwareUnknown);  // HW-1

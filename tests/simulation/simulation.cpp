@@ -38,6 +38,8 @@ contracts::Params make_params(Events& events, bool in_tolerance) {
     params.watchers_per_verdict = 2;
     params.contributors_max = events.chance(20) ? 0 : 3;
     params.contribute_blocks = 9;
+    params.contributor_bond = {100 * kCoin};
+    params.task_value_max = {26 * kCoin};
     return params;
 }
 

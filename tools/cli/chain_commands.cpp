@@ -32,7 +32,8 @@ std::string members_text(const json& object) {
     Facts facts;
     for (const auto& [name, value] : object.items()) {
         const bool is_money = name == "fee" || name == "fee_base" || name == "fee_per_byte" || name.ends_with("_bond") ||
-                              name == "reward" || name == "verification_fee" || name == "amount";
+                              name == "reward" || name == "verification_fee" || name == "amount" ||
+                              name == "task_value_max";
         if (name != "raw") {
             facts.add(name, is_money ? amount_text(value) : to_text(value));
         }

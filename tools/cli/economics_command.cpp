@@ -28,20 +28,38 @@ struct Arguments {
     std::uint64_t seed = 1;
 };
 
-const economics::TaskCosts& chosen_task(const economics::Costs& costs, const std::string& name) {
-    if (name.empty()) {
-        const auto usual =
-            std::find_if(costs.tasks.begin(), costs.tasks.end(), [](const auto& task) { return task.name == "usual"; });
-        return usual == costs.tasks.end() ? costs.tasks.front() : *usual;
-    }
+/// Of `tasks`; there is at least one.
+economics::TaskCosts chosen_task(const std::vector<economics::TaskCosts>& tasks, const std::string& name) {
+    const std::string wanted = name.empty() ? "usual" : name;
     std::string known;
-    for (const economics::TaskCosts& task : costs.tasks) {
-        if (task.name == name) {
+    for (const economics::TaskCosts& task : tasks) {
+        if (task.name == wanted) {
             return task;
         }
         known += (known.empty() ? "" : ", ") + task.name;
     }
-    throw Failure(kExitUsage, "usage", "no task is named \"" + name + "\"; there are: " + known);
+    if (name.empty()) {
+        return tasks.front();
+    }
+    throw Failure(kExitUsage, "usage", "the chain admits no task named \"" + name + "\"; there are: " + known);
+}
+
+/// TASK-14: those that a chain with these parameters lets in.
+std::vector<economics::TaskCosts> admitted_tasks(
+    const economics::Parameters& parameters, const economics::Costs& costs
+) {
+    std::vector<economics::TaskCosts> out;
+    std::copy_if(costs.tasks.begin(), costs.tasks.end(), std::back_inserter(out), [&](const auto& task) {
+        return economics::is_admitted(parameters, costs, task);
+    });
+    if (out.empty()) {
+        throw Failure(
+            kExitFailure, "nothing_admitted",
+            "each of the tasks is worth more than task_value_max: there is nothing to judge; raise it, and "
+            "contributor_bond with it"
+        );
+    }
+    return out;
 }
 
 std::vector<economics::Constraint> failing(const std::vector<economics::Constraint>& constraints) {
@@ -121,17 +139,20 @@ void write_svg(const std::string& path, const economics::Report& report) {
 
 int run(const Session& session, const Arguments& a) {
     const EconomicsFile file = read_economics_file(a.costs);
-    const economics::TaskCosts& task = chosen_task(file.costs, a.task);
     economics::Report report;
     report.parameters = file.parameters;
     report.seed = a.seed;
-    report.task = task.name;
     if (!a.check) {
+        static_cast<void>(chosen_task(file.costs.tasks, a.task));  // a wrong name is said before the search
         find_parameters(report, file);
     }
+    const economics::TaskCosts task = chosen_task(admitted_tasks(report.parameters, file.costs), a.task);
+    report.task = task.name;
     report.constraints = economics::check(report.parameters, file.costs);
     report.binding = economics::binding_of(report.constraints);
     report.overhead = economics::overhead(report.parameters, file.costs);
+    report.refused = economics::refusals(report.parameters, file.costs);
+    report.chain_refused = economics::refusals(economics::chain_defaults(), file.costs);
     report.chain_failures = failing(economics::check(economics::chain_defaults(), file.costs));
     report.work = economics::work_of(report.parameters, file.costs);
     report.setting = economics::make_setting(report.parameters, file.costs, task);

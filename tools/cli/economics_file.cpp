@@ -147,12 +147,14 @@ void read_parameters(const TomlSection& section, Parameters& out) {
          "tax_bps",
          "slash_to_winner_bps",
          "dispute_extension_blocks",
-         "contributor_bond"}
+         "contributor_bond",
+         "task_value_max"}
     );
     read_amount(section, "solver_bond", out.solver_bond);
     read_amount(section, "verifier_bond", out.verifier_bond);
     read_amount(section, "challenger_bond", out.challenger_bond);
     read_amount(section, "contributor_bond", out.contributor_bond);
+    read_amount(section, "task_value_max", out.task_value_max);
     section.read("solver_bond_bps", 0U, 1'000'000U, out.solver_bond_bps);
     section.read("verifier_bond_bps", 0U, 1'000'000U, out.verifier_bond_bps);
     section.read("challenger_bond_bps", 0U, 1'000'000U, out.challenger_bond_bps);

@@ -58,6 +58,7 @@ std::string parameters_text(const Parameters& p) {
     facts.add("slash_to_winner_bps", std::to_string(p.slash_to_winner_bps));
     facts.add("dispute_extension_blocks", std::to_string(p.dispute_extension_blocks));
     facts.add("contributor_bond", asy(p.contributor_bond));
+    facts.add("task_value_max", asy(p.task_value_max));
     return facts.text();
 }
 
@@ -76,6 +77,19 @@ std::string failures_text(const std::vector<Constraint>& constraints) {
         if (!c.holds()) {
             table.add({c.name, c.task, quantity(c.have, c.unit), quantity(c.need, c.unit), c.help});
         }
+    }
+    return table.empty() ? "" : table.text();
+}
+
+std::string refusals_text(const std::vector<economics::Refusal>& refusals) {
+    Table table({"refuses", "of value>", "admitted with task_value_max>", "and contributor_bond>"});
+    for (const economics::Refusal& refusal : refusals) {
+        table.add(
+            {refusal.task,
+             quantity(economics::to_asy(refusal.value), "ASY"),
+             asy(refusal.admitting.task_value_max),
+             asy(refusal.admitting.contributor_bond)}
+        );
     }
     return table.empty() ? "" : table.text();
 }
@@ -153,6 +167,18 @@ std::string population_text(const economics::PopulationResult& population) {
     return out + table.text() + "\n";
 }
 
+/// What the chain's own parameters do for the same tasks.
+std::string chain_text(const Report& report) {
+    const std::string failures = failures_text(report.chain_failures);
+    const std::string refused = refusals_text(report.chain_refused);
+    std::string out = failures.empty() ? "The chain's defaults satisfy all constraints too.\n\n"
+                                       : "What the chain's defaults fail\n" + failures + "\n";
+    if (!refused.empty()) {
+        out += "Tasks that the chain's defaults refuse\n" + refused + "\n";
+    }
+    return out;
+}
+
 }  // namespace
 
 std::string to_text(const Report& report) {
@@ -168,10 +194,11 @@ std::string to_text(const Report& report) {
     if (const std::string failures = failures_text(report.constraints); !failures.empty()) {
         out += "What does not hold\n" + failures + "\n";
     }
+    if (const std::string refused = refusals_text(report.refused); !refused.empty()) {
+        out += "Tasks that the chain refuses, as they are worth more than task_value_max\n" + refused + "\n";
+    }
     if (report.solved) {
-        const std::string failures = failures_text(report.chain_failures);
-        out += failures.empty() ? "The chain's defaults satisfy all constraints too.\n\n"
-                                : "What the chain's defaults fail\n" + failures + "\n";
+        out += chain_text(report);
     }
     out += "Work over training\n" + work_text(report);
     for (const economics::Work& work : report.work) {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include <contracts/params/params.hpp>
+#include <tools/cli/amount.hpp>
 #include <tools/cli/task_build.hpp>
 #include <tools/cli/task_directory.hpp>
 #include <tools/cli/task_estimate.hpp>
@@ -49,6 +50,15 @@ void check_run(const BuiltTask& task, Findings& findings) {
     }
     if (spec.reward.grains == 0) {
         findings.warning("reward", "is nothing: no solver gains from this task");
+    }
+    const Amount usual = contracts::Params{}.task_value_max;
+    const auto value = checked_add(spec.reward, spec.verification_fee);
+    if (!value || *value > usual) {
+        findings.note(
+            "reward",
+            "and verification_fee are more than " + to_text(usual) +
+                ", above which a chain refuses tasks unless its genesis sets another task_value_max"
+        );
     }
     if (spec.verification_fee.grains == 0) {
         findings.warning("verification_fee", "is nothing: no verifier gains from this task");

@@ -16,6 +16,8 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr double kMissedClock = 1e-6;     // of a dispute
 constexpr double kBondsPerWithholding = 10.0;  // BCN-8: a tenth is lost
 constexpr double kLeastBurned = 1'000.0;  // bps of a slash
+constexpr int kScalingRounds = 5;         // values are nearly in proportion to the training
+constexpr double kBeforeStep = 0.999999;  // of the value from which on more is checked
 
 /// Numbers of skipped segments at which the solver's conditions are evaluated: all of few, some of many.
 std::set<std::uint32_t> skipped_counts(std::uint32_t segments) {
@@ -26,13 +28,63 @@ std::set<std::uint32_t> skipped_counts(std::uint32_t segments) {
     return out;
 }
 
+/// Values at which tasks have most to gain: the limit, and before it where a little more would be checked more (PAR-3).
+std::vector<double> dearest_values(const Parameters& p) {
+    std::vector<double> out{to_asy(p.task_value_max)};
+    const auto add_before_last_step = [&](Grains per, std::uint32_t least, std::uint32_t most) {
+        const Grains steps = per == 0 ? 0 : std::min<Grains>(p.task_value_max / per, most - std::min(least, most));
+        if (steps > 0) {
+            out.push_back(kBeforeStep * to_asy(steps * per));
+        }
+    };
+    add_before_last_step(p.value_per_check, p.segments_checked, p.segments_checked_max);
+    add_before_last_step(p.value_per_verifier, p.verifiers_per_segment, p.verifiers_per_segment_max);
+    return out;
+}
+
+/// A task of the same kind that is worth `value`: training and what is offered for it grow alike.
+Setting make_setting_worth(double value, const Parameters& parameters, const Costs& costs, TaskCosts task) {
+    for (int round = 0; round < kScalingRounds; ++round) {
+        const double by = value / to_asy(make_setting(parameters, costs, task).value());
+        task.segment_seconds *= by;
+        task.reward = std::llround(static_cast<double>(task.reward) * by);
+        task.fee = std::llround(static_cast<double>(task.fee) * by);
+    }
+    return make_setting(parameters, costs, task);
+}
+
 double over(double amount, double by) {
     return by > 0.0 ? amount / by : amount > 0.0 ? kNever : 0.0;
 }
 
+/// So that accomplices of a solver that skips do not withhold secrets until no draw tells.
+double bond_for_draws(const Setting& setting, const Costs& costs) {
+    const Model model(setting, costs);
+    const double burned = 1.0 - static_cast<double>(setting.winner_bps) / 10'000.0;
+    const double at_stake = to_asy(setting.net_reward()) + burned * to_asy(setting.solver_bond);
+    const double falsely = model.conviction({.wrong = 0});
+    double withholding = 0.0;
+    for (const std::uint32_t skipped : skipped_counts(setting.segments)) {
+        SolverPlan plan{.wrong = skipped, .detection = detection_of(costs, "skipped_segments")};
+        const double saved = costs.safety * to_asy(setting.segment_cost) * skipped;
+        for (plan.contributors = 1; plan.contributors <= costs.adversary.contributors; ++plan.contributors) {
+            const double left = saved - (model.conviction(plan) - falsely) * at_stake;
+            withholding = std::max(withholding, over(std::max(0.0, left), model.chosen_draw(plan).withheld));
+        }
+    }
+    return kBondsPerWithholding * withholding;
+}
+
+/// So that those of a verifier do not withhold them for its jackpot.
+double bond_for_jackpots(const Setting& setting, const Costs& costs) {
+    return costs.adversary.contributors == 0
+               ? 0.0
+               : kBondsPerWithholding * costs.safety * Model(setting, costs).own_jackpot();
+}
+
 class Checker {
   public:
-    Checker(const Setting& setting, const Parameters& parameters, const Costs& costs, const std::string& task)
+    Checker(const Setting& setting, const Parameters& parameters, const Costs& costs, const TaskCosts& task)
         : s_(setting), p_(parameters), costs_(costs), model_(setting, costs), task_(task) {
         winner_ = static_cast<double>(p_.slash_to_winner_bps) / 10'000.0;
         burned_ = 1.0 - winner_;
@@ -50,7 +102,7 @@ class Checker {
 
   private:
     void add(Constraint constraint) {
-        constraint.task = task_;
+        constraint.task = task_.name;
         out_.push_back(std::move(constraint));
     }
 
@@ -278,25 +330,31 @@ class Checker {
     }
 
     void beacon() {
+        if (s_.value() > p_.task_value_max) {
+            return;
+        }
+        const ContributorBond need = contributor_bond_for(p_, costs_, task_);
         add(
             {.name = "beacon.draws",
              .role = "solver",
              .parameter = "contributor_bond",
              .have = to_asy(p_.contributor_bond),
-             .need = contributor_bond_for_draws(s_, costs_),
+             .need = need.draws,
              .unit = "ASY",
-             .meaning = "withholding secrets until no draw tells costs more than what is skipped saves",
-             .help = "a higher contributor bond, or more segments checked"}
+             .meaning = "withholding secrets until no draw tells costs more than what is skipped saves, "
+                        "for the dearest task of this kind",
+             .help = "a higher contributor bond, a lower task_value_max, or more segments checked"}
         );
         add(
             {.name = "beacon.jackpots",
              .role = "verifier",
              .parameter = "contributor_bond",
              .have = to_asy(p_.contributor_bond),
-             .need = contributor_bond_for_jackpots(s_, costs_),
+             .need = need.jackpots,
              .unit = "ASY",
-             .meaning = "withholding a secret costs more than the jackpot that it may bring",
-             .help = "a higher contributor bond, or more forced errors"}
+             .meaning = "withholding a secret costs more than the jackpot that it may bring, "
+                        "for the dearest task of this kind",
+             .help = "a higher contributor bond, a lower task_value_max, or more forced errors"}
         );
     }
 
@@ -304,7 +362,7 @@ class Checker {
     const Parameters& p_;
     const Costs& costs_;
     Model model_;
-    std::string task_;
+    const TaskCosts& task_;
     double winner_ = 0.0;
     double burned_ = 0.0;
     double detection_ = 1.0;
@@ -315,29 +373,6 @@ class Checker {
 
 double Constraint::slack() const {
     return need > 0.0 ? have / need : kNever;
-}
-
-double contributor_bond_for_draws(const Setting& setting, const Costs& costs) {
-    const Model model(setting, costs);
-    const double burned = 1.0 - static_cast<double>(setting.winner_bps) / 10'000.0;
-    const double at_stake = to_asy(setting.net_reward()) + burned * to_asy(setting.solver_bond);
-    const double falsely = model.conviction({.wrong = 0});
-    double withholding = 0.0;
-    for (const std::uint32_t skipped : skipped_counts(setting.segments)) {
-        SolverPlan plan{.wrong = skipped, .detection = detection_of(costs, "skipped_segments")};
-        const double saved = costs.safety * to_asy(setting.segment_cost) * skipped;
-        for (plan.contributors = 1; plan.contributors <= costs.adversary.contributors; ++plan.contributors) {
-            const double left = saved - (model.conviction(plan) - falsely) * at_stake;
-            withholding = std::max(withholding, over(std::max(0.0, left), model.chosen_draw(plan).withheld));
-        }
-    }
-    return kBondsPerWithholding * withholding;
-}
-
-double contributor_bond_for_jackpots(const Setting& setting, const Costs& costs) {
-    return costs.adversary.contributors == 0
-               ? 0.0
-               : kBondsPerWithholding * costs.safety * Model(setting, costs).own_jackpot();
 }
 
 Constraint treasury_constraint(const Setting& setting, const Costs& costs) {
@@ -355,16 +390,43 @@ Constraint treasury_constraint(const Setting& setting, const Costs& costs) {
         .help = "a higher tax, or fewer segments checked for tasks of this value"};
 }
 
-std::vector<Constraint> check(
-    const Setting& setting, const Parameters& parameters, const Costs& costs, const std::string& task
-) {
+bool is_admitted(const Parameters& parameters, const Costs& costs, const TaskCosts& task) {
+    return make_setting(parameters, costs, task).value() <= parameters.task_value_max;
+}
+
+ContributorBond contributor_bond_for(const Setting& setting, const Costs& costs) {
+    return {bond_for_draws(setting, costs), bond_for_jackpots(setting, costs)};
+}
+
+ContributorBond contributor_bond_for(const Parameters& parameters, const Costs& costs, const TaskCosts& task) {
+    ContributorBond out;
+    for (const double value : dearest_values(parameters)) {
+        const Setting setting = make_setting_worth(value, parameters, costs, task);
+        const ContributorBond bond = contributor_bond_for(setting, costs);
+        out = {std::max(out.draws, bond.draws), std::max(out.jackpots, bond.jackpots)};
+    }
+    return out;
+}
+
+double contributor_bond_needed(const Parameters& parameters, const Costs& costs) {
+    double needed = 0.0;
+    for (const TaskCosts& task : costs.tasks) {
+        if (is_admitted(parameters, costs, task)) {
+            needed = std::max(needed, contributor_bond_for(parameters, costs, task).both());
+        }
+    }
+    return needed;
+}
+
+std::vector<Constraint> check(const Parameters& parameters, const Costs& costs, const TaskCosts& task) {
+    const Setting setting = make_setting(parameters, costs, task);
     return Checker(setting, parameters, costs, task).run();
 }
 
 std::vector<Constraint> check(const Parameters& parameters, const Costs& costs) {
     std::vector<Constraint> out;
     for (const TaskCosts& task : costs.tasks) {
-        for (Constraint& constraint : check(make_setting(parameters, costs, task), parameters, costs, task.name)) {
+        for (Constraint& constraint : check(parameters, costs, task)) {
             out.push_back(std::move(constraint));
         }
     }

@@ -28,15 +28,24 @@ struct Constraint {
 /// All conditions for all tasks of `costs`.
 std::vector<Constraint> check(const Parameters& parameters, const Costs& costs);
 
-/// The conditions of one task, with the parameters that `setting` was made with.
-std::vector<Constraint> check(
-    const Setting& setting, const Parameters& parameters, const Costs& costs, const std::string& task
-);
+/// The conditions of one task. Those of the beacon are of a task of its kind that is as dear as the chain admits, and
+/// there are none of a task that it refuses: what it draws must protect all that it admits, and no more.
+std::vector<Constraint> check(const Parameters& parameters, const Costs& costs, const TaskCosts& task);
 
-/// What a contributor's bond has to be, in ASY, so that accomplices of a solver that skips do not withhold secrets until
-/// no draw tells, and those of a verifier not for its jackpot.
-double contributor_bond_for_draws(const Setting& setting, const Costs& costs);
-double contributor_bond_for_jackpots(const Setting& setting, const Costs& costs);
+/// TASK-14: whether the chain lets such a task in.
+bool is_admitted(const Parameters& parameters, const Costs& costs, const TaskCosts& task);
+
+/// What a contributor's bond has to be, in ASY, so that withholding secrets does not pay.
+struct ContributorBond {
+    double draws = 0.0;     ///< for accomplices of a solver that skips, until no draw tells
+    double jackpots = 0.0;  ///< for those of a verifier, to win its jackpot
+    double both() const { return draws > jackpots ? draws : jackpots; }
+};
+/// For one task as it is, and for the dearest of its kind that the parameters admit.
+ContributorBond contributor_bond_for(const Setting& setting, const Costs& costs);
+ContributorBond contributor_bond_for(const Parameters& parameters, const Costs& costs, const TaskCosts& task);
+/// In ASY, for the dearest of each kind in `costs` of which the parameters admit a task.
+double contributor_bond_needed(const Parameters& parameters, const Costs& costs);
 
 /// Of the conditions, whether a task refills the jackpots that its verdicts cost.
 Constraint treasury_constraint(const Setting& setting, const Costs& costs);

@@ -46,6 +46,7 @@ Parameters chain_defaults() {
     out.slash_to_winner_bps = chain.slash_to_winner_bps;
     out.dispute_extension_blocks = chain.dispute_extension_blocks;
     out.contributor_bond = static_cast<Grains>(chain.contributor_bond.grains);
+    out.task_value_max = static_cast<Grains>(chain.task_value_max.grains);
     return out;
 }
 

@@ -36,6 +36,7 @@ struct Parameters {
     std::uint32_t slash_to_winner_bps = 0;
     std::uint32_t dispute_extension_blocks = 0;
     Grains contributor_bond = 0;
+    Grains task_value_max = 0;
 
     bool operator==(const Parameters&) const = default;
 };

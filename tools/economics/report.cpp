@@ -83,6 +83,15 @@ json to_json(const Skipping& skipping) {
         {"gain", skipping.gain}};
 }
 
+json to_json(const Refusal& refusal) {
+    return {
+        {"task", refusal.task},
+        {"value", grains(refusal.value)},
+        {"admitted_by",
+         {{"task_value_max", grains(refusal.admitting.task_value_max)},
+          {"contributor_bond", grains(refusal.admitting.contributor_bond)}}}};
+}
+
 template <class T>
 json list(const std::vector<T>& items) {
     json out = json::array();
@@ -170,7 +179,8 @@ json to_json(const Parameters& p) {
         {"tax_bps", p.tax_bps},
         {"slash_to_winner_bps", p.slash_to_winner_bps},
         {"dispute_extension_blocks", p.dispute_extension_blocks},
-        {"contributor_bond", grains(p.contributor_bond)}};
+        {"contributor_bond", grains(p.contributor_bond)},
+        {"task_value_max", grains(p.task_value_max)}};
 }
 
 json to_json(const Constraint& constraint) {
@@ -201,7 +211,11 @@ json to_json(const Report& report) {
         {"feasible", report.feasible},
         {"binding", std::move(binding)},
         {"constraints", list(report.constraints)},
-        {"chain_defaults", {{"parameters", to_json(chain_defaults())}, {"failing", list(report.chain_failures)}}},
+        {"refused", list(report.refused)},
+        {"chain_defaults",
+         {{"parameters", to_json(chain_defaults())},
+          {"failing", list(report.chain_failures)},
+          {"refused", list(report.chain_refused)}}},
         {"work", list(report.work)},
         {"task", report.task},
         {"setting", to_json(report.setting)},

@@ -50,7 +50,9 @@ struct Report {
     std::uint32_t candidates = 0;
     std::uint32_t feasible = 0;
     std::vector<Work> work;
+    std::vector<Refusal> refused;
     std::vector<Constraint> chain_failures;  ///< what the chain's defaults fail
+    std::vector<Refusal> chain_refused;
     std::string task;                        ///< which the attacks and populations play
     Setting setting;
     std::vector<Skipping> skipping;

@@ -117,10 +117,24 @@ std::uint32_t least_tax(Parameters p, const Costs& costs) {
     return low * kTaxStep;
 }
 
+/// The least that admits and protects each of `tasks`.
+void protect(Parameters& p, const Costs& costs, const std::vector<TaskCosts>& tasks) {
+    p.task_value_max = p.contributor_bond = 1;
+    for (const TaskCosts& task : tasks) {
+        const double value = to_asy(make_setting(p, costs, task).value());
+        p.task_value_max = std::max(p.task_value_max, rounded_up(value));
+    }
+    const double bond = contributor_bond_needed(p, costs);
+    if (bond < kMostContributorBond) {
+        p.contributor_bond = rounded_up(bond);
+    }
+}
+
 std::vector<Constraint> complete(Parameters& p, const Costs& costs) {
     p.tax_bps = least_tax(p, costs);
     p.solver_bond = p.verifier_bond = p.challenger_bond = 1;
     p.solver_bond_bps = p.verifier_bond_bps = p.challenger_bond_bps = 0;
+    p.task_value_max = 0;  // the beacon comes last
     std::vector<Constraint> constraints = check(p, costs);
     const Bond solver = fit(needs_of(constraints, "solver_bond", p, costs));
     const Bond verifier = fit(needs_of(constraints, "verifier_bond", p, costs));
@@ -132,15 +146,13 @@ std::vector<Constraint> complete(Parameters& p, const Costs& costs) {
     const Bond challenger = fit(needs_of(constraints, "challenger_bond", p, costs));
     p.challenger_bond = challenger.least;
     p.challenger_bond_bps = challenger.bps;
-    p.contributor_bond = 1;
     for (const Constraint& constraint : constraints) {
         if (constraint.parameter == "dispute_extension_blocks") {
             p.dispute_extension_blocks =
                 std::max(p.dispute_extension_blocks, static_cast<std::uint32_t>(std::ceil(constraint.need)));
-        } else if (constraint.parameter == "contributor_bond" && constraint.need < kMostContributorBond) {
-            p.contributor_bond = std::max(p.contributor_bond, rounded_up(constraint.need));
         }
     }
+    protect(p, costs, costs.tasks);
     return check(p, costs);
 }
 
@@ -201,12 +213,24 @@ double overhead(const Parameters& p, const Costs& costs) {
         const double bonds = to_asy(s.solver_bond) + s.assignments * to_asy(s.verifier_bond) +
                              model.probed_assignments() * s.watchers * to_asy(s.challenger_bond);
         // Of one contributor, which is enough: the bond that this task needs.
-        const double contributor = std::max(contributor_bond_for_draws(s, costs), contributor_bond_for_jackpots(s, costs));
+        const double contributor = contributor_bond_for(s, costs).both();
         const double forced = 1.0 - std::pow(1.0 - s.forced_rate, model.probed_assignments());
         const double delay = forced * costs.capital_price * (to_asy(s.value()) + bonds);
         out += (to_asy(s.fee + s.reward_tax) + costs.capital_price * (bonds + contributor) + delay) / to_asy(s.training_cost());
     }
     return costs.tasks.empty() ? 0.0 : out / static_cast<double>(costs.tasks.size());
+}
+
+std::vector<Refusal> refusals(const Parameters& parameters, const Costs& costs) {
+    std::vector<Refusal> out;
+    for (const TaskCosts& task : costs.tasks) {
+        if (!is_admitted(parameters, costs, task)) {
+            Parameters admitting = parameters;
+            protect(admitting, costs, {task});
+            out.push_back({task.name, make_setting(parameters, costs, task).value(), admitting});
+        }
+    }
+    return out;
 }
 
 std::uint32_t least_segments(const Parameters& parameters, const Costs& costs, TaskCosts task) {
@@ -215,8 +239,7 @@ std::uint32_t least_segments(const Parameters& parameters, const Costs& costs, T
     for (std::uint32_t segments = task.segments; segments > 0; --segments) {
         task.segments = segments;
         task.segment_seconds = seconds / segments;
-        const std::vector<Constraint> found =
-            check(make_setting(parameters, costs, task), parameters, costs, task.name);
+        const std::vector<Constraint> found = check(parameters, costs, task);
         if (!std::all_of(found.begin(), found.end(), [](const Constraint& c) { return c.holds(); })) {
             break;
         }

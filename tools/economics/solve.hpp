@@ -28,6 +28,14 @@ struct Solution {
 /// What a task costs beyond its training under `parameters`: fees, tax, locked capital, and the delay of forced errors.
 double overhead(const Parameters& parameters, const Costs& costs);
 
+/// A kind of task that the chain does not admit (TASK-14).
+struct Refusal {
+    std::string task;
+    Grains value = 0;
+    Parameters admitting;  ///< the same parameters but for the least task_value_max and contributor_bond that do
+};
+std::vector<Refusal> refusals(const Parameters& parameters, const Costs& costs);
+
 /// The least number of segments into which `task` can be cut so that all constraints hold from there up to the number
 /// that it has; 0 when they do not hold for that either.
 std::uint32_t least_segments(const Parameters& parameters, const Costs& costs, TaskCosts task);

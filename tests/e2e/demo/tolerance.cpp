@@ -16,6 +16,7 @@ contracts::Params quick_params() {
     contracts::Params params;
     params.accept_blocks = 300;
     params.commit_blocks = 1'000;
+    params.contributor_bond = Amount{100 * e2e::kAsy};
     params.publish_blocks = 1'000;
     params.challenge_blocks = 20;
     params.segments_checked = 4;

@@ -23,6 +23,7 @@ contracts::Params quick_params() {
     contracts::Params params;
     params.accept_blocks = 100;
     params.commit_blocks = 1'000;
+    params.contributor_bond = Amount{100 * e2e::kAsy};
     params.publish_blocks = 1'000;
     params.challenge_blocks = 400;  // time for replays on a busy machine
     params.segments_checked = 5;

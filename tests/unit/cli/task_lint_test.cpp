@@ -118,6 +118,14 @@ TEST_CASE("a task that pays nothing is warned of") {
     CHECK(Directory(replaced(kGood, "\"500 grains\"", "\"0 grains\"")).finds(Severity::kWarning, "verification_fee", "no verifier"));
 }
 
+TEST_CASE("a task dearer than most chains admit is noted") {
+    const auto notes = [](const std::string& reward) {
+        return Directory(replaced(kGood, "20 ASY", reward)).finds(Severity::kNote, "reward", "task_value_max");
+    };
+    CHECK(notes("25 ASY"));  // and 500 grains
+    CHECK_FALSE(notes("24 ASY"));
+}
+
 TEST_CASE("a checkpoint that nobody could fetch is an error") {
     const Directory large(replaced(kGood, "hidden = 8", "hidden = 1000000"));
     CHECK(large.finds(Severity::kError, "model", "nobody could verify it"));

@@ -26,6 +26,7 @@ constexpr std::uint64_t kBond = 10 * kCoin;
 Params beacon_params() {
     Params params = quick_params();
     params.contribute_blocks = 4;
+    params.commit_blocks = 10;
     params.contributor_bond = {kBond};
     return params;
 }
@@ -319,15 +320,18 @@ TEST_CASE("BCN-9: a draw that fails is made again with the next round") {
 
 TEST_CASE("BCN-9: a task whose deadline passes while a round is open has that draw, and expires when it fails") {
     Params params = beacon_params();
-    params.commit_blocks = 3;
-    params.contribute_blocks = 6;
+    params.commit_blocks = 6;
+    params.contribute_blocks = 2;
     Chain chain(params);
     const TaskId id = complete_without_verifiers(chain);
-    chain.skip(3);
+    for (int round = 0; round < 2; ++round) {
+        chain.skip(1);
+        REQUIRE(chain.run(chain.submitter, contribute(chain.submitter, round)) == 0);
+    }
+    chain.skip(2);
     CHECK(chain.task(id).state == TaskState::kCompleted);
     CHECK(chain.task(id).deadline == Height{});
-    Chain other = chain;
-    chain.skip(4);
+    chain.skip(1);
     CHECK(chain.task(id).state == TaskState::kExpired);
     CHECK(chain.last.history.back().event.index() == HistoryEvent{history::StateChanged{}}.index());
 
@@ -337,7 +341,7 @@ TEST_CASE("BCN-9: a task whose deadline passes while a round is open has that dr
     const TaskId lone = alone.start_task(make_spec());
     alone.post_checkpoints(lone, {hash_of("0"), hash_of("1"), hash_of("2"), hash_of("3")});
     REQUIRE(alone.run(alone.solver, CompleteTask{lone}) == 0);
-    alone.skip(2);
+    alone.skip(5);
     CHECK(alone.task(lone).state == TaskState::kCompleted);
     alone.skip(1);
     CHECK(alone.task(lone).state == TaskState::kExpired);

@@ -53,7 +53,8 @@ TEST_CASE("PAR-1: parameters with which a chain could not run are refused") {
         [](Params& p) { p.hardware_classes = {{"a", 0}}; },
         [](Params& p) { p.fee_per_byte = {~std::uint64_t{0}}; },
         [](Params& p) { p.block_size_max = p.tx_size_max - 1; },
-        [](Params& p) { p.solver_bond = {0}; }};
+        [](Params& p) { p.solver_bond = {0}; },
+        [](Params& p) { p.task_value_max = {0}; }};
     CHECK(are_valid(Params{}));
     CHECK(are_valid(quick_params()));
     for (const auto fault : faults) {
@@ -61,6 +62,17 @@ TEST_CASE("PAR-1: parameters with which a chain could not run are refused") {
         fault(params);
         CHECK_FALSE(are_valid(params));
     }
+}
+
+TEST_CASE("PAR-5: commit_blocks that would pass before a task's first draw are refused") {
+    Params params;
+    params.contribute_blocks = 20;
+    params.commit_blocks = 42;
+    CHECK(are_valid(params));
+    params.commit_blocks = 41;
+    CHECK_FALSE(are_valid(params));
+    params.commit_blocks = params.contribute_blocks = kMaxSpanBlocks;
+    CHECK_FALSE(are_valid(params));
 }
 
 TEST_CASE("BLK-2: a block of any bytes gives one receipt each, in order") {
@@ -216,7 +228,7 @@ TEST_CASE("TX-10: every error, action, event and state has a name of its own") {
     for (int code = 0; code < 256; ++code) {
         ++names[to_string(static_cast<TxError>(code))];
     }
-    CHECK(names.size() == 64);
+    CHECK(names.size() == 65);
     CHECK(std::string(to_string(TaskState::kSettled)) == "settled");
     CHECK(std::string(to_string(Reason::kUndisclosed)) == "undisclosed");
     CHECK(std::string(to_string(Reason::kProfilingFee)) == "profiling_fee");

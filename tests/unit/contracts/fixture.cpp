@@ -55,6 +55,7 @@ Params quick_params() {
     params.forced_error_bps = 0;
     params.tax_bps = 0;
     params.disclose_blocks = 5;
+    params.contribute_blocks = 2;
     return params;
 }
 

@@ -84,6 +84,19 @@ std::vector<TaskId> tainted(const Chain& chain) {
 
 }  // namespace
 
+TEST_CASE("TASK-14: what a task's ancestors are worth does not count") {
+    Params params = slow_params();
+    params.task_value_max = {23 * kCoin};  // of one of them
+    Chain chain(params);
+    chain.bond_all();
+    const TaskId parent = submit(chain, make_spec());
+    train(chain, parent, hash_of("0"));
+    TaskSpec child = stacked_on(parent);
+    child.reward.grains += 1;
+    CHECK(chain.fail(chain.submitter, SubmitTask{child}) == TxError::kValueTooHigh);
+    CHECK(chain.task(completed_child(chain, parent)).depth == 1);
+}
+
 TEST_CASE("LIN-1: a parent has a last state that nobody has refuted") {
     Chain chain;
     chain.bond_all();

@@ -106,7 +106,9 @@ TEST_CASE("TASK-2: a specification that cannot be trained, replayed or disputed 
 }
 
 TEST_CASE("TASK-2: a submission escrows reward and verification fee under the id of sender and nonce") {
-    Chain chain;
+    Params params = quick_params();
+    params.task_value_max = {2 * kRich};
+    Chain chain(params);
     const TaskId id = task_id(chain.submitter.id, 0);
     CHECK(chain.run(chain.submitter, SubmitTask{make_spec()}) == 0);
     CHECK(chain.last.receipts[0].task == id);
@@ -116,6 +118,23 @@ TEST_CASE("TASK-2: a submission escrows reward and verification fee under the id
     TaskSpec dear = make_spec();
     dear.reward = {kRich};
     CHECK(chain.fail(chain.submitter, SubmitTask{dear}) == TxError::kInsufficientBalance);
+}
+
+TEST_CASE("TASK-14: a task worth more than task_value_max is refused, one worth exactly so much is not") {
+    Params params = quick_params();
+    params.task_value_max = {23 * kCoin};
+    Chain chain(params);
+    TaskSpec spec = make_spec();  // of 20 and 3 coins
+    CHECK(chain.run(chain.submitter, SubmitTask{spec}) == 0);
+    spec.verification_fee.grains += 1;
+    CHECK(chain.fail(chain.submitter, SubmitTask{spec}) == TxError::kValueTooHigh);
+    spec.reward.grains -= 1;
+    CHECK(chain.run(chain.submitter, SubmitTask{spec}) == 0);
+    spec.reward = {~std::uint64_t{0}};
+    CHECK(chain.fail(chain.submitter, SubmitTask{spec}) == TxError::kOverflow);
+    spec.reward = {};
+    spec.verification_fee = {23 * kCoin + 1};
+    CHECK(chain.fail(chain.submitter, SubmitTask{spec}) == TxError::kValueTooHigh);
 }
 
 TEST_CASE("TASK-3: a task that nobody submitted is unknown to every action") {

@@ -134,7 +134,7 @@ TEST_CASE("economics: every attack of the list is simulated, and the same seed g
 TEST_CASE("economics: at the chain's defaults and a high contributor bond nothing pays") {
     const Costs costs = modest_costs();
     for (const TaskCosts& task : costs.tasks) {
-        const Setting setting = make_setting(with_contributor_bond(chain_defaults()), costs, task);
+        const Setting setting = make_setting(for_dear_tasks(chain_defaults()), costs, task);
         for (const AttackResult& attack : run_attacks(setting, costs, {.runs = 1'000, .seed = 1, .progress = {}})) {
             CAPTURE(task.name);
             CAPTURE(attack.name);

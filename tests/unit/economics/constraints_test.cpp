@@ -20,7 +20,7 @@ Constraint named(const std::vector<Constraint>& all, const std::string& name) {
 }
 
 Constraint one(const std::string& name, const Parameters& p, const Costs& costs) {
-    return named(check(make_setting(p, costs, kTask), p, costs, kTask.name), name);
+    return named(check(p, costs, kTask), name);
 }
 
 TEST_CASE("economics: parameters start from what the chain starts with") {
@@ -33,6 +33,8 @@ TEST_CASE("economics: parameters start from what the chain starts with") {
     CHECK(p.verifiers_per_segment == chain.verifiers_per_segment);
     CHECK(p.slash_to_winner_bps == chain.slash_to_winner_bps);
     CHECK(p.dispute_extension_blocks == chain.dispute_extension_blocks);
+    CHECK(p.contributor_bond == static_cast<Grains>(chain.contributor_bond.grains));
+    CHECK(p.task_value_max == static_cast<Grains>(chain.task_value_max.grains));
 }
 
 TEST_CASE("economics: bonds and checks follow the value up to their maxima") {
@@ -139,7 +141,7 @@ TEST_CASE("economics: a second watcher lets watchers follow each other instead o
     TaskCosts task = kTask;
     task.fee = make_setting(p, costs, kTask).fee;  // what pays for one watcher
     const auto active = [&] {
-        return named(check(make_setting(p, costs, task), p, costs, task.name), "watcher.active");
+        return named(check(p, costs, task), "watcher.active");
     };
     CHECK(active().holds());
     p.watchers_per_verdict = 2;
@@ -196,7 +198,7 @@ TEST_CASE("economics: a fee or reward below cost fails participation") {
     const Parameters p = chain_defaults();
     TaskCosts task = kTask;
     task.fee = task.reward = kGrainsPerAsy / 100;
-    const auto found = check(make_setting(p, costs, task), p, costs, task.name);
+    const auto found = check(p, costs, task);
     CHECK_FALSE(named(found, "solver.participation").holds());
     CHECK_FALSE(named(found, "verifier.participation").holds());
 }

@@ -12,9 +12,10 @@ inline Costs modest_costs() {
     return out;
 }
 
-/// `parameters` with a contributor's bond that no task of these costs makes worth losing.
-inline Parameters with_contributor_bond(Parameters parameters) {
+/// `parameters` of a chain that admits tasks of any price in the tests, and whose contributors' bonds protect them.
+inline Parameters for_dear_tasks(Parameters parameters) {
     parameters.contributor_bond = 100'000'000 * kGrainsPerAsy;
+    parameters.task_value_max = 10'000'000 * kGrainsPerAsy;
     return parameters;
 }
 

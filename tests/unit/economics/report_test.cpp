@@ -149,5 +149,36 @@ TEST_CASE("economics: given parameters are judged, and those that fail make the 
     CHECK(assay("--task nowhere").status == 2);
 }
 
+TEST_CASE("economics: tasks that the chain refuses are named with what would admit them, and fail nothing") {
+    const Answer text = assay("--check --runs 0 --tasks 0");
+    CHECK(text.status == 0);
+    CHECK(text.out.find("What does not hold") == std::string::npos);
+    CHECK(text.out.find("worth more than task_value_max") != std::string::npos);
+    const Answer answer = assay("--check --runs 0 --tasks 0 -o json");
+    CHECK(answer.status == 0);
+    const json report = json::parse(answer.out);
+    CHECK(report.at("chain_defaults").at("refused") == report.at("refused"));
+    REQUIRE(report.at("refused").size() == 3);
+    const json& dear = report.at("refused").at(2);
+    CHECK(dear.at("task") == "dear");
+    CHECK(std::stoull(dear.at("admitted_by").at("task_value_max").get<std::string>()) >=
+          std::stoull(dear.at("value").get<std::string>()));
+    for (const json& constraint : report.at("constraints")) {
+        CHECK_FALSE((constraint.at("task") == "dear" && constraint.at("parameter") == "contributor_bond"));
+    }
+    const Answer refused = assay("--check --task dear");
+    CHECK(refused.status == 2);
+    CHECK(refused.err.find("there are: small, usual") != std::string::npos);
+}
+
+TEST_CASE("economics: parameters that admit no task at all are not good for anything") {
+    const cli_test::TemporaryDirectory home;
+    const std::string file = (home.path() / "costs.toml").string();
+    cli_test::write_text(file, "[parameters]\ntask_value_max = \"1000 grains\"\n");
+    const Answer answer = assay("--check --runs 0 --tasks 0 -o json --costs " + file);
+    CHECK(answer.status == 1);
+    CHECK(json::parse(answer.out).at("error").at("name") == "nothing_admitted");
+}
+
 }  // namespace
 }  // namespace assay::cli

@@ -23,7 +23,7 @@ TEST_CASE("economics: the solver's parameters satisfy every constraint, and cost
     CHECK(all_hold(check(solution.parameters, costs)));
     CHECK(solution.feasible > 0);
     CHECK(solution.feasible < solution.candidates);
-    REQUIRE(all_hold(check(with_contributor_bond(chain_defaults()), costs)));
+    REQUIRE(all_hold(check(for_dear_tasks(chain_defaults()), costs)));
     CHECK(solution.overhead <= overhead(chain_defaults(), costs));
 }
 
@@ -32,11 +32,12 @@ TEST_CASE("economics: there are parameters that do for dear tasks too") {
     const Solution solution = solve(chain_defaults(), costs, {});
     REQUIRE(solution.found);
     CHECK(all_hold(check(solution.parameters, costs)));
+    CHECK(refusals(solution.parameters, costs).empty());
     CHECK(costs.tasks.back().segment_seconds * costs.tasks.back().segments > 1e8);
 }
 
 TEST_CASE("economics: the recommended parameters do at every value, for a larger coalition, more outages and slow replays") {
-    Parameters p = with_contributor_bond(chain_defaults());
+    Parameters p = for_dear_tasks(chain_defaults());
     p.solver_bond_bps = 10'000;
     p.verifier_bond_bps = p.challenger_bond_bps = 1'000;
     p.segments_checked_max = 5;
@@ -61,13 +62,62 @@ TEST_CASE("economics: the recommended parameters do at every value, for a larger
     }
 }
 
-TEST_CASE("economics: the chain's contributor bond is high enough for tasks up to the usual one, and for those alone") {
+TEST_CASE("economics: the chain's defaults hold for all that they admit, and refuse what is dearer") {
+    const Costs costs = default_costs();
+    CHECK(all_hold(check(chain_defaults(), costs)));
+    std::vector<std::string> refused;
+    for (const Refusal& refusal : refusals(chain_defaults(), costs)) {
+        CAPTURE(refusal.task);
+        refused.push_back(refusal.task);
+        CHECK(refusal.value > chain_defaults().task_value_max);
+        CHECK(refusal.admitting.task_value_max >= refusal.value);
+        CHECK(all_hold(check(refusal.admitting, costs)));
+    }
+    CHECK(refused == std::vector<std::string>{"long segments", "large", "dear"});
+}
+
+TEST_CASE("economics: the default contributor bond protects a task worth the default limit with a quarter to spare") {
+    const Parameters p = chain_defaults();
     Costs costs = default_costs();
-    for (const Constraint& constraint : check(chain_defaults(), costs)) {
-        CAPTURE(constraint.task);
-        CAPTURE(constraint.name);
-        const bool is_dear = constraint.task != "small" && constraint.task != "usual";
-        CHECK(constraint.holds() == !(is_dear && constraint.parameter == "contributor_bond"));
+    for (const std::uint32_t segments : {54U, 100U, 300U, 1'000U}) {
+        CAPTURE(segments);
+        costs.tasks = {{.name = "one", .segments = segments, .segment_seconds = 36'000.0 / segments}};
+        REQUIRE(is_admitted(p, costs, costs.tasks[0]));
+        const double needed = contributor_bond_needed(p, costs);
+        CHECK(needed < 0.75 * to_asy(p.contributor_bond));
+        CHECK(needed > 0.5 * to_asy(p.contributor_bond));
+    }
+}
+
+TEST_CASE("economics: the contributors' bond has to do for the dearest task admitted, not for those asked about") {
+    Costs costs = default_costs();
+    costs.tasks.resize(2);
+    Parameters p = chain_defaults();
+    CHECK(all_hold(check(p, costs)));
+    p.task_value_max = 2 * p.task_value_max;
+    CHECK_FALSE(all_hold(check(p, costs)));
+    p.task_value_max = p.task_value_max / 4;
+    CHECK(refusals(p, costs).empty());
+    const double half = contributor_bond_needed(p, costs);
+    p.task_value_max = chain_defaults().task_value_max;
+    CHECK(contributor_bond_needed(p, costs) == doctest::Approx(2.0 * half).epsilon(0.001));
+}
+
+TEST_CASE("economics: a task just below a step of what is checked may need the highest bond of those admitted") {
+    Costs costs = default_costs();
+    costs.tasks = {{.name = "one", .segments = 100, .segment_seconds = 360.0}};
+    Parameters p = chain_defaults();
+    const auto needed = [&](Grains limit) {
+        p.task_value_max = limit * kGrainsPerAsy;
+        return contributor_bond_needed(p, costs);
+    };
+    const double before = needed(999);  // three segments are checked
+    CHECK(needed(1'100) == doctest::Approx(before).epsilon(0.001));
+    CHECK(needed(1'900) > 1.2 * before);
+    double last = 0.0;
+    for (const Grains limit : {10, 500, 999, 1'500, 1'999, 2'500, 5'000, 100'000}) {
+        CHECK(needed(limit) >= last);
+        last = needed(limit);
     }
 }
 
@@ -171,10 +221,10 @@ TEST_CASE("economics: tasks of fewer segments than the least one fail") {
     const double seconds = task.segment_seconds * task.segments;
     task.segments = least;
     task.segment_seconds = seconds / least;
-    CHECK(all_hold(check(make_setting(p, costs, task), p, costs, task.name)));
+    CHECK(all_hold(check(p, costs, task)));
     task.segments = least - 1;
     task.segment_seconds = seconds / (least - 1);
-    CHECK_FALSE(all_hold(check(make_setting(p, costs, task), p, costs, task.name)));
+    CHECK_FALSE(all_hold(check(p, costs, task)));
 }
 
 }  // namespace

@@ -149,6 +149,7 @@ TEST_CASE("status, parameters and blocks are as documented") {
     const Json params = server.result("chain_params");
     CHECK(params.at("raw") == to_hex(codec::encode(Params{})));
     CHECK(params.at("fee_base") == "1000");
+    CHECK(params.at("task_value_max") == "25000000000");
     const Json block = server.result("chain_block", {{"height", 7}});
     CHECK(block.at("height") == 7);
     CHECK(block.at("parent_app_hash") == hex(id<Hash256>(4)));
@@ -211,6 +212,11 @@ TEST_CASE("a refused transaction says why") {
     CHECK(rejected.at("code") == rpc::kTxRejected);
     CHECK(rejected.at("data").at("tx_error") == code);
     CHECK(rejected.at("data").at("reason") == "fee_too_low");
+    const Json dear = refuse_with({.code = static_cast<std::uint8_t>(TxError::kValueTooHigh)});
+    CHECK(dear.at("data").at("reason") == "value_too_high");
+    const auto message = dear.at("message").get<std::string>();
+    CHECK(message.find("task_value_max, 25000000000 grains") != std::string::npos);
+    CHECK(message.find("split the training") != std::string::npos);
     CHECK(refuse_with({.already_known = true}).at("data").at("reason") == "already_known");
     CHECK(refuse_with({.mempool_full = true}).at("code") == rpc::kLimitExceeded);
     CHECK(refuse_with({.stopping = true}).at("code") == rpc::kUnavailable);
