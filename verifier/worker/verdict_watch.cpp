@@ -8,6 +8,22 @@
 
 namespace assay::worker {
 
+bool send_challenge(Workplace& at, const contracts::ChallengeVerdict& challenge) {
+    const bool sent = at.chain.send(challenge);
+    if (sent) {
+        nlohmann::ordered_json event = {
+            {"event", "challenge_verdict"},
+            {"task", to_hex(challenge.task.view())},
+            {"segment", challenge.segment},
+            {"verifier", to_hex(challenge.verifier.view())}};
+        if (challenge.part != contracts::VerdictPart::kProbe) {
+            event["part"] = contracts::to_string(challenge.part);
+        }
+        at.reporter.event(event);
+    }
+    return sent;
+}
+
 roles::VerdictView VerdictWatch::view_of(const contracts::Task& task, const contracts::Assignment& assignment) {
     const AccountId& self = at_.chain.self();
     roles::VerdictView view;
@@ -59,23 +75,15 @@ bool VerdictWatch::challenge_part(
     if (at_.chain.rpc().dispute(id)) {
         return false;
     }
-    const bool sent = at_.chain.send(contracts::ChallengeVerdict{
-        .task = task.id,
-        .segment = assignment.segment,
-        .verifier = assignment.verifier,
-        .role = role_,
-        .part = part,
-        .roots = roots});
-    if (sent) {
-        at_.reporter.event(
-            {{"event", "challenge_verdict"},
-             {"task", to_hex(task.id.view())},
-             {"segment", assignment.segment},
-             {"verifier", to_hex(assignment.verifier.view())},
-             {"part", contracts::to_string(part)}}
-        );
-    }
-    return sent;
+    return send_challenge(
+        at_,
+        {.task = task.id,
+         .segment = assignment.segment,
+         .verifier = assignment.verifier,
+         .role = role_,
+         .part = part,
+         .roots = roots}
+    );
 }
 
 bool VerdictWatch::attend(const contracts::Task& task) {
@@ -103,17 +111,9 @@ bool VerdictWatch::attend(const contracts::Task& task) {
 }
 
 bool VerdictWatch::challenge(const contracts::Task& task, const roles::intent::ChallengeVerdict& intent) {
-    const bool sent = at_.chain.send(contracts::ChallengeVerdict{
-        .task = intent.task, .segment = intent.segment, .verifier = intent.verifier, .role = role_});
-    if (sent) {
-        at_.reporter.event(
-            {{"event", "challenge_verdict"},
-             {"task", to_hex(task.id.view())},
-             {"segment", intent.segment},
-             {"verifier", to_hex(intent.verifier.view())}}
-        );
-    }
-    return sent;
+    return send_challenge(
+        at_, {.task = task.id, .segment = intent.segment, .verifier = intent.verifier, .role = role_}
+    );
 }
 
 }  // namespace assay::worker
