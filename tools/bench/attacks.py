@@ -6,7 +6,8 @@
 
 Each run is a chain and workers of its own: a model is trained, the attack made, replayed and judged. A run counts as
 found when the demo ends as it has to, by the cause that it has to: the attacker convicted or refuted, or with no more
-money than honest play would have brought; the others paid, the money conserved. OUT is written after each run, and runs that it already has are not repeated.
+money than honest play would have brought; the others paid, the money conserved. OUT is written after each run, and runs
+that it already has are not repeated.
 """
 import argparse
 import json
@@ -53,9 +54,10 @@ def hunt_figures(hunt):
     prey = [v for v in hunt["verdicts"] if v["forced"] and hunt["informant"] in (None, v["verifier"])]
     drawn = [v for v in prey if hunters & set(v["watchers"])]
     won = [v for v in prey if hunters & {w["account"] for w in v["won"]}]
-    denied = [v for v in prey if hunters & set(v["challengers"]) and set(v["watchers"]) - hunters - set(v["challengers"])]
-    return {"prey": len(prey), "challenged": sum(bool(hunters & set(v["challengers"])) for v in prey),
-            "drawn": len(drawn), "won": len(won), "honest_watcher_denied": len(denied),
+    challenged = [v for v in prey if hunters & set(v["challengers"])]
+    denied = [v for v in challenged if set(v["watchers"]) - hunters - set(v["challengers"])]
+    return {"prey": len(prey), "challenged": len(challenged), "drawn": len(drawn), "won": len(won),
+            "honest_watcher_denied": len(denied),
             "gain_asy": hunt["gain"] / GRAINS, "honest_asy": hunt["honest"] / GRAINS}
 
 
