@@ -148,7 +148,11 @@ void Network::pay_fee(const std::string& name, Amount fee) {
     const AccountId account = payer.account();
     contracts::TxBody body{rpc_->chain_id(), account, 0, fee, contracts::Transfer{.to = account, .amount = Amount{1}}};
     rpc_->call("tx_submit", {{"tx", to_hex(codec::encode(contracts::sign_tx(std::move(body), payer)))}});
-    while (rpc_->call("account_get", {{"account", to_hex(account.view())}}).at("nonce") == 0) {
+    constexpr int kPatience = 30;
+    for (int waited = 0; rpc_->call("account_get", {{"account", to_hex(account.view())}}).at("nonce") == 0; ++waited) {
+        if (waited == kPatience) {
+            throw std::runtime_error(name + "'s fee is in no block");
+        }
         rpc_->wait_for_block(rpc_->height(), std::chrono::seconds(2));
     }
 }
