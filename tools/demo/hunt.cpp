@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
-#include <optional>
-#include <set>
 #include <stdexcept>
 #include <utility>
 #include <variant>
