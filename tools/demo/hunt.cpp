@@ -18,6 +18,12 @@ using nlohmann::json;
 
 constexpr std::uint64_t kBasisPoints = 10'000;
 
+using Place = std::pair<std::uint32_t, AccountId>;  ///< a segment and who judged it
+
+bool contains(const json& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
+
 /// Reads the task's history into one entry for each verdict that watchers were drawn for.
 class Ledger {
   public:
@@ -27,10 +33,9 @@ class Ledger {
         if (const auto* drawn = std::get_if<history::WatcherDrawn>(&record.event)) {
             entry(drawn->segment, drawn->verifier)["watchers"].push_back(network_.name_of(drawn->watcher));
         } else if (const auto* challenged = std::get_if<history::VerdictChallenged>(&record.event)) {
-            json& verdict = entry(challenged->segment, challenged->verifier);
-            if (verdict.at("forced").is_null()) {  // else it is the true result that is challenged (VER-15)
-                verdict["challengers"].push_back(network_.name_of(record.actor));
-            }
+            if (entry(challenged->segment, challenged->verifier).at("forced").is_null()) {
+                note_challenge({challenged->segment, challenged->verifier}, record);
+            }  // else it is the true result that is challenged (VER-15)
         } else if (const auto* disclosed = std::get_if<history::VerdictDisclosed>(&record.event)) {
             last_ = {disclosed->segment, disclosed->verifier};
             if (verdicts_.contains(last_)) {
@@ -68,9 +73,23 @@ class Ledger {
                 {"forced", nullptr},
                 {"watchers", json::array()},
                 {"challengers", json::array()},
+                {"in_time", json::array()},
                 {"won", json::array()}};
         }
         return verdict;
+    }
+
+    /// VER-16: a watcher is in time if nobody who was not drawn has challenged in an earlier block.
+    void note_challenge(const Place& place, const HistoryRecord& record) {
+        json& verdict = verdicts_.at(place);
+        const std::string challenger = network_.name_of(record.actor);
+        verdict["challengers"].push_back(challenger);
+        const auto first = first_strangers_.find(place);
+        if (!contains(verdict["watchers"], challenger)) {
+            first_strangers_.try_emplace(place, record.height);
+        } else if (first == first_strangers_.end() || first->second == record.height) {
+            verdict["in_time"].push_back(challenger);
+        }
     }
 
     void note_payment(const history::Paid& paid) {
@@ -85,15 +104,12 @@ class Ledger {
     }
 
     Network& network_;
-    std::map<std::pair<std::uint32_t, AccountId>, json> verdicts_;
-    std::pair<std::uint32_t, AccountId> last_;
+    std::map<Place, json> verdicts_;
+    std::map<Place, Height> first_strangers_;  ///< when the first of them challenged
+    Place last_;
     std::map<Reason, std::uint64_t> paid_;
     std::map<std::string, std::uint64_t> earned_;
 };
-
-bool contains(const json& names, const std::string& name) {
-    return std::find(names.begin(), names.end(), name) != names.end();
-}
 
 std::size_t count_common(const json& names, const json& others) {
     return static_cast<std::size_t>(
@@ -177,14 +193,10 @@ class Judge {
 
     void judge_jackpot(const json& verdict) {
         // VER-16
-        const json& challengers = verdict.at("challengers");
-        const bool forced = verdict.at("forced") == true;
-        const std::size_t winners = forced ? count_common(challengers, verdict.at("watchers")) : 0;
+        const json winners = verdict.at("forced") == true ? verdict.at("in_time") : json::array();
         json due = json::array();
-        for (const json& name : challengers) {
-            if (winners != 0 && contains(verdict.at("watchers"), name)) {
-                due.push_back({{"account", name}, {"amount", share_of(hunt_.at("jackpot"), winners)}});
-            }
+        for (const json& name : winners) {
+            due.push_back({{"account", name}, {"amount", share_of(hunt_.at("jackpot"), winners.size())}});
         }
         json won = verdict.at("won");
         std::sort(won.begin(), won.end());

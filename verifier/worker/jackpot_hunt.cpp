@@ -31,7 +31,9 @@ std::set<JackpotHunt::Subject> JackpotHunt::betrayed(const contracts::Task& task
     std::set<Subject> out;
     for (const contracts::Assignment& assignment : task.assignments) {
         const auto kept = journal.verdict({task.id, assignment.segment});
-        if (!contracts::is_secret(assignment) || !kept || !roles::is_opening_of(assignment, task.id, *kept) ||
+        const auto& watchers = assignment.watchers;
+        const bool is_drawn = std::find(watchers.begin(), watchers.end(), at_.chain.self()) != watchers.end();
+        if (!is_drawn || !contracts::is_secret(assignment) || !kept || !roles::is_opening_of(assignment, task.id, *kept) ||
             !contracts::is_forced(task, assignment, *kept, rate)) {
             continue;
         }

@@ -32,6 +32,8 @@ roles::VerdictView VerdictWatch::view_of(const contracts::Task& task, const cont
     view.assignment = assignment;
     view.replays = at_.journal.probe_replays({task.id, assignment.segment}, assignment.probe);
     view.is_duty = roles::is_watchers_duty(task, assignment, self, role_);
+    view.height = Height{at_.chain.height()};
+    view.challenge_blocks = at_.chain.params().challenge_blocks;
     view.is_breaker_open = at_.journal.breaker().has_value();
     if (roles::finding_of(view.replays, *assignment.probe_root) == roles::Finding::kReject) {
         // Asked of the chain, which does not forget what a killed worker would have.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -15,13 +16,21 @@ constexpr std::uint64_t kJackpot = 400;
 
 json won(const std::string& account, std::uint64_t amount) { return {{"account", account}, {"amount", amount}}; }
 
+/// Every watcher that challenged was in time.
 json verdict(bool forced, json watchers, json challengers, json payments) {
+    json in_time = json::array();
+    for (const json& name : challengers) {
+        if (std::find(watchers.begin(), watchers.end(), name) != watchers.end()) {
+            in_time.push_back(name);
+        }
+    }
     return {
         {"segment", 1},
         {"verifier", "verifier-1"},
         {"forced", forced},
         {"watchers", std::move(watchers)},
         {"challengers", std::move(challengers)},
+        {"in_time", std::move(in_time)},
         {"won", std::move(payments)}};
 }
 
@@ -63,6 +72,15 @@ TEST_CASE("a jackpot of a wrong amount or account is a complaint") {
     }
     CHECK(judge_hunt(copying(verdict(true, kBoth, kBoth, whole))).size() == 1);
     CHECK(judge_hunt(copying(verdict(false, kHonest, kBoth, json::array({won("honest", kJackpot)})))).size() == 1);
+}
+
+TEST_CASE("a watcher that challenged after a stranger wins nothing") {
+    json late = verdict(true, kRider, kBoth, kNobody);
+    CHECK(judge_hunt(copying(late)).size() == 1);
+    late["in_time"] = kNobody;
+    CHECK(judge_hunt(copying(late)).empty());
+    late["won"] = json::array({won("rider", kJackpot)});
+    CHECK(judge_hunt(copying(late)).size() == 1);
 }
 
 TEST_CASE("a free rider copies, and leaves the honest watcher its jackpot") {
