@@ -50,21 +50,38 @@ std::vector<Dispute> awaiting_disputes(const StateView& view, const Task& task, 
     return disputes;
 }
 
+/// VER-16: the watchers among those who challenged, but none whom somebody who was not drawn was ahead of.
+std::vector<AccountId> jackpot_winners(const Assignment& assignment, const std::vector<Dispute>& challenges) {
+    const auto is_drawn = [&assignment](const Dispute& dispute) {
+        const auto& watchers = assignment.watchers;
+        return std::find(watchers.begin(), watchers.end(), dispute.challenger) != watchers.end();
+    };
+    Height end{~std::uint64_t{0}};
+    for (const Dispute& dispute : challenges) {
+        end = is_drawn(dispute) ? end : std::min(end, dispute.opened_at);
+    }
+    std::vector<AccountId> winners;
+    for (const Dispute& dispute : challenges) {
+        if (is_drawn(dispute) && dispute.opened_at <= end) {
+            winners.push_back(dispute.challenger);
+        }
+    }
+    return winners;
+}
+
 /// DSP-42: the disputes that waited for this disclosure.
 void answer_challenges(Context& context, Task& task, const Assignment& assignment) {
-    std::vector<AccountId> winners;
-    for (const Dispute& dispute : awaiting_disputes(context.state, task, assignment)) {
+    const std::vector<Dispute> challenges = awaiting_disputes(context.state, task, assignment);
+    for (const Dispute& dispute : challenges) {
         if (assignment.forced == true) {
             end_dispute_as_forced(context, task, dispute);
-            winners.push_back(dispute.challenger);
         } else {
             begin_game(context, dispute);
         }
     }
-    std::erase_if(winners, [&](const AccountId& winner) {
-        return std::find(assignment.watchers.begin(), assignment.watchers.end(), winner) == assignment.watchers.end();
-    });
-    pay_jackpots(context, task, winners);
+    if (assignment.forced == true) {
+        pay_jackpots(context, task, jackpot_winners(assignment, challenges));
+    }
     resume_deadline(context, task, false);
 }
 

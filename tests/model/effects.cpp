@@ -2,6 +2,7 @@
 #include <tests/model/model.hpp>
 
 #include <algorithm>
+#include <limits>
 
 #include <contracts/arbitration/arbitration.hpp>
 #include <contracts/availability/availability.hpp>
@@ -183,7 +184,17 @@ void Model::act(const contracts::DiscloseVerdict& a) {
         if (flaw_ != Flaw::kKeepsProbe) {
             duty.verdict.probe_root = opening.verdict.probe_root;
         }
+        const auto is_watcher = [&duty](const Dispute& dispute) {
+            return std::find(duty.watchers.begin(), duty.watchers.end(), dispute.challenger) != duty.watchers.end();
+        };
         std::vector<AccountId> winners;
+        std::uint64_t first_stranger = std::numeric_limits<std::uint64_t>::max();
+        for (const DisputeId& id : awaiting) {
+            const Dispute& dispute = world_.disputes.at(id);
+            if (!is_watcher(dispute)) {
+                first_stranger = std::min(first_stranger, dispute.opened_at);
+            }
+        }
         for (const DisputeId& id : awaiting) {
             // DSP-42
             Dispute& dispute = world_.disputes.at(id);
@@ -199,7 +210,7 @@ void Model::act(const contracts::DiscloseVerdict& a) {
             }
             close_dispute(id, DisputeState::kForced, Reason::kForcedError);
             return_bond(dispute);
-            if (std::find(duty.watchers.begin(), duty.watchers.end(), dispute.challenger) != duty.watchers.end()) {
+            if (is_watcher(dispute) && dispute.opened_at <= first_stranger) {  // VER-16
                 winners.push_back(dispute.challenger);
             }
         }

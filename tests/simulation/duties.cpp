@@ -329,6 +329,8 @@ void Worker::add_verdict_watching(const View& view, const Task& task, Actions& o
         watch.assignment = duty;
         watch.replays = probes_[part];
         watch.is_duty = roles::is_watchers_duty(task, duty, id_, role());
+        watch.height = view.height;
+        watch.challenge_blocks = view.state->params().challenge_blocks;
         const contracts::DisputedVerdict subject{duty.verifier, duty.forced == true};
         watch.has_challenged =
             contracts::find_dispute(*view.state, contracts::dispute_id(task.id, duty.segment, id_, subject))

@@ -33,6 +33,8 @@ void add_demo_command(CLI::App& app, Session& session) {
     command->add_option("--mode", a->mode, "exact: equal to the canonical replay; tolerance: near enough to it")
         ->check(CLI::IsMember({"exact", "tolerance"}))
         ->capture_default_str();
+    command->add_option("--watchers", a->options.watchers, "So many watchers are drawn for each verdict")
+        ->check(CLI::Range(1, 16));
     command->add_flag("--keep-running", a->options.keep_running, "Leave the network up after the end, until Ctrl-C");
     command->add_option("--steps", a->options.steps, "Training steps")->check(CLI::PositiveNumber)->capture_default_str();
     command->add_option("--text", a->text, "The text to train on")->capture_default_str();

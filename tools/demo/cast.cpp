@@ -11,11 +11,21 @@ namespace {
 
 constexpr std::uint64_t kAsy = 1'000'000'000;
 constexpr std::uint32_t kFloodSize = 4;
+constexpr std::uint32_t kSybils = 3;
 
 /// So that the dishonest verifier has a segment: all of them where there are two verifiers.
 bool wants_two_verdicts(Fraud fraud) {
     return fraud == Fraud::kLazy || fraud == Fraud::kCopycat || fraud == Fraud::kReject ||
            fraud == Fraud::kInflate;
+}
+
+std::uint32_t whistleblower_count(Fraud fraud) {
+    switch (fraud) {
+        case Fraud::kFlood: return kFloodSize;
+        case Fraud::kFreeRider: return 2;
+        case Fraud::kInsider: return 1 + kSybils;
+        default: return 1;
+    }
 }
 
 }  // namespace
@@ -41,6 +51,16 @@ const std::vector<Cast>& casts() {
         {.fraud = Fraud::kInflate, .name = "inflate", .verifier = "inflate", .needs_tolerance = true},
         {.fraud = Fraud::kMisprofile, .name = "misprofile", .verifier = "misprofile", .needs_tolerance = true},
         {.fraud = Fraud::kScore, .name = "score", .solver = "score", .convicts = true, .has_evaluation = true},
+        {.fraud = Fraud::kFreeRider,
+         .name = "free-rider",
+         .whistleblower = "free-rider",
+         .needs_exact = true,
+         .hunts_jackpots = true},
+        {.fraud = Fraud::kInsider,
+         .name = "insider",
+         .whistleblower = "insider",
+         .needs_exact = true,
+         .hunts_jackpots = true},
     };
     return kCasts;
 }
@@ -72,6 +92,10 @@ contracts::Params demo_params(Fraud fraud, bool tolerance) {
     if (fraud == Fraud::kForced) {
         params.forced_error_bps = 10'000;
         params.fee_base = Amount{kAsy / 100};  // so that there is a treasury to win
+    } else if (cast_of(fraud).hunts_jackpots) {
+        params.forced_error_bps = 7'500;  // not all, so that it is worth something to know which
+        params.segments_checked = 16;
+        params.segments_checked_max = 16;
     } else if (fraud == Fraud::kLate) {
         params.dispute_clock_blocks = 40;
         params.dispute_extension_blocks = 20;
@@ -91,21 +115,26 @@ contracts::Params demo_params(Fraud fraud, bool tolerance) {
 std::vector<Player> judges_of(Fraud fraud, bool tolerance) {
     const Cast& cast = cast_of(fraud);
     const std::uint32_t verifiers = tolerance ? 4 : 2;  // a task is profiled by four
-    const std::uint32_t watchers = fraud == Fraud::kFlood ? kFloodSize : 1;
+    const std::uint32_t watchers = whistleblower_count(fraud);
     std::vector<Player> out;
     for (std::uint32_t i = 1; i <= verifiers; ++i) {
         Player player{"verifier-" + std::to_string(i), contracts::Role::kVerifier, {"verify"}};
-        const bool is_dishonest = cast.verifier != nullptr && (i == 1 || fraud == Fraud::kCollusion);
-        if (is_dishonest) {
+        player.is_dishonest = cast.verifier != nullptr && (i == 1 || fraud == Fraud::kCollusion);
+        if (player.is_dishonest) {
             player.arguments.insert(player.arguments.end(), {"--dishonest", cast.verifier});
+        }
+        if (fraud == Fraud::kInsider && i == 1) {
+            player.stake = Amount{150 * kAsy};  // who has most of the verdicts has most to betray
         }
         out.push_back(std::move(player));
     }
     for (std::uint32_t i = 1; i <= watchers; ++i) {
         const std::string name = i == 1 ? "whistleblower" : "whistleblower-" + std::to_string(i);
         Player player{name, contracts::Role::kWhistleblower, {"whistleblow"}};
-        if (cast.whistleblower != nullptr) {
+        player.is_dishonest = cast.whistleblower != nullptr && !(cast.hunts_jackpots && i == 1);
+        if (player.is_dishonest) {
             player.arguments.insert(player.arguments.end(), {"--dishonest", cast.whistleblower});
+            player.informant = fraud == Fraud::kInsider ? "verifier-1" : "";
         }
         out.push_back(std::move(player));
     }

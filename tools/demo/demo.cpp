@@ -18,6 +18,7 @@
 
 #include <tools/cli/task_directory.hpp>
 #include <tools/demo/cast.hpp>
+#include <tools/demo/hunt.hpp>
 #include <tools/demo/narrator.hpp>
 #include <tools/demo/network.hpp>
 #include <tools/demo/report.hpp>
@@ -36,6 +37,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::uint64_t kAsy = 1'000'000'000;
 constexpr std::uint32_t kBlockIntervalMs = 100;
 constexpr std::uint32_t kSegments = 8;
+constexpr Amount kTreasury{30 * kAsy};  // so much that it bounds no jackpot
 
 std::atomic<bool> interrupted{false};
 void on_interrupt(int) { interrupted = true; }
@@ -116,6 +118,7 @@ class Demo {
     int run();
 
   private:
+    contracts::Params params() const;
     void start();
     void hire(const std::string& name, Role role, Amount stake, std::vector<std::string> arguments);
     std::vector<std::string> with_options(std::vector<std::string> arguments) const;
@@ -140,6 +143,12 @@ class Demo {
     Supply before_;
 };
 
+contracts::Params Demo::params() const {
+    contracts::Params params = demo_params(fraud_, tolerance_);
+    params.watchers_per_verdict = options_.watchers.value_or(params.watchers_per_verdict);
+    return params;
+}
+
 void Demo::start() {
     narrator_.heading("Assay demo: a chain, its solvers, verifiers and a whistleblower, on this machine");
     network_.add_actor("submitter", Amount{1'000 * kAsy});
@@ -149,13 +158,16 @@ void Demo::start() {
     for (const Player& player : judges_of(fraud_, tolerance_)) {
         network_.add_actor(player.name, Amount{200 * kAsy});
     }
-    network_.start_nodes(demo_params(fraud_, tolerance_), kBlockIntervalMs, options_.validators);
+    network_.start_nodes(params(), kBlockIntervalMs, options_.validators);
     for (std::size_t i = 0; i < network_.node_count(); ++i) {
         narrator_.plain("  assayd runs at " + network_.node_url(i) + (options_.validators == 0 ? "" : ", a validator"));
     }
     narrator_.plain("  homes and logs are in " + home_.string());
     artifact_server_ = std::make_unique<artifacts::ArtifactServer>(net::HttpServerOptions{}, store_);
     before_ = count_supply(network_, acts_);
+    if (cast_of(fraud_).hunts_jackpots) {
+        network_.pay_fee("submitter", kTreasury);
+    }
 }
 
 void Demo::hire(const std::string& name, Role role, Amount stake, std::vector<std::string> arguments) {
@@ -289,7 +301,11 @@ std::vector<std::string> Demo::with_options(std::vector<std::string> arguments) 
 /// Everybody, and the tasks: an honest one, a cheated one, or one beside the other.
 void Demo::hire_all() {
     for (const Player& player : judges_of(fraud_, tolerance_)) {
-        hire(player.name, player.role, Amount{50 * kAsy}, with_options(player.arguments));
+        std::vector<std::string> arguments = with_options(player.arguments);
+        if (!player.informant.empty()) {
+            arguments.insert(arguments.end(), {"--insider-of", network_.worker_home(player.informant).string()});
+        }
+        hire(player.name, player.role, player.stake, arguments);
     }
     const char* cheat = cast_of(fraud_).solver;
     // Enough for one task at a time, so who is drawn is known.
@@ -327,6 +343,9 @@ int Demo::run() {
     }
     const json report = finish(started);
     print_table(network_, narrator_, acts_);
+    if (report.contains("hunt")) {
+        narrator_.plain("  " + describe_hunt(report.at("hunt")));
+    }
     const auto complaints = judge_report(report, acts_);
     for (const std::string& complaint : complaints) {
         std::cerr << "demo: not as it should be: " << complaint << "\n";

@@ -33,6 +33,8 @@ enum class Fraud : std::uint8_t {
     kInflate = 16,      ///< in tolerance mode: a verifier that overstates distances
     kMisprofile = 17,   ///< in tolerance mode: a profiler that overstates them
     kScore = 18,        ///< a solver that claims a lower loss on the hold-out set
+    kFreeRider = 19,    ///< a watcher that copies another's challenges of forced errors
+    kInsider = 20,      ///< watchers that are told by their owner's verifier which of its verdicts are forced
 };
 std::string to_string(Fraud fraud);
 std::optional<Fraud> decode_fraud(std::string_view name);
@@ -45,6 +47,7 @@ struct DemoOptions {
     std::optional<std::filesystem::path> report;
     std::uint64_t seed = 1;
     std::uint32_t validators = 0;  ///< 0: one node with the embedded engine; else so many under CometBFT
+    std::optional<std::uint32_t> watchers;  ///< drawn for each verdict; nullopt: as many as by default
     bool keep_running = false;
     bool json = false;  ///< print the report on stdout instead of the narration
     std::filesystem::path text = "/usr/share/common-licenses/GPL-3";

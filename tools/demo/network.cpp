@@ -143,15 +143,29 @@ void Network::restart_node(std::size_t index) {
     await_node(index);
 }
 
+void Network::pay_fee(const std::string& name, Amount fee) {
+    const crypto::SecretKey payer = key(name);
+    const AccountId account = payer.account();
+    contracts::TxBody body{rpc_->chain_id(), account, 0, fee, contracts::Transfer{.to = account, .amount = Amount{1}}};
+    rpc_->call("tx_submit", {{"tx", to_hex(codec::encode(contracts::sign_tx(std::move(body), payer)))}});
+    constexpr int kPatience = 30;
+    for (int waited = 0; rpc_->call("account_get", {{"account", to_hex(account.view())}}).at("nonce") == 0; ++waited) {
+        if (waited == kPatience) {
+            throw std::runtime_error(name + "'s fee is in no block");
+        }
+        rpc_->wait_for_block(rpc_->height(), std::chrono::seconds(2));
+    }
+}
+
 void Network::start_worker(const std::string& name, const std::vector<std::string>& arguments) {
-    const auto worker_home = home_ / name;
-    std::filesystem::create_directories(worker_home);
-    write_secret(worker_home / "key.hex", key(name));
+    const auto own_home = worker_home(name);
+    std::filesystem::create_directories(own_home);
+    write_secret(own_home / "key.hex", key(name));
     std::vector<std::string> command{(bin_ / "assay-worker").string()};
     command.insert(command.end(), arguments.begin(), arguments.end());
     for (const std::string& option :
-         {std::string("--node"), nodes_.at(commands_.size() % nodes_.size()).url, std::string("--home"), worker_home.string(), std::string("--key-hex-file"),
-          (worker_home / "key.hex").string(), std::string("--listen"), std::string("127.0.0.1:0"),
+         {std::string("--node"), nodes_.at(commands_.size() % nodes_.size()).url, std::string("--home"), own_home.string(), std::string("--key-hex-file"),
+          (own_home / "key.hex").string(), std::string("--listen"), std::string("127.0.0.1:0"),
           std::string("--progress"), std::string("json")}) {
         command.push_back(option);
     }

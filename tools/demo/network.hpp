@@ -49,8 +49,11 @@ class Network {
     /// kill -9 of a validator's assayd, which takes its engine with it.
     void kill_node(std::size_t index);
     void restart_node(std::size_t index);
+    /// Sends `fee` to the treasury, by the first transaction of an actor.
+    void pay_fee(const std::string& name, Amount fee);
     /// Starts an assay-worker for an actor, each at the next node: `arguments` begin with the role's subcommand.
     void start_worker(const std::string& name, const std::vector<std::string>& arguments);
+    std::filesystem::path worker_home(const std::string& name) const { return home_ / name; }
     /// kill -9, as a crash would end it; start it again with restart_worker.
     void kill_worker(const std::string& name);
     void restart_worker(const std::string& name);

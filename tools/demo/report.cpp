@@ -13,6 +13,7 @@
 #include <core/merkle/jmt.hpp>
 #include <tools/cli/audit.hpp>
 #include <tools/demo/cast.hpp>
+#include <tools/demo/hunt.hpp>
 
 namespace assay::demo {
 namespace {
@@ -160,14 +161,16 @@ Supply count_supply(Network& network, const std::vector<Act>& acts) {
     supply.total = supply.treasury;
     for (const auto& [name, unused] : network.actors()) {
         const AccountId account = network.key(name).account();
+        std::uint64_t& owned = supply.accounts[name];
         if (const auto a = proven_slot<Account>(network, keys::account(account))) {
-            supply.total += a->balance.grains;
+            owned += a->balance.grains;
         }
         for (const Role role : {Role::kSolver, Role::kVerifier, Role::kWhistleblower, Role::kValidator}) {
             if (const auto stake = proven_slot<Stake>(network, keys::stake(role, account))) {
-                supply.total += stake_total(*stake);
+                owned += stake_total(*stake);
             }
         }
+        supply.total += owned;
     }
     for (const Act& act : acts) {
         if (const auto task = proven_slot<Task>(network, keys::task(act.story->task()))) {
@@ -194,6 +197,9 @@ json make_report(Network& network, const std::vector<Act>& acts, const Supply& b
     report["supply"] = {
         {"before", before.total},      {"after", after.total}, {"burned", after.burned - before.burned},
         {"treasury", after.treasury},  {"genesis", after.genesis}};
+    if (cast_of(acts.front().fraud).hunts_jackpots) {
+        report["hunt"] = make_hunt(network, acts.front(), before, after);
+    }
     const TaskId audited = acts.front().story->task();
     const cli::AuditResult audit = cli::audit_task(network.rpc(), audited);
     report["audit"] = {
@@ -289,6 +295,13 @@ void Judge::judge_act(std::size_t index, const Act& act) {
         case Fraud::kForced:
             expect(forced >= 1 && refuted + upheld == 0, label + ": no forced verdict was challenged");
             expect(has_paid(act, Reason::kJackpot), label + ": nobody won a jackpot");
+            break;
+        case Fraud::kFreeRider:
+        case Fraud::kInsider:
+            expect(refuted + upheld == 0, label + ": somebody challenged what was right, or published what was wrong");
+            for (const std::string& complaint : judge_hunt(report_.at("hunt"))) {
+                expect(false, label + ": " + complaint);
+            }
             break;
         default:
             expect(refuted >= 1, label + ": the fraud was not convicted by a dispute");

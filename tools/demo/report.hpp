@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -32,6 +33,7 @@ struct Supply {
     std::uint64_t total = 0;
     std::uint64_t burned = 0;
     std::uint64_t treasury = 0;
+    std::map<std::string, std::uint64_t> accounts;  ///< balance and stake of each actor
 };
 Supply count_supply(Network& network, const std::vector<Act>& acts);
 

@@ -19,6 +19,22 @@ bool is_open_to_challenge(const VerdictView& view) {
            view.assignment.verifier != view.self;
 }
 
+bool is_drawn(const contracts::Assignment& assignment, const AccountId& self) {
+    const auto& watchers = assignment.watchers;
+    return std::find(watchers.begin(), watchers.end(), self) != watchers.end();
+}
+
+/// Whether watchers may still win by this verdict, so that nobody else should be ahead of them.
+bool is_left_to_watchers(const VerdictView& view) {
+    const contracts::Assignment& assignment = view.assignment;
+    if (assignment.watchers.empty() || is_drawn(assignment, view.self) || !contracts::is_secret(assignment)) {
+        return false;
+    }
+    const bool is_second_half = view.task.state == TaskState::kChallenge &&
+                                view.task.deadline.value <= view.height.value + view.challenge_blocks / 2;
+    return !is_second_half;
+}
+
 }  // namespace
 
 bool is_watchers_duty(
@@ -26,10 +42,7 @@ bool is_watchers_duty(
 ) noexcept {
     switch (role) {
         case contracts::Role::kSolver: return task.solver == self;
-        case contracts::Role::kWhistleblower: {
-            const auto& watchers = assignment.watchers;
-            return watchers.empty() || std::find(watchers.begin(), watchers.end(), self) != watchers.end();
-        }
+        case contracts::Role::kWhistleblower: return assignment.watchers.empty() || is_drawn(assignment, self);
         default: return false;
     }
 }
@@ -50,6 +63,9 @@ Intent decide_verdict_watch(const VerdictView& view) {
         case Finding::kReject:
             if (view.free_stake < view.challenger_bond) {
                 return Wait::kNoStake;
+            }
+            if (is_left_to_watchers(view)) {
+                return Wait::kOtherParty;
             }
             return intent::ChallengeVerdict{view.task.id, assignment.segment, assignment.verifier};
         case Finding::kDoubt: return replay;

@@ -17,6 +17,8 @@ struct VerdictView {
     contracts::Assignment assignment;
     Replays replays;                ///< ours, of the segment up to the assignment's probe
     bool is_duty = false;           ///< is_watchers_duty(): worth a replay of its own
+    Height height;                  ///< of the chain
+    std::uint32_t challenge_blocks = 0;
     bool has_challenged = false;    ///< we have challenged this result
     Amount free_stake;              ///< in the role that challenges
     Amount challenger_bond;
@@ -41,7 +43,8 @@ bool is_watchers_duty(
 
 /// Whether somebody has to look at the probe root that was published: with the first answer that differs it replays
 /// again, and challenges when two replays agree that it is wrong. A forced error looks like any other; its true result
-/// is judged by the same replays.
+/// is judged by the same replays. Who was not drawn leaves the first half of the window to the watchers: a challenge
+/// ahead of theirs would cost them their jackpots (VER-16).
 Intent decide_verdict_watch(const VerdictView& view);
 
 /// Whether to have a whistleblower's bond on the chain: joins while few others watch, leaves once it has checked as many

@@ -14,6 +14,7 @@
 #include <verifier/roles/whistleblower.hpp>
 #include <verifier/worker/checker.hpp>
 #include <verifier/worker/dispute_desk.hpp>
+#include <verifier/worker/jackpot_hunt.hpp>
 #include <verifier/worker/profiler.hpp>
 #include <verifier/worker/verdict_watch.hpp>
 #include <verifier/worker/workplace.hpp>
@@ -214,11 +215,16 @@ class Whistleblower final : public Role {
   public:
     explicit Whistleblower(Workplace& workplace)
         : at_(workplace), checker_(workplace), disputes_(workplace),
-          watch_(workplace, contracts::Role::kWhistleblower), profiles_(workplace, contracts::Role::kWhistleblower) {}
+          watch_(workplace, contracts::Role::kWhistleblower), profiles_(workplace, contracts::Role::kWhistleblower),
+          hunt_(workplace) {}
 
     bool step() override {
         bool busy = false;
         for (const auto& [id, task] : at_.chain.tasks()) {
+            if (hunts_jackpots()) {
+                busy = hunt_.attend(task) || busy;
+                continue;
+            }
             busy = disputes_.attend(task) || busy;
             busy = watch_.attend(task) || busy;
             busy = profiles_.attend(task) || busy;
@@ -237,6 +243,11 @@ class Whistleblower final : public Role {
     void forget(const contracts::TaskId& /*task*/) override {}
 
   private:
+    bool hunts_jackpots() const {
+        const Dishonesty kind = at_.options.dishonesty;
+        return kind == Dishonesty::kFreeRider || kind == Dishonesty::kInsider;
+    }
+
     roles::WatchView view_of(const contracts::Task& task) {
         roles::WatchView view;
         view.self = at_.chain.self();
@@ -310,6 +321,7 @@ class Whistleblower final : public Role {
     DisputeDesk disputes_;
     VerdictWatch watch_;
     ProfileWatch profiles_;
+    JackpotHunt hunt_;
 };
 
 }  // namespace

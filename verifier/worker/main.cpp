@@ -146,6 +146,9 @@ int run(Arguments& args) {
     set_listen(args);
     args.worker.json_progress = args.progress == "json";
     args.worker.dishonesty = assay::worker::decode_dishonesty(args.dishonest).value_or(Dishonesty::kNone);
+    if ((args.worker.dishonesty == Dishonesty::kInsider) == args.worker.insider_of.empty()) {
+        throw std::runtime_error("--dishonest insider and --insider-of need each other");
+    }
     struct sigaction action {};
     action.sa_handler = on_signal;
     ::sigaction(SIGTERM, &action, nullptr);
@@ -173,7 +176,9 @@ int main(int argc, char** argv) {
     add_role(*verify, args, {"none", "lazy", "copycat", "reject", "inflate", "misprofile"});
     verify->add_flag("!--no-beacon", args.worker.contributes, "Take no seat among the beacon's contributors");
     auto* whistleblow = app.add_subcommand("whistleblow", "Replay completed tasks and dispute what is wrong");
-    add_role(*whistleblow, args, {"none", "false-accuser"});
+    add_role(*whistleblow, args, {"none", "false-accuser", "free-rider", "insider"});
+    whistleblow->add_option("--insider-of", args.worker.insider_of, "Home of the verifier that an insider is told by")
+        ->group("Demonstrations");
     whistleblow
         ->add_option("--join", args.worker.join_grains, "Bond so many grains while few others watch; withdraw later")
         ->capture_default_str();

@@ -7,7 +7,7 @@
 namespace assay::worker {
 namespace {
 
-constexpr std::array<std::pair<Dishonesty, const char*>, 15> kNames{
+constexpr std::array<std::pair<Dishonesty, const char*>, 17> kNames{
     {{Dishonesty::kNone, "none"},
      {Dishonesty::kTile, "tile"},
      {Dishonesty::kSkip, "skip"},
@@ -22,7 +22,9 @@ constexpr std::array<std::pair<Dishonesty, const char*>, 15> kNames{
      {Dishonesty::kPush, "push"},
      {Dishonesty::kInflate, "inflate"},
      {Dishonesty::kMisprofile, "misprofile"},
-     {Dishonesty::kScore, "score"}}};
+     {Dishonesty::kScore, "score"},
+     {Dishonesty::kFreeRider, "free-rider"},
+     {Dishonesty::kInsider, "insider"}}};
 
 }  // namespace
 

@@ -28,6 +28,8 @@ enum class Dishonesty : std::uint8_t {
     kInflate = 12,      ///< a verifier in tolerance mode that overstates the distances it measures
     kMisprofile = 13,   ///< a profiler that overstates them
     kScore = 14,        ///< a solver that halves the loss that it claims on the hold-out set
+    kFreeRider = 15,    ///< a whistleblower that replays nothing, and challenges what somebody else has challenged
+    kInsider = 16,      ///< one that is told by a verifier, its owner's, which of its verdicts are forced
 };
 const char* to_string(Dishonesty kind) noexcept;
 /// By the name that --dishonest takes.
@@ -56,6 +58,7 @@ struct WorkerOptions {
     Dishonesty dishonesty = Dishonesty::kNone;
     std::optional<std::uint64_t> dishonest_step;
     std::optional<std::uint32_t> dishonest_node;
+    std::filesystem::path insider_of;  ///< of kInsider: the home of its owner's verifier
     bool late_moves = false;  ///< moves in disputes only when its clock has nearly run out
 };
 

@@ -8,6 +8,22 @@
 
 namespace assay::worker {
 
+bool send_challenge(Workplace& at, const contracts::ChallengeVerdict& challenge) {
+    const bool sent = at.chain.send(challenge);
+    if (sent) {
+        nlohmann::ordered_json event = {
+            {"event", "challenge_verdict"},
+            {"task", to_hex(challenge.task.view())},
+            {"segment", challenge.segment},
+            {"verifier", to_hex(challenge.verifier.view())}};
+        if (challenge.part != contracts::VerdictPart::kProbe) {
+            event["part"] = contracts::to_string(challenge.part);
+        }
+        at.reporter.event(event);
+    }
+    return sent;
+}
+
 roles::VerdictView VerdictWatch::view_of(const contracts::Task& task, const contracts::Assignment& assignment) {
     const AccountId& self = at_.chain.self();
     roles::VerdictView view;
@@ -16,6 +32,8 @@ roles::VerdictView VerdictWatch::view_of(const contracts::Task& task, const cont
     view.assignment = assignment;
     view.replays = at_.journal.probe_replays({task.id, assignment.segment}, assignment.probe);
     view.is_duty = roles::is_watchers_duty(task, assignment, self, role_);
+    view.height = Height{at_.chain.height()};
+    view.challenge_blocks = at_.chain.params().challenge_blocks;
     view.is_breaker_open = at_.journal.breaker().has_value();
     if (roles::finding_of(view.replays, *assignment.probe_root) == roles::Finding::kReject) {
         // Asked of the chain, which does not forget what a killed worker would have.
@@ -59,23 +77,15 @@ bool VerdictWatch::challenge_part(
     if (at_.chain.rpc().dispute(id)) {
         return false;
     }
-    const bool sent = at_.chain.send(contracts::ChallengeVerdict{
-        .task = task.id,
-        .segment = assignment.segment,
-        .verifier = assignment.verifier,
-        .role = role_,
-        .part = part,
-        .roots = roots});
-    if (sent) {
-        at_.reporter.event(
-            {{"event", "challenge_verdict"},
-             {"task", to_hex(task.id.view())},
-             {"segment", assignment.segment},
-             {"verifier", to_hex(assignment.verifier.view())},
-             {"part", contracts::to_string(part)}}
-        );
-    }
-    return sent;
+    return send_challenge(
+        at_,
+        {.task = task.id,
+         .segment = assignment.segment,
+         .verifier = assignment.verifier,
+         .role = role_,
+         .part = part,
+         .roots = roots}
+    );
 }
 
 bool VerdictWatch::attend(const contracts::Task& task) {
@@ -103,17 +113,9 @@ bool VerdictWatch::attend(const contracts::Task& task) {
 }
 
 bool VerdictWatch::challenge(const contracts::Task& task, const roles::intent::ChallengeVerdict& intent) {
-    const bool sent = at_.chain.send(contracts::ChallengeVerdict{
-        .task = intent.task, .segment = intent.segment, .verifier = intent.verifier, .role = role_});
-    if (sent) {
-        at_.reporter.event(
-            {{"event", "challenge_verdict"},
-             {"task", to_hex(task.id.view())},
-             {"segment", intent.segment},
-             {"verifier", to_hex(intent.verifier.view())}}
-        );
-    }
-    return sent;
+    return send_challenge(
+        at_, {.task = task.id, .segment = intent.segment, .verifier = intent.verifier, .role = role_}
+    );
 }
 
 }  // namespace assay::worker

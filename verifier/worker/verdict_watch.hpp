@@ -7,6 +7,9 @@
 
 namespace assay::worker {
 
+/// Sends the challenge and reports it; whether it was executed.
+bool send_challenge(Workplace& at, const contracts::ChallengeVerdict& challenge);
+
 /// Looks at the verdicts that others published, and challenges those that two replays of ours contradict.
 class VerdictWatch {
   public:

@@ -62,6 +62,23 @@ def slash_reasons(task):
     return {e["reason"] for e in task["history"] if e["event"] == "slashed"}
 
 
+def check_hunt(hunt, kind):
+    """Jackpots without a replay: one winner of a verdict at most, that was drawn for it; no gain over replays."""
+    hunters, hunted = set(hunt["hunters"]), 0
+    for verdict in hunt["verdicts"]:
+        winners = [w["account"] for w in verdict["won"]]
+        check(len(winners) <= 1 and set(winners) <= set(verdict["watchers"]), f"who wins was drawn: {verdict}")
+        check(sum(w["amount"] for w in verdict["won"]) in (0, hunt["jackpot"]), f"a jackpot is whole: {verdict}")
+        if hunters & set(verdict["challengers"]):
+            hunted += 1
+            check(verdict["forced"], f"only forced verdicts are hunted: {verdict}")
+            check(kind == "free-rider" or verdict["verifier"] == hunt["informant"], f"nobody else betrays: {verdict}")
+    check(hunted > 0, "somebody must challenge without a replay")
+    gains = [hunt["gains"][name] for name in hunters | {hunt["informant"]} - {None}]
+    check(sum(gains) == hunt["gain"] <= hunt["honest"], f"it may not gain more than replays would: {hunt['gain']}")
+    check(hunt["gains"]["verifier-2"] > 0 and hunt["gains"]["solver-1"] > 0, "the honest are paid")
+
+
 def check_fraud(report, kind):
     task = report["tasks"][-1]
     verdicts = [d["verdict"] for d in report["disputes"] if d["task"] == task["id"]]
@@ -84,6 +101,10 @@ def check_fraud(report, kind):
         check(jackpots, "a watcher must win a jackpot")
         check(not any(e["event"] == "slashed" for e in task["history"]), "nobody loses by a forced error")
         check(any(e["event"] == "verdict_disclosed" and e["forced"] for e in task["history"]), "it must be disclosed")
+    elif kind in ("free-rider", "insider"):
+        check(task["state"] == "settled" and set(verdicts) == {"forced"}, "forced errors are won without a game")
+        check(not slash_reasons(task), "nobody loses by a forced error")
+        check_hunt(report["hunt"], kind)
     elif kind == "reject":
         check(task["state"] == "settled" and "upheld" in verdicts, "the verdict must be refuted and the task settle")
         check(slash_reasons(task) == {"false_accusation"}, "who rejects what is right loses a bond for each segment")

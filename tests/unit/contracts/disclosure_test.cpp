@@ -264,15 +264,15 @@ TEST_CASE("VER-16: watchers who challenge a forced error share a jackpot, others
     Chain chain(params);
     CHECK(chain.run(chain.stranger, Bond{Role::kWhistleblower, {100 * kCoin}}) == 0);
     const TaskId id = published_task(chain, honest, honest);
-    const DisputeId first = challenge(chain, chain.solver, id, 1, Role::kSolver);
-    CHECK(dispute_of(chain, first).state == DisputeState::kAwaiting);
     challenge(chain, chain.whistleblower, id, 1, Role::kWhistleblower);
     challenge(chain, chain.stranger, id, 1, Role::kWhistleblower);
+    const DisputeId last = challenge(chain, chain.solver, id, 1, Role::kSolver);
+    CHECK(dispute_of(chain, last).state == DisputeState::kAwaiting);
     CHECK(chain.task(id).open_disputes == 3);
     const std::uint64_t treasury = get_supply(chain.view).treasury.grains;
     CHECK(disclose(chain, id, 1) == 0);
-    CHECK(dispute_of(chain, first).state == DisputeState::kForced);
-    CHECK(dispute_of(chain, first).reason == Reason::kForcedError);
+    CHECK(dispute_of(chain, last).state == DisputeState::kForced);
+    CHECK(dispute_of(chain, last).reason == Reason::kForcedError);
     CHECK(chain.task(id).open_disputes == 0);
     // The fee of this transaction is in the treasury before the third is taken.
     const std::uint64_t each = (treasury + 700'000) / 3 / 2;
@@ -291,6 +291,39 @@ TEST_CASE("VER-16: watchers who challenge a forced error share a jackpot, others
         }
     }
     CHECK(chain.run(chain.whistleblower, late) == 0);
+}
+
+TEST_CASE("VER-16: a watcher who challenges after somebody who was not drawn may be a copy, and wins nothing") {
+    const ToyRun honest;
+    Params params = all_checked(10'000);
+    params.watchers_per_verdict = 2;
+    Chain chain(params);
+    CHECK(chain.run(chain.stranger, Bond{Role::kWhistleblower, {100 * kCoin}}) == 0);
+    const TaskId id = published_task(chain, honest, honest);
+    challenge(chain, chain.whistleblower, id, 1, Role::kWhistleblower);
+    challenge(chain, chain.solver, id, 1, Role::kSolver);
+    challenge(chain, chain.stranger, id, 1, Role::kWhistleblower);
+    const std::uint64_t treasury = get_supply(chain.view).treasury.grains;
+    CHECK(disclose(chain, id, 1) == 0);
+    CHECK(chain.paid(id, Reason::kJackpot) == std::vector{(treasury + 700'000) / 3});  // the first one's, undivided
+    challenge(chain, chain.solver, id, 2, Role::kSolver);
+    challenge(chain, chain.whistleblower, id, 2, Role::kWhistleblower);
+    CHECK(disclose(chain, id, 2) == 0);
+    CHECK(chain.paid(id, Reason::kJackpot).size() == 1);
+    CHECK(chain.task(id).open_disputes == 0);
+    CHECK(chain.stake(Role::kWhistleblower, chain.stranger).free.grains == 100 * kCoin);
+}
+
+TEST_CASE("VER-16: watchers who challenge in the block of the first challenge win, whatever their place in it") {
+    const ToyRun honest;
+    Chain chain(all_checked(10'000));
+    const TaskId id = published_task(chain, honest, honest);
+    const ChallengeVerdict by_solver{id, 1, chain.verifier.id, Role::kSolver};
+    const ChallengeVerdict by_watcher{id, 1, chain.verifier.id, Role::kWhistleblower};
+    chain.run_block({chain.make_tx(chain.solver, by_solver), chain.make_tx(chain.whistleblower, by_watcher)});
+    CHECK(chain.task(id).open_disputes == 2);
+    CHECK(disclose(chain, id, 1) == 0);
+    CHECK(chain.paid(id, Reason::kJackpot).size() == 1);
 }
 
 TEST_CASE("VER-16: a jackpot is what the fee and the rate make fair, and never more for more winners") {

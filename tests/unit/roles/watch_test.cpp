@@ -84,6 +84,26 @@ TEST_CASE("who is not drawn compares with what it knows and replays nothing for 
     CHECK(decide_verdict_watch(view) == kChallenge);
 }
 
+TEST_CASE("VER-16: who is not drawn leaves the first half of the window to who is") {
+    VerdictView view = view_of(kMine, kMine);
+    view.challenge_blocks = 20;
+    view.assignment.watchers = {AccountId{{6}}};
+    view.height = Height{19};  // the window ends with block 30
+    CHECK(decide_verdict_watch(view) == Intent{Wait::kOtherParty});
+    view.height = Height{20};
+    CHECK(decide_verdict_watch(view) == kChallenge);
+    view.task.state = TaskState::kVerifying;
+    CHECK(decide_verdict_watch(view) == Intent{Wait::kOtherParty});
+    view.assignment.watchers.push_back(view.self);
+    CHECK(decide_verdict_watch(view) == kChallenge);
+    view.assignment.watchers.clear();
+    CHECK(decide_verdict_watch(view) == kChallenge);
+    // Once disclosed there is nothing left to win by it.
+    view.assignment.watchers = {AccountId{{6}}};
+    view.assignment.forced = false;
+    CHECK(decide_verdict_watch(view) == kChallenge);
+}
+
 TEST_CASE("a verdict is challenged only while the window is open, with a bond, by somebody else") {
     VerdictView view = view_of(kMine, kMine);
     view.free_stake = Amount{0};
