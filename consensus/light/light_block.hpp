@@ -3,11 +3,11 @@
 
 #include <cstdint>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include <core/base/bytes.hpp>
 #include <core/base/integers.hpp>
+#include <core/codec/fields.hpp>
 
 /// What CometBFT v0.38 signs of a block, in plain structs: enough to know, without executing anything, that a chain's
 /// validators agreed on a state. Hashes that may be empty are byte strings.
@@ -17,7 +17,7 @@ struct Timestamp {
     std::int64_t seconds = 0;  ///< since 1970, UTC
     std::int32_t nanos = 0;
     bool operator==(const Timestamp&) const = default;
-    static constexpr auto fields() { return std::tuple{&Timestamp::seconds, &Timestamp::nanos}; }
+    static constexpr auto fields() { return codec::Fields<&Timestamp::seconds, &Timestamp::nanos>{}; }
 };
 
 struct BlockId {
@@ -25,7 +25,7 @@ struct BlockId {
     std::uint32_t parts = 0;
     Bytes parts_hash;
     bool operator==(const BlockId&) const = default;
-    static constexpr auto fields() { return std::tuple{&BlockId::hash, &BlockId::parts, &BlockId::parts_hash}; }
+    static constexpr auto fields() { return codec::Fields<&BlockId::hash, &BlockId::parts, &BlockId::parts_hash>{}; }
 };
 
 struct Header {
@@ -46,11 +46,11 @@ struct Header {
     Bytes proposer_address;
     bool operator==(const Header&) const = default;
     static constexpr auto fields() {
-        return std::tuple{&Header::block_version, &Header::app_version, &Header::chain_id, &Header::height,
-                          &Header::time, &Header::last_block_id, &Header::last_commit_hash, &Header::data_hash,
-                          &Header::validators_hash, &Header::next_validators_hash, &Header::consensus_hash,
-                          &Header::app_hash, &Header::last_results_hash, &Header::evidence_hash,
-                          &Header::proposer_address};
+        return codec::Fields<
+            &Header::block_version, &Header::app_version, &Header::chain_id, &Header::height, &Header::time,
+            &Header::last_block_id, &Header::last_commit_hash, &Header::data_hash, &Header::validators_hash,
+            &Header::next_validators_hash, &Header::consensus_hash, &Header::app_hash, &Header::last_results_hash,
+            &Header::evidence_hash, &Header::proposer_address>{};
     }
 };
 
@@ -64,8 +64,9 @@ struct CommitSignature {
     Bytes signature;
     bool operator==(const CommitSignature&) const = default;
     static constexpr auto fields() {
-        return std::tuple{&CommitSignature::flag, &CommitSignature::validator_address, &CommitSignature::time,
-                          &CommitSignature::signature};
+        return codec::Fields<
+            &CommitSignature::flag, &CommitSignature::validator_address, &CommitSignature::time,
+            &CommitSignature::signature>{};
     }
 };
 
@@ -76,7 +77,7 @@ struct Commit {
     std::vector<CommitSignature> signatures;  ///< one for each validator, in the set's order
     bool operator==(const Commit&) const = default;
     static constexpr auto fields() {
-        return std::tuple{&Commit::height, &Commit::round, &Commit::block_id, &Commit::signatures};
+        return codec::Fields<&Commit::height, &Commit::round, &Commit::block_id, &Commit::signatures>{};
     }
 };
 
@@ -84,7 +85,7 @@ struct Validator {
     Bytes public_key;  ///< ed25519, 32 bytes
     std::uint64_t power = 0;
     bool operator==(const Validator&) const = default;
-    static constexpr auto fields() { return std::tuple{&Validator::public_key, &Validator::power}; }
+    static constexpr auto fields() { return codec::Fields<&Validator::public_key, &Validator::power>{}; }
 };
 
 struct LightBlock {
@@ -93,7 +94,7 @@ struct LightBlock {
     std::vector<Validator> validators;
     bool operator==(const LightBlock&) const = default;
     static constexpr auto fields() {
-        return std::tuple{&LightBlock::header, &LightBlock::commit, &LightBlock::validators};
+        return codec::Fields<&LightBlock::header, &LightBlock::commit, &LightBlock::validators>{};
     }
 };
 

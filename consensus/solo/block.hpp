@@ -4,11 +4,11 @@
 #include <array>
 #include <cstdint>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include <core/base/bytes.hpp>
 #include <core/base/integers.hpp>
+#include <core/codec/fields.hpp>
 #include <core/crypto/keys.hpp>
 #include <contracts/chain/transaction.hpp>
 
@@ -24,8 +24,9 @@ struct BlockHeader {
     Hash256 app_hash;           ///< of the state after the parent (for block 1: of genesis)
     AccountId proposer;
     static constexpr auto fields() {
-        return std::tuple{&BlockHeader::chain_id, &BlockHeader::height, &BlockHeader::time_ms, &BlockHeader::parent,
-                          &BlockHeader::txs_root, &BlockHeader::app_hash, &BlockHeader::proposer};
+        return codec::Fields<
+            &BlockHeader::chain_id, &BlockHeader::height, &BlockHeader::time_ms, &BlockHeader::parent,
+            &BlockHeader::txs_root, &BlockHeader::app_hash, &BlockHeader::proposer>{};
     }
 };
 
@@ -33,7 +34,7 @@ struct Block {
     BlockHeader header;
     Signature signature;  ///< BIP-340 by the proposer over block_hash
     std::vector<Bytes> txs;
-    static constexpr auto fields() { return std::tuple{&Block::header, &Block::signature, &Block::txs}; }
+    static constexpr auto fields() { return codec::Fields<&Block::header, &Block::signature, &Block::txs>{}; }
 };
 
 /// "assay/block" over Borsh(header).

@@ -23,14 +23,17 @@ struct DisputeName {
     AccountId challenger;
     std::optional<DisputedVerdict> verdict;
     static constexpr auto fields() {
-        return std::tuple{&DisputeName::task, &DisputeName::segment, &DisputeName::challenger, &DisputeName::verdict};
+        return codec::Fields<
+            &DisputeName::task, &DisputeName::segment, &DisputeName::challenger, &DisputeName::verdict>{};
     }
 };
 
 struct ProfileDisputeName {
     DisputeName dispute;
     DisputedProfile profile;
-    static constexpr auto fields() { return std::tuple{&ProfileDisputeName::dispute, &ProfileDisputeName::profile}; }
+    static constexpr auto fields() {
+        return codec::Fields<&ProfileDisputeName::dispute, &ProfileDisputeName::profile>{};
+    }
 };
 
 enum class Party : std::uint8_t { kResponder, kChallenger, kEither };

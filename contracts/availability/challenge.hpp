@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <tuple>
 
 #include <core/base/bytes.hpp>
 #include <core/base/integers.hpp>
+#include <core/codec/fields.hpp>
 #include <contracts/chain/transaction.hpp>
 
 namespace assay::contracts {
@@ -28,9 +28,10 @@ struct Challenge {
     Height opened_at;
     Height deadline;
     static constexpr auto fields() {
-        return std::tuple{&Challenge::id, &Challenge::task, &Challenge::checkpoint, &Challenge::tensor,
-                          &Challenge::tile, &Challenge::challenger, &Challenge::challenger_role, &Challenge::bond,
-                          &Challenge::state, &Challenge::opened_at, &Challenge::deadline};
+        return codec::Fields<
+            &Challenge::id, &Challenge::task, &Challenge::checkpoint, &Challenge::tensor, &Challenge::tile,
+            &Challenge::challenger, &Challenge::challenger_role, &Challenge::bond, &Challenge::state,
+            &Challenge::opened_at, &Challenge::deadline>{};
     }
 };
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <core/codec/fields.hpp>
 #include <contracts/chain/transaction.hpp>
 
 #include <utility>
@@ -11,7 +12,7 @@ namespace {
 struct TaskName {
     AccountId sender;
     std::uint64_t nonce = 0;
-    static constexpr auto fields() { return std::tuple{&TaskName::sender, &TaskName::nonce}; }
+    static constexpr auto fields() { return codec::Fields<&TaskName::sender, &TaskName::nonce>{}; }
 };
 
 struct VerdictName {
@@ -20,7 +21,8 @@ struct VerdictName {
     AccountId verifier;
     VerdictOpening opening;
     static constexpr auto fields() {
-        return std::tuple{&VerdictName::task, &VerdictName::segment, &VerdictName::verifier, &VerdictName::opening};
+        return codec::Fields<
+            &VerdictName::task, &VerdictName::segment, &VerdictName::verifier, &VerdictName::opening>{};
     }
 };
 
@@ -30,7 +32,7 @@ struct ProfileName {
     ProfileReport report;
     Hash256 salt;
     static constexpr auto fields() {
-        return std::tuple{&ProfileName::task, &ProfileName::profiler, &ProfileName::report, &ProfileName::salt};
+        return codec::Fields<&ProfileName::task, &ProfileName::profiler, &ProfileName::report, &ProfileName::salt>{};
     }
 };
 

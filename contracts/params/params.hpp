@@ -3,10 +3,10 @@
 
 #include <cstdint>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include <core/base/integers.hpp>
+#include <core/codec/fields.hpp>
 
 /// The numbers that the rules leave open; set at genesis, part of the state (PAR rules). Spans are in blocks.
 namespace assay::contracts {
@@ -17,7 +17,7 @@ struct HardwareClass {
     std::string name;
     std::uint64_t least_score = 0;
     bool operator==(const HardwareClass&) const = default;
-    static constexpr auto fields() { return std::tuple{&HardwareClass::name, &HardwareClass::least_score}; }
+    static constexpr auto fields() { return codec::Fields<&HardwareClass::name, &HardwareClass::least_score>{}; }
 };
 
 struct Params {
@@ -94,27 +94,22 @@ struct Params {
 
     bool operator==(const Params&) const = default;
     static constexpr auto fields() {
-        return std::tuple{&Params::fee_base, &Params::fee_per_byte, &Params::tx_size_max, &Params::block_size_max,
-                          &Params::block_gas_max,
-                          &Params::solver_bond, &Params::verifier_bond, &Params::challenger_bond,
-                          &Params::unbonding_blocks, &Params::verifiers_per_segment, &Params::segments_checked,
-                          &Params::accept_blocks, &Params::commit_blocks, &Params::publish_blocks,
-                          &Params::challenge_blocks, &Params::dispute_clock_blocks,
-                          &Params::dispute_extension_blocks, &Params::availability_blocks,
-                          &Params::slash_to_winner_bps,
-                          &Params::solver_bond_bps, &Params::verifier_bond_bps, &Params::challenger_bond_bps,
-                          &Params::value_per_check, &Params::value_per_verifier, &Params::segments_checked_max,
-                          &Params::verifiers_per_segment_max,
-                          &Params::forced_error_bps, &Params::watchers_per_verdict, &Params::tax_bps,
-                          &Params::disclose_blocks, &Params::validator_stake_min, &Params::validators_max,
-                          &Params::double_sign_slash_bps, &Params::downtime_blocks, &Params::jail_blocks,
-                          &Params::hardware_classes,
-                          &Params::profilers, &Params::profilers_min, &Params::profile_segments,
-                          &Params::profiling_fee_bps, &Params::threshold_quantile_ppm,
-                          &Params::threshold_confidence_ppm, &Params::threshold_margin_thousandths,
-                          &Params::threshold_separation, &Params::growth_max_thousandths,
-                          &Params::contributor_bond, &Params::contributors_max, &Params::contribute_blocks,
-                          &Params::task_value_max};
+        return codec::Fields<
+            &Params::fee_base, &Params::fee_per_byte, &Params::tx_size_max, &Params::block_size_max,
+            &Params::block_gas_max, &Params::solver_bond, &Params::verifier_bond, &Params::challenger_bond,
+            &Params::unbonding_blocks, &Params::verifiers_per_segment, &Params::segments_checked,
+            &Params::accept_blocks, &Params::commit_blocks, &Params::publish_blocks, &Params::challenge_blocks,
+            &Params::dispute_clock_blocks, &Params::dispute_extension_blocks, &Params::availability_blocks,
+            &Params::slash_to_winner_bps, &Params::solver_bond_bps, &Params::verifier_bond_bps,
+            &Params::challenger_bond_bps, &Params::value_per_check, &Params::value_per_verifier,
+            &Params::segments_checked_max, &Params::verifiers_per_segment_max, &Params::forced_error_bps,
+            &Params::watchers_per_verdict, &Params::tax_bps, &Params::disclose_blocks, &Params::validator_stake_min,
+            &Params::validators_max, &Params::double_sign_slash_bps, &Params::downtime_blocks, &Params::jail_blocks,
+            &Params::hardware_classes, &Params::profilers, &Params::profilers_min, &Params::profile_segments,
+            &Params::profiling_fee_bps, &Params::threshold_quantile_ppm, &Params::threshold_confidence_ppm,
+            &Params::threshold_margin_thousandths, &Params::threshold_separation, &Params::growth_max_thousandths,
+            &Params::contributor_bond, &Params::contributors_max, &Params::contribute_blocks,
+            &Params::task_value_max>{};
     }
 };
 

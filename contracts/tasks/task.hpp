@@ -3,12 +3,12 @@
 
 #include <cstdint>
 #include <optional>
-#include <tuple>
 #include <variant>
 #include <vector>
 
 #include <core/base/bytes.hpp>
 #include <core/base/integers.hpp>
+#include <core/codec/fields.hpp>
 #include <contracts/chain/transaction.hpp>
 
 /// The records of the state that are about tasks, as stored and as proven to auditors.
@@ -43,7 +43,7 @@ struct Checkpoint {
     ArtifactRef artifact;
     Height height;
     static constexpr auto fields() {
-        return std::tuple{&Checkpoint::state_root, &Checkpoint::artifact, &Checkpoint::height};
+        return codec::Fields<&Checkpoint::state_root, &Checkpoint::artifact, &Checkpoint::height>{};
     }
 };
 
@@ -74,10 +74,10 @@ struct Assignment {
     std::optional<trace::Measurement> measurement;   ///< VER-17; as published
     std::optional<std::uint32_t> diverged_after;
     static constexpr auto fields() {
-        return std::tuple{&Assignment::segment, &Assignment::verifier, &Assignment::status, &Assignment::commitment,
-                          &Assignment::end_root, &Assignment::bond, &Assignment::probe, &Assignment::probe_root,
-                          &Assignment::forced, &Assignment::watchers, &Assignment::measurement,
-                          &Assignment::diverged_after};
+        return codec::Fields<
+            &Assignment::segment, &Assignment::verifier, &Assignment::status, &Assignment::commitment,
+            &Assignment::end_root, &Assignment::bond, &Assignment::probe, &Assignment::probe_root, &Assignment::forced,
+            &Assignment::watchers, &Assignment::measurement, &Assignment::diverged_after>{};
     }
 };
 constexpr bool is_published(const Assignment& assignment) {
@@ -108,7 +108,7 @@ struct Profile {
     Hash256 commitment;
     Amount bond;  ///< still locked
     static constexpr auto fields() {
-        return std::tuple{&Profile::profiler, &Profile::status, &Profile::commitment, &Profile::bond};
+        return codec::Fields<&Profile::profiler, &Profile::status, &Profile::commitment, &Profile::bond>{};
     }
 };
 
@@ -117,7 +117,7 @@ struct Distances {
     trace::Relative parameters = 0;
     trace::Relative other = 0;
     bool operator==(const Distances&) const = default;
-    static constexpr auto fields() { return std::tuple{&Distances::parameters, &Distances::other}; }
+    static constexpr auto fields() { return codec::Fields<&Distances::parameters, &Distances::other>{}; }
 };
 
 /// What a task has in tolerance mode.
@@ -130,9 +130,9 @@ struct Tolerance {
     std::optional<Distances> reference;  ///< d_ref
     std::uint64_t sketch_seed = 0;     ///< VER-17: of the verdicts' measurements; drawn with the verifiers
     static constexpr auto fields() {
-        return std::tuple{&Tolerance::phase, &Tolerance::profiles, &Tolerance::reference_seed,
-                          &Tolerance::profile_seed, &Tolerance::threshold, &Tolerance::reference,
-                          &Tolerance::sketch_seed};
+        return codec::Fields<
+            &Tolerance::phase, &Tolerance::profiles, &Tolerance::reference_seed, &Tolerance::profile_seed,
+            &Tolerance::threshold, &Tolerance::reference, &Tolerance::sketch_seed>{};
     }
 };
 
@@ -161,12 +161,11 @@ struct Task {
     std::optional<Tolerance> tolerance;  ///< exactly in tolerance mode
     std::optional<Evaluation> evaluation;  ///< EVL-4; of a completed task that asks for one and did not diverge
     static constexpr auto fields() {
-        return std::tuple{&Task::id, &Task::submitter, &Task::spec, &Task::state, &Task::submitted_at,
-                          &Task::deadline, &Task::solver, &Task::escrow, &Task::solver_bond, &Task::checkpoints,
-                          &Task::diverged_at, &Task::assignments, &Task::open_disputes, &Task::open_challenges,
-                          &Task::history_count, &Task::history_root, &Task::lottery, &Task::second_window,
-                          &Task::depth, &Task::tainted_by,
-                          &Task::tolerance, &Task::evaluation};
+        return codec::Fields<
+            &Task::id, &Task::submitter, &Task::spec, &Task::state, &Task::submitted_at, &Task::deadline, &Task::solver,
+            &Task::escrow, &Task::solver_bond, &Task::checkpoints, &Task::diverged_at, &Task::assignments,
+            &Task::open_disputes, &Task::open_challenges, &Task::history_count, &Task::history_root, &Task::lottery,
+            &Task::second_window, &Task::depth, &Task::tainted_by, &Task::tolerance, &Task::evaluation>{};
     }
 };
 
@@ -233,39 +232,39 @@ constexpr bool is_valid(ProfilingOutcome o) {
 const char* to_string(ProfilingOutcome outcome) noexcept;
 
 namespace history {
-struct Submitted { Amount escrow; static constexpr auto fields() { return std::tuple{&Submitted::escrow}; } };
-struct SolverDrawn { AccountId solver; static constexpr auto fields() { return std::tuple{&SolverDrawn::solver}; } };
-struct Accepted { Amount bond; static constexpr auto fields() { return std::tuple{&Accepted::bond}; } };
+struct Submitted { Amount escrow; static constexpr auto fields() { return codec::Fields<&Submitted::escrow>{}; } };
+struct SolverDrawn { AccountId solver; static constexpr auto fields() { return codec::Fields<&SolverDrawn::solver>{}; } };
+struct Accepted { Amount bond; static constexpr auto fields() { return codec::Fields<&Accepted::bond>{}; } };
 struct CheckpointPosted {
     std::uint32_t index = 0;
     Hash256 state_root;
     Hash256 artifact;
     static constexpr auto fields() {
-        return std::tuple{&CheckpointPosted::index, &CheckpointPosted::state_root, &CheckpointPosted::artifact};
+        return codec::Fields<&CheckpointPosted::index, &CheckpointPosted::state_root, &CheckpointPosted::artifact>{};
     }
 };
-struct Completed { static constexpr auto fields() { return std::tuple{}; } };
+struct Completed { static constexpr auto fields() { return codec::Fields<>{}; } };
 struct VerifierDrawn {
     std::uint32_t segment = 0;
     AccountId verifier;
-    static constexpr auto fields() { return std::tuple{&VerifierDrawn::segment, &VerifierDrawn::verifier}; }
+    static constexpr auto fields() { return codec::Fields<&VerifierDrawn::segment, &VerifierDrawn::verifier>{}; }
 };
 struct VerdictCommitted {
     std::uint32_t segment = 0;
-    static constexpr auto fields() { return std::tuple{&VerdictCommitted::segment}; }
+    static constexpr auto fields() { return codec::Fields<&VerdictCommitted::segment>{}; }
 };
 struct VerdictPublished {
     std::uint32_t segment = 0;
     Verdict verdict;
     bool accepts = false;
     static constexpr auto fields() {
-        return std::tuple{&VerdictPublished::segment, &VerdictPublished::verdict, &VerdictPublished::accepts};
+        return codec::Fields<&VerdictPublished::segment, &VerdictPublished::verdict, &VerdictPublished::accepts>{};
     }
 };
 struct DisputeOpened {
     DisputeId dispute;
     std::uint32_t segment = 0;
-    static constexpr auto fields() { return std::tuple{&DisputeOpened::dispute, &DisputeOpened::segment}; }
+    static constexpr auto fields() { return codec::Fields<&DisputeOpened::dispute, &DisputeOpened::segment>{}; }
 };
 struct DisputeMoved {
     DisputeId dispute;
@@ -273,8 +272,8 @@ struct DisputeMoved {
     trace::Level level = trace::Level::kSteps;
     bool by_responder = false;
     static constexpr auto fields() {
-        return std::tuple{&DisputeMoved::dispute, &DisputeMoved::round, &DisputeMoved::level,
-                          &DisputeMoved::by_responder};
+        return codec::Fields<
+            &DisputeMoved::dispute, &DisputeMoved::round, &DisputeMoved::level, &DisputeMoved::by_responder>{};
     }
 };
 struct DisputeEnded {
@@ -282,14 +281,14 @@ struct DisputeEnded {
     bool claim_refuted = false;
     Reason reason = Reason::kLostDispute;
     static constexpr auto fields() {
-        return std::tuple{&DisputeEnded::dispute, &DisputeEnded::claim_refuted, &DisputeEnded::reason};
+        return codec::Fields<&DisputeEnded::dispute, &DisputeEnded::claim_refuted, &DisputeEnded::reason>{};
     }
 };
 struct AvailabilityChallenged {
     ChallengeId challenge;
     std::uint32_t checkpoint = 0;
     static constexpr auto fields() {
-        return std::tuple{&AvailabilityChallenged::challenge, &AvailabilityChallenged::checkpoint};
+        return codec::Fields<&AvailabilityChallenged::challenge, &AvailabilityChallenged::checkpoint>{};
     }
 };
 struct AvailabilityEnded {
@@ -297,14 +296,14 @@ struct AvailabilityEnded {
     bool served = false;
     bool moot = false;  ///< neither served nor lapsed: the task ended while it was open
     static constexpr auto fields() {
-        return std::tuple{&AvailabilityEnded::challenge, &AvailabilityEnded::served, &AvailabilityEnded::moot};
+        return codec::Fields<&AvailabilityEnded::challenge, &AvailabilityEnded::served, &AvailabilityEnded::moot>{};
     }
 };
 struct Paid {
     AccountId to;
     Amount amount;
     Reason reason = Reason::kReward;
-    static constexpr auto fields() { return std::tuple{&Paid::to, &Paid::amount, &Paid::reason}; }
+    static constexpr auto fields() { return codec::Fields<&Paid::to, &Paid::amount, &Paid::reason>{}; }
 };
 struct Slashed {
     AccountId from;
@@ -312,7 +311,7 @@ struct Slashed {
     Amount burned;  ///< the part of it that ceased to exist
     Reason reason = Reason::kLostDispute;
     static constexpr auto fields() {
-        return std::tuple{&Slashed::from, &Slashed::amount, &Slashed::burned, &Slashed::reason};
+        return codec::Fields<&Slashed::from, &Slashed::amount, &Slashed::burned, &Slashed::reason>{};
     }
 };
 struct Diverged {  // instead of checkpoint_posted
@@ -321,19 +320,19 @@ struct Diverged {  // instead of checkpoint_posted
     Hash256 state_root;
     Hash256 artifact;
     static constexpr auto fields() {
-        return std::tuple{&Diverged::index, &Diverged::step, &Diverged::state_root, &Diverged::artifact};
+        return codec::Fields<&Diverged::index, &Diverged::step, &Diverged::state_root, &Diverged::artifact>{};
     }
 };
 struct LotteryDrawn {
     Hash256 lottery;
-    static constexpr auto fields() { return std::tuple{&LotteryDrawn::lottery}; }
+    static constexpr auto fields() { return codec::Fields<&LotteryDrawn::lottery>{}; }
 };
 struct WatcherDrawn {
     std::uint32_t segment = 0;
     AccountId verifier;
     AccountId watcher;
     static constexpr auto fields() {
-        return std::tuple{&WatcherDrawn::segment, &WatcherDrawn::verifier, &WatcherDrawn::watcher};
+        return codec::Fields<&WatcherDrawn::segment, &WatcherDrawn::verifier, &WatcherDrawn::watcher>{};
     }
 };
 struct VerdictDisclosed {
@@ -342,8 +341,9 @@ struct VerdictDisclosed {
     Verdict verdict;  ///< the true one
     bool forced = false;
     static constexpr auto fields() {
-        return std::tuple{&VerdictDisclosed::segment, &VerdictDisclosed::verifier, &VerdictDisclosed::verdict,
-                          &VerdictDisclosed::forced};
+        return codec::Fields<
+            &VerdictDisclosed::segment, &VerdictDisclosed::verifier, &VerdictDisclosed::verdict,
+            &VerdictDisclosed::forced>{};
     }
 };
 struct VerdictChallenged {  // instead of dispute_opened
@@ -351,21 +351,21 @@ struct VerdictChallenged {  // instead of dispute_opened
     std::uint32_t segment = 0;
     AccountId verifier;
     static constexpr auto fields() {
-        return std::tuple{&VerdictChallenged::dispute, &VerdictChallenged::segment, &VerdictChallenged::verifier};
+        return codec::Fields<&VerdictChallenged::dispute, &VerdictChallenged::segment, &VerdictChallenged::verifier>{};
     }
 };
 struct Tainted {
     TaskId ancestor;  ///< that was convicted
-    static constexpr auto fields() { return std::tuple{&Tainted::ancestor}; }
+    static constexpr auto fields() { return codec::Fields<&Tainted::ancestor>{}; }
 };
 struct ProfilerDrawn {
     AccountId profiler;
-    static constexpr auto fields() { return std::tuple{&ProfilerDrawn::profiler}; }
+    static constexpr auto fields() { return codec::Fields<&ProfilerDrawn::profiler>{}; }
 };
-struct ProfileCommitted { static constexpr auto fields() { return std::tuple{}; } };
+struct ProfileCommitted { static constexpr auto fields() { return codec::Fields<>{}; } };
 struct ProfilePublished {
     ProfileReport report;
-    static constexpr auto fields() { return std::tuple{&ProfilePublished::report}; }
+    static constexpr auto fields() { return codec::Fields<&ProfilePublished::report>{}; }
 };
 struct ProfileChallenged {  // instead of dispute_opened
     DisputeId dispute;
@@ -373,8 +373,9 @@ struct ProfileChallenged {  // instead of dispute_opened
     ProfilePart part = ProfilePart::kStart;
     std::uint32_t segment = 0;
     static constexpr auto fields() {
-        return std::tuple{&ProfileChallenged::dispute, &ProfileChallenged::profiler, &ProfileChallenged::part,
-                          &ProfileChallenged::segment};
+        return codec::Fields<
+            &ProfileChallenged::dispute, &ProfileChallenged::profiler, &ProfileChallenged::part,
+            &ProfileChallenged::segment>{};
     }
 };
 struct ProfilingEnded {
@@ -382,17 +383,17 @@ struct ProfilingEnded {
     Distances threshold;  ///< zeros unless bounded
     Distances reference;
     static constexpr auto fields() {
-        return std::tuple{&ProfilingEnded::outcome, &ProfilingEnded::threshold, &ProfilingEnded::reference};
+        return codec::Fields<&ProfilingEnded::outcome, &ProfilingEnded::threshold, &ProfilingEnded::reference>{};
     }
 };
 struct Scored {  // at settlement: what the final state is worth on the hold-out set
     std::uint32_t score = 0;  ///< bits of an f32
-    static constexpr auto fields() { return std::tuple{&Scored::score}; }
+    static constexpr auto fields() { return codec::Fields<&Scored::score>{}; }
 };
 struct Withheld {  // a contributor that lost its seat (BCN-8)
     AccountId contributor;
     Amount burned;
-    static constexpr auto fields() { return std::tuple{&Withheld::contributor, &Withheld::burned}; }
+    static constexpr auto fields() { return codec::Fields<&Withheld::contributor, &Withheld::burned>{}; }
 };
 struct RoundClosed {  // the round of the beacon that what follows is drawn by (BCN-12)
     std::uint64_t round = 0;
@@ -400,12 +401,13 @@ struct RoundClosed {  // the round of the beacon that what follows is drawn by (
     std::uint32_t contributors = 0;  ///< how many secrets are in the seed
     std::vector<Withheld> withheld;
     static constexpr auto fields() {
-        return std::tuple{&RoundClosed::round, &RoundClosed::seed, &RoundClosed::contributors, &RoundClosed::withheld};
+        return codec::Fields<
+            &RoundClosed::round, &RoundClosed::seed, &RoundClosed::contributors, &RoundClosed::withheld>{};
     }
 };
 struct StateChanged {
     TaskState state = TaskState::kOpen;
-    static constexpr auto fields() { return std::tuple{&StateChanged::state}; }
+    static constexpr auto fields() { return codec::Fields<&StateChanged::state>{}; }
 };
 }  // namespace history
 
@@ -429,8 +431,9 @@ struct HistoryRecord {
     AccountId actor;
     HistoryEvent event;
     static constexpr auto fields() {
-        return std::tuple{&HistoryRecord::task, &HistoryRecord::index, &HistoryRecord::height, &HistoryRecord::tx,
-                          &HistoryRecord::actor, &HistoryRecord::event};
+        return codec::Fields<
+            &HistoryRecord::task, &HistoryRecord::index, &HistoryRecord::height, &HistoryRecord::tx,
+            &HistoryRecord::actor, &HistoryRecord::event>{};
     }
 };
 /// HIS-2: the next history root: "assay/history" over the previous root and Borsh(record). The first previous is zero.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <contracts/verification/lottery.hpp>
 
-#include <tuple>
 
 #include <core/codec/borsh.hpp>
 #include <core/crypto/hash.hpp>
@@ -19,7 +18,7 @@ struct Ticket {
     std::uint32_t segment = 0;
     AccountId verifier;
     static constexpr auto fields() {
-        return std::tuple{&Ticket::lottery, &Ticket::salt, &Ticket::task, &Ticket::segment, &Ticket::verifier};
+        return codec::Fields<&Ticket::lottery, &Ticket::salt, &Ticket::task, &Ticket::segment, &Ticket::verifier>{};
     }
 };
 

@@ -66,21 +66,16 @@ struct Shape {
 template <class T>
 consteval Shape shape();
 
-template <class T>
-struct MemberOf;
-template <class C, class M>
-struct MemberOf<M C::*> {
-    using type = M;
-};
-
 template <class... Ts>
 struct Types {
     static consteval std::size_t sum() { return (std::size_t{0} + ... + shape<Ts>().min_size); }
     static consteval std::size_t least() { return std::min({shape<Ts>().min_size...}); }
     static consteval std::size_t deepest() { return std::max({std::size_t{0}, shape<Ts>().nesting...}); }
 };
-template <class... Ms>
-Types<typename MemberOf<Ms>::type...> members_of(const std::tuple<Ms...>&);
+template <class C, class M>
+M type_of(M C::*);
+template <auto... members>
+Types<decltype(type_of(members))...> members_of(Fields<members...>);
 template <class... Ts>
 Types<Ts...> alternatives_of(const std::variant<Ts...>&);
 
@@ -151,6 +146,11 @@ void put_variant(Bytes& out, const T& value) {
     std::visit([&out](const auto& alternative) { put(out, alternative); }, value);
 }
 
+template <class T, auto... members>
+void put_members(Bytes& out, const T& value, Fields<members...>) {
+    (put(out, value.*members), ...);
+}
+
 template <class T>
 void put(Bytes& out, const T& value) {
     if constexpr (Integer<T>) {
@@ -186,7 +186,7 @@ void put(Bytes& out, const T& value) {
     } else if constexpr (Kind<T>::kVariant) {
         put_variant(out, value);
     } else {
-        std::apply([&](auto... members) { (put(out, value.*members), ...); }, T::fields());
+        put_members(out, value, T::fields());
     }
 }
 
@@ -338,6 +338,11 @@ bool get_optional(Reader& in, T& out) {
     return !present || get(in, out.emplace());
 }
 
+template <class T, auto... members>
+bool get_members(Reader& in, T& out, Fields<members...>) {
+    return (get(in, out.*members) && ...);
+}
+
 template <class T>
 bool get(Reader& in, T& out) {
     if constexpr (Integer<T>) {
@@ -363,7 +368,7 @@ bool get(Reader& in, T& out) {
     } else if constexpr (Kind<T>::kVariant) {
         return get_variant(in, out, std::make_index_sequence<std::variant_size_v<T>>{});
     } else {
-        return std::apply([&](auto... members) { return (get(in, out.*members) && ...); }, T::fields());
+        return get_members(in, out, T::fields());
     }
 }
 

@@ -80,7 +80,7 @@ constexpr NumberParam kNumbers[] = {
     {"contributors_max", &Params::contributors_max},
     {"contribute_blocks", &Params::contribute_blocks},
 };
-static_assert(std::tuple_size_v<decltype(Params::fields())> == std::size(kAmounts) + std::size(kNumbers) + 1);
+static_assert(Params::fields().kCount == std::size(kAmounts) + std::size(kNumbers) + 1);
 
 [[noreturn]] void fail(const std::string& what) { throw GenesisFileError("genesis: " + what); }
 

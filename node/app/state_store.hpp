@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include <core/base/bytes.hpp>
 #include <core/base/integers.hpp>
+#include <core/codec/fields.hpp>
 #include <core/merkle/jmt.hpp>
 #include <contracts/chain/state.hpp>
 #include <node/snapshot/chunk.hpp>
@@ -29,9 +29,9 @@ struct Meta {
     Height first_block;  ///< and what blocks did from this one on
     Height first_history;  ///< what happened to tasks and in disputes is kept from this block on, and never pruned
     static constexpr auto fields() {
-        return std::tuple{&Meta::format,  &Meta::height,           &Meta::app_hash,    &Meta::chain_id,
-                          &Meta::genesis, &Meta::genesis_app_hash, &Meta::first_state, &Meta::first_block,
-                          &Meta::first_history};
+        return codec::Fields<
+            &Meta::format, &Meta::height, &Meta::app_hash, &Meta::chain_id, &Meta::genesis, &Meta::genesis_app_hash,
+            &Meta::first_state, &Meta::first_block, &Meta::first_history>{};
     }
 };
 inline constexpr std::uint32_t kMetaFormat = 4;
@@ -56,7 +56,7 @@ std::optional<Bytes> read_slot(const storage::Snapshot& snapshot, const Bytes& k
 struct Written {
     Bytes slot;
     std::optional<Bytes> value;  ///< nullopt: deleted
-    static constexpr auto fields() { return std::tuple{&Written::slot, &Written::value}; }
+    static constexpr auto fields() { return codec::Fields<&Written::slot, &Written::value>{}; }
 };
 /// The last that was written to the slot with this hash until the block of `height`, which is kept; nullopt when nothing
 /// was.

@@ -4,12 +4,12 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 #include <core/base/bytes.hpp>
 #include <core/base/integers.hpp>
+#include <core/codec/fields.hpp>
 #include <consensus/state_machine.hpp>
 #include <contracts/chain/chain.hpp>
 #include <node/storage/store.hpp>
@@ -23,7 +23,7 @@ struct TxPlace {
     Height height;
     std::uint32_t index = 0;
     bool operator==(const TxPlace&) const = default;
-    static constexpr auto fields() { return std::tuple{&TxPlace::height, &TxPlace::index}; }
+    static constexpr auto fields() { return codec::Fields<&TxPlace::height, &TxPlace::index>{}; }
 };
 
 /// One move of a dispute, opening included.
@@ -32,7 +32,9 @@ struct Move {
     Height height;
     std::string action;
     std::uint32_t size_bytes = 0;
-    static constexpr auto fields() { return std::tuple{&Move::tx, &Move::height, &Move::action, &Move::size_bytes}; }
+    static constexpr auto fields() {
+        return codec::Fields<&Move::tx, &Move::height, &Move::action, &Move::size_bytes>{};
+    }
 };
 
 /// A block as it was executed, for a node whose engine keeps no log that it could read.
@@ -42,7 +44,7 @@ struct KeptBlock {
     AccountId proposer;
     std::vector<Bytes> txs;
     static constexpr auto fields() {
-        return std::tuple{&KeptBlock::hash, &KeptBlock::time_ms, &KeptBlock::proposer, &KeptBlock::txs};
+        return codec::Fields<&KeptBlock::hash, &KeptBlock::time_ms, &KeptBlock::proposer, &KeptBlock::txs>{};
     }
 };
 

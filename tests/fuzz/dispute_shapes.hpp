@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <tuple>
 #include <vector>
 
 #include <core/base/bytes.hpp>
+#include <core/codec/fields.hpp>
 #include <verifier/trace/narrowing.hpp>
 #include <verifier/trace/referee.hpp>
 
@@ -16,7 +16,9 @@ struct JudgeCase {
     trace::Claim claim;
     trace::Position position;
     trace::Proof proof;
-    static constexpr auto fields() { return std::tuple{&JudgeCase::claim, &JudgeCase::position, &JudgeCase::proof}; }
+    static constexpr auto fields() {
+        return codec::Fields<&JudgeCase::claim, &JudgeCase::position, &JudgeCase::proof>{};
+    }
 };
 
 /// A claim about a program of any nodes, and the moves of both parties: for each round a child to select and a byte
@@ -27,8 +29,8 @@ struct DisputeScript {
     std::vector<std::uint32_t> children;
     Bytes noise;
     static constexpr auto fields() {
-        return std::tuple{&DisputeScript::claim, &DisputeScript::graph, &DisputeScript::children,
-                          &DisputeScript::noise};
+        return codec::Fields<
+            &DisputeScript::claim, &DisputeScript::graph, &DisputeScript::children, &DisputeScript::noise>{};
     }
 };
 

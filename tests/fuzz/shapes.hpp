@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include <core/base/bytes.hpp>
+#include <core/codec/fields.hpp>
 #include <core/merkle/jmt.hpp>
 #include <verifier/canonical/partial.hpp>
 
@@ -20,7 +20,7 @@ struct JmtClaim {
     std::optional<Bytes> value;
     merkle::JmtProof proof;
     static constexpr auto fields() {
-        return std::tuple{&JmtClaim::root, &JmtClaim::key, &JmtClaim::value, &JmtClaim::proof};
+        return codec::Fields<&JmtClaim::root, &JmtClaim::key, &JmtClaim::value, &JmtClaim::proof>{};
     }
 };
 
@@ -38,9 +38,10 @@ struct PartialCase {
     std::optional<Bytes> row;
     Bytes pattern;
     static constexpr auto fields() {
-        return std::tuple{&PartialCase::node, &PartialCase::tile, &PartialCase::partial, &PartialCase::seed,
-                          &PartialCase::step, &PartialCase::dataset, &PartialCase::before, &PartialCase::tiles,
-                          &PartialCase::row, &PartialCase::pattern};
+        return codec::Fields<
+            &PartialCase::node, &PartialCase::tile, &PartialCase::partial, &PartialCase::seed, &PartialCase::step,
+            &PartialCase::dataset, &PartialCase::before, &PartialCase::tiles, &PartialCase::row,
+            &PartialCase::pattern>{};
     }
 };
 
@@ -54,9 +55,9 @@ struct KeystoreCase {
     Bytes ciphertext;
     std::string password;
     static constexpr auto fields() {
-        return std::tuple{&KeystoreCase::account, &KeystoreCase::n, &KeystoreCase::r, &KeystoreCase::p,
-                          &KeystoreCase::salt, &KeystoreCase::nonce, &KeystoreCase::ciphertext,
-                          &KeystoreCase::password};
+        return codec::Fields<
+            &KeystoreCase::account, &KeystoreCase::n, &KeystoreCase::r, &KeystoreCase::p, &KeystoreCase::salt,
+            &KeystoreCase::nonce, &KeystoreCase::ciphertext, &KeystoreCase::password>{};
     }
 };
 

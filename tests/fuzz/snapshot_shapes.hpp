@@ -2,9 +2,9 @@
 #pragma once
 
 #include <optional>
-#include <tuple>
 
 #include <core/base/bytes.hpp>
+#include <core/codec/fields.hpp>
 #include <core/merkle/jmt.hpp>
 #include <node/snapshot/chunk.hpp>
 
@@ -16,7 +16,9 @@ struct ChunkClaim {
     Hash256 root;
     std::optional<merkle::LeafHashes> after;
     snapshot::Chunk chunk;
-    static constexpr auto fields() { return std::tuple{&ChunkClaim::root, &ChunkClaim::after, &ChunkClaim::chunk}; }
+    static constexpr auto fields() {
+        return codec::Fields<&ChunkClaim::root, &ChunkClaim::after, &ChunkClaim::chunk>{};
+    }
 };
 
 }  // namespace assay::fuzz

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 #include <optional>
-#include <tuple>
 
+#include <core/codec/fields.hpp>
 #include <contracts/tasks/task.hpp>
 
 namespace assay::artifacts {
@@ -17,8 +17,8 @@ struct SegmentRecords {
     std::optional<contracts::Checkpoint> before;   ///< the one before the segment; none before the initialisation
     std::optional<contracts::Checkpoint> after;    ///< what the solver claims; none of the evaluation, but a score
     static constexpr auto fields() {
-        return std::tuple{&SegmentRecords::task, &SegmentRecords::segment, &SegmentRecords::before,
-                          &SegmentRecords::after};
+        return codec::Fields<
+            &SegmentRecords::task, &SegmentRecords::segment, &SegmentRecords::before, &SegmentRecords::after>{};
     }
 };
 

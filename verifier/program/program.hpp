@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <tuple>
 #include <vector>
 
 #include <core/base/bytes.hpp>
@@ -27,8 +26,9 @@ struct Program {
     std::uint32_t batch_size = 0;
     canonical::DatasetShape dataset;
     static constexpr auto fields() {
-        return std::tuple{&Program::state, &Program::initial, &Program::init, &Program::step, &Program::loss_node,
-                          &Program::batch_size, &Program::dataset};
+        return codec::Fields<
+            &Program::state, &Program::initial, &Program::init, &Program::step, &Program::loss_node,
+            &Program::batch_size, &Program::dataset>{};
     }
 };
 

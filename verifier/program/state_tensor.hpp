@@ -2,8 +2,8 @@
 #pragma once
 
 #include <string>
-#include <tuple>
 
+#include <core/codec/fields.hpp>
 #include <verifier/canonical/node.hpp>
 
 namespace assay::program {
@@ -12,7 +12,7 @@ namespace assay::program {
 struct StateTensor {
     std::string name;
     canonical::TensorType type;
-    static constexpr auto fields() { return std::tuple{&StateTensor::name, &StateTensor::type}; }
+    static constexpr auto fields() { return codec::Fields<&StateTensor::name, &StateTensor::type>{}; }
 };
 
 }  // namespace assay::program

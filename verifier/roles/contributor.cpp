@@ -2,7 +2,6 @@
 #include <verifier/roles/contributor.hpp>
 
 #include <algorithm>
-#include <tuple>
 
 #include <core/codec/borsh.hpp>
 #include <core/crypto/hash.hpp>
@@ -14,7 +13,7 @@ namespace {
 struct SecretName {
     std::string chain_id;
     std::uint64_t round = 0;
-    static constexpr auto fields() { return std::tuple{&SecretName::chain_id, &SecretName::round}; }
+    static constexpr auto fields() { return codec::Fields<&SecretName::chain_id, &SecretName::round>{}; }
 };
 
 /// How many rounds may pass between the making of a commitment and the block that takes it.

@@ -3,10 +3,10 @@
 
 #include <cstdint>
 #include <span>
-#include <tuple>
 #include <vector>
 
 #include <core/base/bytes.hpp>
+#include <core/codec/fields.hpp>
 #include <core/merkle/tree.hpp>
 #include <verifier/canonical/executor.hpp>
 #include <verifier/canonical/node.hpp>
@@ -53,11 +53,10 @@ struct ProgramCommitment {
     Hash256 initial_root;
     bool operator==(const ProgramCommitment&) const = default;
     static constexpr auto fields() {
-        return std::tuple{&ProgramCommitment::state_tensors, &ProgramCommitment::init_nodes,
-                          &ProgramCommitment::step_nodes, &ProgramCommitment::init_root,
-                          &ProgramCommitment::step_root, &ProgramCommitment::batch_size,
-                          &ProgramCommitment::dataset, &ProgramCommitment::initial_tensors,
-                          &ProgramCommitment::initial_root};
+        return codec::Fields<
+            &ProgramCommitment::state_tensors, &ProgramCommitment::init_nodes, &ProgramCommitment::step_nodes,
+            &ProgramCommitment::init_root, &ProgramCommitment::step_root, &ProgramCommitment::batch_size,
+            &ProgramCommitment::dataset, &ProgramCommitment::initial_tensors, &ProgramCommitment::initial_root>{};
     }
 };
 /// TRC-7: "assay/program" over Borsh(ProgramCommitment): the program's id.

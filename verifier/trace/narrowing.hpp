@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <tuple>
 #include <vector>
 
 #include <core/base/bytes.hpp>
 #include <core/base/result.hpp>
+#include <core/codec/fields.hpp>
 #include <verifier/canonical/node.hpp>
 #include <verifier/canonical/partial.hpp>
 #include <verifier/trace/commitment.hpp>
@@ -38,9 +38,9 @@ struct Claim {
     Hash256 after;   ///< claimed state root after the last step
     bool diverges = false;  ///< the claim says that the last step diverges (NUM-6): `after` is a state that is not finite
     static constexpr auto fields() {
-        return std::tuple{&Claim::program, &Claim::dataset_root, &Claim::seed, &Claim::initialisation,
-                          &Claim::first_step, &Claim::step_count, &Claim::before, &Claim::after,
-                          &Claim::diverges};
+        return codec::Fields<
+            &Claim::program, &Claim::dataset_root, &Claim::seed, &Claim::initialisation, &Claim::first_step,
+            &Claim::step_count, &Claim::before, &Claim::after, &Claim::diverges>{};
     }
 };
 
@@ -90,12 +90,12 @@ struct Position {
     std::vector<Hash256> pending;
 
     static constexpr auto fields() {
-        return std::tuple{&Position::level, &Position::rounds, &Position::first_step, &Position::step_count,
-                          &Position::state_before, &Position::state_after, &Position::trace_root,
-                          &Position::first_node, &Position::node_height, &Position::node_claim, &Position::node,
-                          &Position::first_tile, &Position::tile_height, &Position::tile_claim,
-                          &Position::first_partial, &Position::partial_count, &Position::accumulator_before,
-                          &Position::accumulator_after, &Position::pending};
+        return codec::Fields<
+            &Position::level, &Position::rounds, &Position::first_step, &Position::step_count, &Position::state_before,
+            &Position::state_after, &Position::trace_root, &Position::first_node, &Position::node_height,
+            &Position::node_claim, &Position::node, &Position::first_tile, &Position::tile_height,
+            &Position::tile_claim, &Position::first_partial, &Position::partial_count, &Position::accumulator_before,
+            &Position::accumulator_after, &Position::pending>{};
     }
 };
 
@@ -103,13 +103,13 @@ struct Position {
 struct NodeOpening {
     canonical::Node node;
     std::vector<Hash256> path;
-    static constexpr auto fields() { return std::tuple{&NodeOpening::node, &NodeOpening::path}; }
+    static constexpr auto fields() { return codec::Fields<&NodeOpening::node, &NodeOpening::path>{}; }
 };
 
 struct Selection {
     std::uint32_t child = 0;
     std::optional<NodeOpening> node;  ///< exactly when the selection ends kNodes: the program's node
-    static constexpr auto fields() { return std::tuple{&Selection::child, &Selection::node}; }
+    static constexpr auto fields() { return codec::Fields<&Selection::child, &Selection::node>{}; }
 };
 
 enum class [[nodiscard]] MoveError : std::uint8_t {

@@ -90,7 +90,7 @@ TEST_CASE("every parameter has its name") {
     params.fee_base = Amount{12};
     params.slash_to_winner_bps = 33;
     const Json got = rpc::render(params);
-    CHECK(got.size() == std::tuple_size_v<decltype(Params::fields())>);
+    CHECK(got.size() == Params::fields().kCount);
     CHECK(got.at("fee_base") == "12");
     CHECK(got.at("slash_to_winner_bps") == 33);
     CHECK(got.at("hardware_classes")[0] == Json{{"name", "cpu"}, {"least_score", 1}});
