@@ -10,6 +10,7 @@
 #include <rocksdb/env.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/options.h>
+#include <rocksdb/slice_transform.h>
 #include <rocksdb/table.h>
 #include <rocksdb/utilities/table_properties_collectors.h>
 #include <rocksdb/write_batch.h>
@@ -72,6 +73,8 @@ rocksdb::ColumnFamilyOptions make_column_options(const StoreOptions& store) {
     if (store.write_buffer_bytes != 0) {
         options.write_buffer_size = store.write_buffer_bytes;
     }
+    // One place to begin the search at, where the key before was inserted: a batch is in the order of its keys.
+    options.memtable_insert_with_hint_prefix_extractor.reset(rocksdb::NewCappedPrefixTransform(0));
     rocksdb::BlockBasedTableOptions table;
     table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
     table.format_version = 5;
@@ -203,7 +206,6 @@ void Store::write(const Batch& batch, bool sync) {
         );
     }
     rocksdb::WriteOptions options;
-    options.memtable_insert_hint_per_batch = true;
     options.sync = sync && impl_->write_ahead_log;
     options.disableWAL = !impl_->write_ahead_log;
     check(impl_->db->Write(options, &out), "write");
