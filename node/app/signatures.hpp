@@ -10,7 +10,7 @@
 #include <contracts/params/params.hpp>
 #include <core/base/bytes.hpp>
 #include <core/crypto/keys.hpp>
-#include <node/app/seeded_hash.hpp>
+#include <consensus/seeded_hash.hpp>
 
 namespace assay::node {
 
@@ -37,7 +37,7 @@ class SignatureVerifier {
     std::optional<crypto::PublicKey> find(const AccountId& signer) const;
 
     mutable std::mutex mutex_;
-    mutable std::unordered_map<AccountId, crypto::PublicKey, SeededHash> keys_;  ///< of valid signatures
+    mutable std::unordered_map<AccountId, crypto::PublicKey, consensus::SeededHash> keys_;  ///< of valid signatures
 };
 
 /// For each transaction whether it is signed (contracts::is_signed), or false where that has not been found out. Those
