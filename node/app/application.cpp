@@ -401,7 +401,7 @@ Result<void, merkle::RangeError> Application::restore(
         return Unexpected{nodes.error()};
     }
     storage::Batch batch;
-    write_restored(batch, height, chunk.slots, *std::move(nodes));
+    write_restored(batch, height, chunk.slots, *nodes);
     store_.write(batch, false);
     return {};
 }

@@ -54,15 +54,15 @@ std::uint64_t number_in(const Store& store) {
 TEST_CASE("reads, scans and the last entry until a key see one moment") {
     Store store("/memory", {.in_memory = true, .write_ahead_log = true, .fault = {}});
     Batch batch;
-    batch.put(Column::kValues, key("a1"), {1});
-    batch.put(Column::kValues, key("a3"), {3});
-    batch.put(Column::kValues, key("b1"), {9});
+    batch.put(Column::kValues, key("a1"), Bytes{1});
+    batch.put(Column::kValues, key("a3"), Bytes{3});
+    batch.put(Column::kValues, key("b1"), Bytes{9});
     batch.put(Column::kState, key("a1"), {});
     store.write(batch, true);
     const auto before = store.snapshot();
     Batch change;
     change.erase(Column::kValues, key("a1"));
-    change.put(Column::kValues, key("a2"), {2});
+    change.put(Column::kValues, key("a2"), Bytes{2});
     store.write(change, false);
     const auto after = store.snapshot();
 
