@@ -79,6 +79,27 @@ TEST_CASE("reads, scans and the last entry until a key see one moment") {
     CHECK_FALSE(after->last_until(Column::kValues, key("c"), key("c9")).has_value());
 }
 
+TEST_CASE("of several changes to a key in one batch the last one counts, whatever lies between them") {
+    Store store("/memory", {.in_memory = true, .write_ahead_log = true, .fault = {}});
+    Batch batch;
+    for (const char* const name : {"b", "a", "c"}) {
+        batch.put(Column::kState, key(name), Bytes{1});
+        batch.put(Column::kTree, key(name), Bytes{2});
+    }
+    batch.erase(Column::kState, key("a"));
+    batch.erase(Column::kState, key("b"));
+    batch.put(Column::kState, key("b"), Bytes{3});
+    batch.put(Column::kState, key("c"), {});
+    CHECK(batch.count() == 10);
+    CHECK(batch.size_bytes() == 10 + 7);
+    store.write(batch, false);
+    const auto snapshot = store.snapshot();
+    CHECK_FALSE(snapshot->get(Column::kState, key("a")).has_value());
+    CHECK(snapshot->get(Column::kState, key("b")) == Bytes{3});
+    CHECK(snapshot->get(Column::kState, key("c")) == Bytes{});
+    CHECK(snapshot->get(Column::kTree, key("a")) == Bytes{2});
+}
+
 TEST_CASE("what was written is there after reopening, also without a sync") {
     const TemporaryDirectory directory;
     {
