@@ -42,8 +42,8 @@ class SignatureVerifier {
     mutable std::unordered_map<AccountId, crypto::PublicKey, consensus::SeededHash> keys_;  ///< of valid signatures
 };
 
-/// For each transaction of a block whether it is signed (contracts::is_signed). Takes from `verified` what it has of them;
-/// the others are verified on all cores.
+/// For each transaction of a block whether it is signed (contracts::is_signed), or false where that has not been found
+/// out. Takes from `verified` what it has of them; the others, if there are many, are verified on all cores.
 std::vector<bool> find_signed(
     const std::vector<Bytes>& txs,
     const contracts::Params& params,
