@@ -11,6 +11,12 @@ pkg_check_modules(cryptopp REQUIRED IMPORTED_TARGET libcrypto++)
 pkg_check_modules(tomlplusplus REQUIRED IMPORTED_TARGET tomlplusplus)
 find_package(RocksDB REQUIRED)
 find_path(BOOST_BEAST_INCLUDE boost/beast.hpp REQUIRED)
+# The allocator of the node's process (ADR 22). Linked first, so that its malloc is everybody's; sanitizers bring their own.
+add_library(assay_allocator INTERFACE)
+if(NOT ASSAY_SANITIZE AND NOT ASSAY_FUZZ)
+  pkg_check_modules(jemalloc REQUIRED IMPORTED_TARGET jemalloc)
+  target_link_libraries(assay_allocator INTERFACE -Wl,--no-as-needed PkgConfig::jemalloc -Wl,--as-needed)
+endif()
 if(ASSAY_WITH_TORCH)
   if(ASSAY_TORCH_ROOT)
     # The package of a libtorch for CUDA insists on a whole CUDA toolkit, of which the engine needs the compiler at most.

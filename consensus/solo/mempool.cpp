@@ -43,31 +43,31 @@ Result<Hash256, Refusal> Mempool::add(Bytes tx) {
     if (hashes_.contains(hash)) {
         return refuse(RefusalReason::kAlreadyKnown);
     }
-    TRY(admit(check, tx.size()));
+    const auto known = senders_.find(check.sender);
+    TRY(admit(check, known == senders_.end() ? nullptr : &known->second, tx.size()));
     bytes_ += tx.size();
     hashes_.insert(hash);
-    SenderQueue& queue = senders_[check.sender];
+    SenderQueue& queue = known == senders_.end() ? senders_[check.sender] : known->second;
     queue.next_nonce = check.nonce + 1;
     ++queue.count;
-    waiting_.emplace(
-        arrivals_++, Waiting{.bytes = std::move(tx), .hash = hash, .sender = check.sender, .nonce = check.nonce}
-    );
+    waiting_.push_back({.bytes = std::move(tx), .hash = hash, .sender = check.sender, .nonce = check.nonce});
     return hash;
 }
 
-Result<void, Refusal> Mempool::admit(const consensus::CheckResult& check, std::size_t size_bytes) const {
+Result<void, Refusal> Mempool::admit(
+    const consensus::CheckResult& check, const SenderQueue* queue, std::size_t size_bytes
+) const {
     if (waiting_.size() >= limits_.txs_max || bytes_ + size_bytes > limits_.bytes_max) {
         return refuse(RefusalReason::kFull);
     }
-    const auto queue = senders_.find(check.sender);
-    const std::uint64_t expected = queue == senders_.end() ? check.state_nonce : queue->second.next_nonce;
+    const std::uint64_t expected = queue == nullptr ? check.state_nonce : queue->next_nonce;
     if (check.nonce < expected) {
         return reject(contracts::TxError::kNonceTooLow);
     }
     if (check.nonce > expected) {
         return reject(contracts::TxError::kNonceTooHigh);
     }
-    if (queue != senders_.end() && queue->second.count >= limits_.sender_txs_max) {
+    if (queue != nullptr && queue->count >= limits_.sender_txs_max) {
         return refuse(RefusalReason::kFull);
     }
     return {};
@@ -77,7 +77,7 @@ std::vector<Bytes> Mempool::candidates(std::uint64_t bytes_max) const {
     const std::lock_guard lock(mutex_);
     std::vector<Bytes> out;
     std::uint64_t bytes = 0;
-    for (const auto& [arrival, waiting] : waiting_) {
+    for (const Waiting& waiting : waiting_) {
         bytes += waiting.bytes.size();
         if (bytes > bytes_max) {
             break;
@@ -88,33 +88,44 @@ std::vector<Bytes> Mempool::candidates(std::uint64_t bytes_max) const {
 }
 
 void Mempool::update(const std::vector<Bytes>& block_txs) {
-    consensus::HashSet in_block;
-    for (const Bytes& tx : block_txs) {
-        in_block.insert(contracts::tx_hash(tx));
-    }
     const std::lock_guard lock(mutex_);
     ++generation_;
+    const std::size_t first = count_first_of(block_txs);
+    consensus::HashSet in_block;
+    for (std::size_t i = first; i < block_txs.size(); ++i) {
+        in_block.insert(contracts::tx_hash(block_txs[i]));
+    }
     senders_.clear();
-    for (auto it = waiting_.begin(); it != waiting_.end();) {
-        const Waiting& waiting = it->second;
-        bool keep = !in_block.contains(waiting.hash);
-        if (keep) {
-            const auto check = state_.check(waiting.bytes, consensus::CheckKind::kRecheck);
-            const auto queue = senders_.find(waiting.sender);
-            keep = check.code == 0 &&
-                   waiting.nonce == (queue == senders_.end() ? check.state_nonce : queue->second.next_nonce);
-        }
-        if (keep) {
-            SenderQueue& queue = senders_[waiting.sender];
-            queue.next_nonce = waiting.nonce + 1;
-            ++queue.count;
-            ++it;
-        } else {
+    std::deque<Waiting> kept;
+    for (std::size_t i = 0; i < waiting_.size(); ++i) {
+        Waiting& waiting = waiting_[i];
+        if (i < first || in_block.contains(waiting.hash) || !is_still_valid(waiting)) {
             bytes_ -= waiting.bytes.size();
             hashes_.erase(waiting.hash);
-            it = waiting_.erase(it);
+            continue;
         }
+        SenderQueue& queue = senders_[waiting.sender];
+        queue.next_nonce = waiting.nonce + 1;
+        ++queue.count;
+        kept.push_back(std::move(waiting));
     }
+    waiting_ = std::move(kept);
+}
+
+/// How many of the block's first transactions are those that have waited longest: all of a block made here.
+std::size_t Mempool::count_first_of(const std::vector<Bytes>& block_txs) const {
+    std::size_t count = 0;
+    while (count < block_txs.size() && count < waiting_.size() && waiting_[count].bytes == block_txs[count]) {
+        ++count;
+    }
+    return count;
+}
+
+bool Mempool::is_still_valid(const Waiting& waiting) const {
+    const auto check = state_.check(waiting.bytes, consensus::CheckKind::kRecheck);
+    const auto queue = senders_.find(waiting.sender);
+    return check.code == 0 &&
+           waiting.nonce == (queue == senders_.end() ? check.state_nonce : queue->second.next_nonce);
 }
 
 Mempool::Size Mempool::size() const {

@@ -2,14 +2,16 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
+#include <deque>
 #include <mutex>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include <core/base/bytes.hpp>
 #include <core/base/result.hpp>
 #include <consensus/hash_set.hpp>
+#include <consensus/seeded_hash.hpp>
 #include <consensus/state_machine.hpp>
 
 namespace assay::solo {
@@ -66,16 +68,19 @@ class Mempool {
         std::uint64_t next_nonce = 0;
         std::uint64_t count = 0;
     };
-    Result<void, Refusal> admit(const consensus::CheckResult& check, std::size_t size_bytes) const;
+    Result<void, Refusal> admit(
+        const consensus::CheckResult& check, const SenderQueue* queue, std::size_t size_bytes
+    ) const;
+    bool is_still_valid(const Waiting& waiting) const;
+    std::size_t count_first_of(const std::vector<Bytes>& block_txs) const;
 
     const consensus::StateMachine& state_;
     const MempoolLimits limits_;
     mutable std::mutex mutex_;
     std::uint64_t generation_ = 0;  ///< counts updates: a check made before one is made again
-    std::uint64_t arrivals_ = 0;
     std::uint64_t bytes_ = 0;
-    std::map<std::uint64_t, Waiting> waiting_;  ///< by arrival
-    std::map<AccountId, SenderQueue> senders_;
+    std::deque<Waiting> waiting_;  ///< by arrival
+    std::unordered_map<AccountId, SenderQueue, consensus::SeededHash> senders_;
     consensus::HashSet hashes_;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <optional>
 
 #include <core/base/assert.hpp>
@@ -10,8 +11,8 @@
 
 namespace assay::contracts {
 
-/// A state being changed: what was written here, and below it a view that stays as it is. Overlays stack: a block's
-/// over the committed state, a transaction's over the block's (STA-3).
+/// A state being changed: what was written here, and below it a view that stays as it is, of which each slot is read
+/// once. Overlays stack: a block's over the committed state, a transaction's over the block's (STA-3).
 class Overlay final : public StateView {
   public:
     /// An empty overlay on `base`, which outlives it. Not a constructor: on another overlay, that would be a copy.
@@ -24,17 +25,24 @@ class Overlay final : public StateView {
     void erase(const Bytes& key);
 
     /// Everything written, equal values included.
-    const Changes& changes() const { return changes_; }
+    Changes changes() const;
     /// Takes over the changes of an overlay above this one.
     void absorb(const Changes& changes);
     /// The changes that differ from the base.
     Changes net_changes() const;
 
   private:
+    struct Slot {
+        std::optional<Bytes> before;  ///< what the base has, once it was read
+        std::optional<Bytes> after;   ///< what was written
+        bool is_read = false;
+        bool is_written = false;
+    };
     explicit Overlay(const StateView* base) : base_(*base) {}
+    void write(const Bytes& key, std::optional<Bytes> value);
 
     const StateView& base_;
-    Changes changes_;
+    mutable std::map<Bytes, Slot> slots_;
 };
 
 /// The record at `key`, or nullopt when the slot is empty. State that does not decode is a bug of ours.

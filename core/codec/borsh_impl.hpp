@@ -384,6 +384,7 @@ void encode_to(Bytes& out, const T& value) {
 template <class T>
 Bytes encode(const T& value) {
     Bytes out;
+    out.reserve(detail::shape<T>().min_size);
     encode_to(out, value);
     return out;
 }

@@ -172,7 +172,9 @@ class Updater {
     Hash256 write(KeptNode& work) {
         refresh(work.heap, work.node, std::exchange(work.changed, 0), out_.hashes);
         work.version = version_;
-        out_.nodes.emplace_back(NodeKey{version_, path_}, codec::encode(work.node));
+        encoded_.clear();
+        codec::encode_to(encoded_, work.node);
+        out_.nodes.emplace_back(NodeKey{version_, path_}, encoded_);
         return work.heap[1].hash;
     }
 
@@ -180,6 +182,7 @@ class Updater {
     const std::uint64_t version_;
     NodeCache& cache_;
     Bytes path_;
+    Bytes encoded_;  ///< of the last node: its room is used again
     TreeUpdate out_;
 };
 

@@ -12,6 +12,7 @@
 #include <core/crypto/hash.hpp>
 #include <core/merkle/jmt.hpp>
 #include <contracts/chain/gas.hpp>
+#include <contracts/chain/overlay.hpp>
 #include <contracts/chain/slots.hpp>
 #include <contracts/validators/validators.hpp>
 #include <node/app/config.hpp>
@@ -202,16 +203,17 @@ Hash256 Application::init(const contracts::Genesis& genesis) {
 
 consensus::CheckResult Application::check(ByteView tx, consensus::CheckKind kind) const {
     const auto state = committed();
+    const auto view = contracts::Overlay::over(*state);  // reads the sender once
     const auto code_of = [](contracts::TxError error) { return static_cast<std::uint8_t>(error); };
     consensus::CheckResult out;
     const auto use = [&](const contracts::Tx& decoded) {
         out.sender = decoded.body.sender;
         out.nonce = decoded.body.nonce;
-        out.state_nonce = contracts::get_account(*state, out.sender).nonce;
+        out.state_nonce = contracts::get_account(view, out.sender).nonce;
         out.gas = contracts::gas_of(decoded, tx.size(), state->params());
         // Nonces beyond the state's are the mempool's matter: it knows what waits before them.
         const auto checked =
-            contracts::check_tx(*state, state->params(), decoded, tx.size(), std::max(out.nonce, out.state_nonce));
+            contracts::check_tx(view, state->params(), decoded, tx.size(), std::max(out.nonce, out.state_nonce));
         out.code = checked ? std::uint8_t{0} : code_of(checked.error());
     };
     if (kind == consensus::CheckKind::kRecheck) {
@@ -401,7 +403,7 @@ Result<void, merkle::RangeError> Application::restore(
         return Unexpected{nodes.error()};
     }
     storage::Batch batch;
-    write_restored(batch, height, chunk.slots, *std::move(nodes));
+    write_restored(batch, height, chunk.slots, *nodes);
     store_.write(batch, false);
     return {};
 }

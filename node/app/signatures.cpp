@@ -18,17 +18,17 @@ constexpr std::size_t kThreadSignatures = 16;
 
 }  // namespace
 
-bool VerifiedSignatures::contains(const Hash256& tx) const {
-    const std::lock_guard lock(mutex_);
-    return recent_.contains(tx) || older_.contains(tx);
-}
-
 void VerifiedSignatures::add(const Hash256& tx) {
     const std::lock_guard lock(mutex_);
     if (recent_.size() >= kGeneration) {
         older_ = std::exchange(recent_, {});
     }
     recent_.insert(tx);
+}
+
+bool VerifiedSignatures::take(const Hash256& tx) {
+    const std::lock_guard lock(mutex_);
+    return recent_.erase(tx) + older_.erase(tx) > 0;
 }
 
 std::optional<crypto::PublicKey> SignatureVerifier::find(const AccountId& signer) const {
@@ -60,12 +60,11 @@ std::vector<bool> find_signed(
     VerifiedSignatures& verified
 ) {
     std::vector<bool> out(txs.size());
-    std::vector<std::pair<std::size_t, Hash256>> unknown;
+    std::vector<std::size_t> unknown;
     for (std::size_t i = 0; i < txs.size(); ++i) {
-        const Hash256 hash = contracts::tx_hash(txs[i]);
-        out[i] = verified.contains(hash);
+        out[i] = verified.take(contracts::tx_hash(txs[i]));
         if (!out[i]) {
-            unknown.emplace_back(i, hash);
+            unknown.push_back(i);
         }
     }
     const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
@@ -74,7 +73,7 @@ std::vector<bool> find_signed(
     std::vector<char> is_signed(unknown.size());
     const auto verify = [&](std::size_t part) {
         for (std::size_t k = unknown.size() * part / parts; k < unknown.size() * (part + 1) / parts; ++k) {
-            is_signed[k] = contracts::is_signed(txs[unknown[k].first], params, std::cref(verifier)) ? 1 : 0;
+            is_signed[k] = contracts::is_signed(txs[unknown[k]], params, std::cref(verifier)) ? 1 : 0;
         }
     };
     std::vector<std::jthread> threads;
@@ -86,10 +85,7 @@ std::vector<bool> find_signed(
     }
     threads.clear();
     for (std::size_t k = 0; k < unknown.size(); ++k) {
-        if (is_signed[k] != 0) {
-            out[unknown[k].first] = true;
-            verified.add(unknown[k].second);
-        }
+        out[unknown[k]] = is_signed[k] != 0;
     }
     return out;
 }

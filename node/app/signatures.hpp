@@ -10,19 +10,21 @@
 #include <contracts/params/params.hpp>
 #include <core/base/bytes.hpp>
 #include <core/crypto/keys.hpp>
-#include <node/app/seeded_hash.hpp>
+#include <consensus/seeded_hash.hpp>
 
 namespace assay::node {
 
-/// Transactions whose signatures have been verified here, by hash. Whether a transaction is signed depends on its bytes
-/// alone, so a block may rest on what a mempool's check found. Holds the last few hundred thousand. Thread-safe.
+/// Transactions whose signatures have been verified here and that no block has had yet, by hash. Whether a transaction is
+/// signed depends on its bytes alone, so a block may rest on what a mempool's check found. Holds the last few hundred
+/// thousand. Thread-safe.
 class VerifiedSignatures {
   public:
-    bool contains(const Hash256& tx) const;
     void add(const Hash256& tx);
+    /// Whether it is there; afterwards it is not.
+    bool take(const Hash256& tx);
 
   private:
-    mutable std::mutex mutex_;
+    std::mutex mutex_;
     consensus::HashSet recent_;
     consensus::HashSet older_;  ///< what recent_ was when it was full
 };
@@ -37,11 +39,11 @@ class SignatureVerifier {
     std::optional<crypto::PublicKey> find(const AccountId& signer) const;
 
     mutable std::mutex mutex_;
-    mutable std::unordered_map<AccountId, crypto::PublicKey, SeededHash> keys_;  ///< of valid signatures
+    mutable std::unordered_map<AccountId, crypto::PublicKey, consensus::SeededHash> keys_;  ///< of valid signatures
 };
 
-/// For each transaction whether it is signed (contracts::is_signed), or false where that has not been found out. Those
-/// that `verified` does not have are verified on all cores, and added.
+/// For each transaction of a block whether it is signed (contracts::is_signed), or false where that has not been found
+/// out. Takes from `verified` what it has of them; the others, if there are many, are verified on all cores.
 std::vector<bool> find_signed(
     const std::vector<Bytes>& txs,
     const contracts::Params& params,

@@ -11,7 +11,7 @@
 #include <contracts/chain/state.hpp>
 #include <core/base/bytes.hpp>
 #include <core/base/integers.hpp>
-#include <node/app/seeded_hash.hpp>
+#include <consensus/seeded_hash.hpp>
 
 namespace assay::node {
 
@@ -39,7 +39,7 @@ class StateCache {
         mutable std::mutex mutex;
         Height height;
         std::size_t bytes = 0;
-        std::unordered_map<Bytes, std::optional<Bytes>, SeededHash> slots;
+        std::unordered_map<Bytes, std::optional<Bytes>, consensus::SeededHash> slots;
     };
     static std::size_t part_of(const Bytes& key);
     void put(Part& part, const Bytes& key, const std::optional<Bytes>& value) const;

@@ -111,9 +111,9 @@ Hash256 write_state(
     const contracts::Changes& changes,
     merkle::NodeCache* nodes
 ) {
-    auto update = merkle::update_tree(TreeReader(snapshot), base, height.value, changes, nodes);
-    for (auto& [key, node] : update.nodes) {
-        batch.put(Column::kTree, merkle::to_key(key), std::move(node));
+    const auto update = merkle::update_tree(TreeReader(snapshot), base, height.value, changes, nodes);
+    for (const auto& [key, node] : update.nodes) {
+        batch.put(Column::kTree, merkle::to_key(key), node);
     }
     Stale stale;
     for (const merkle::NodeKey& key : update.stale) {
@@ -124,9 +124,9 @@ Hash256 write_state(
         stale.slots.push_back(hash);
         batch.put(Column::kValues, value_key(hash, height), codec::encode(Written{key, value}));
         if (value) {
-            batch.put(Column::kState, to_bytes(hash), codec::encode(Slot{key, *value}));
+            batch.put(Column::kState, hash.view(), codec::encode(Slot{key, *value}));
         } else {
-            batch.erase(Column::kState, to_bytes(hash));
+            batch.erase(Column::kState, hash.view());
         }
     }
     if (base) {
@@ -177,15 +177,15 @@ void write_restored(
     storage::Batch& batch,
     Height height,
     const std::vector<Slot>& slots,
-    std::vector<std::pair<merkle::NodeKey, Bytes>> nodes
+    const std::vector<std::pair<merkle::NodeKey, Bytes>>& nodes
 ) {
     for (const Slot& slot : slots) {
         const Hash256 hash = crypto::sha256(slot.key);
         batch.put(Column::kValues, value_key(hash, height), codec::encode(Written{slot.key, slot.value}));
-        batch.put(Column::kState, to_bytes(hash), codec::encode(slot));
+        batch.put(Column::kState, hash.view(), codec::encode(slot));
     }
-    for (auto& [key, node] : nodes) {
-        batch.put(Column::kTree, merkle::to_key(key), std::move(node));
+    for (const auto& [key, node] : nodes) {
+        batch.put(Column::kTree, merkle::to_key(key), node);
     }
 }
 

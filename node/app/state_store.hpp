@@ -85,7 +85,7 @@ void write_restored(
     storage::Batch& batch,
     Height height,
     const std::vector<snapshot::Slot>& slots,
-    std::vector<std::pair<merkle::NodeKey, Bytes>> nodes
+    const std::vector<std::pair<merkle::NodeKey, Bytes>>& nodes
 );
 
 /// A database that is being filled with a snapshot says so until it is whole: it holds no state then.

@@ -142,8 +142,8 @@ void index_block(
     const contracts::BlockOutcome& outcome,
     const std::vector<RefereeTime>& referee
 ) {
-    const auto put = [&batch](Bytes key, const auto& value) {
-        batch.put(storage::Column::kHistory, std::move(key), codec::encode(value));
+    const auto put = [&batch](const Bytes& key, const auto& value) {
+        batch.put(storage::Column::kHistory, key, codec::encode(value));
     };
     put(with_number(make_key(Kind::kReceipts), block.height.value), outcome.receipts);
 

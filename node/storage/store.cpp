@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <array>
-#include <tuple>
 #include <utility>
 
 #include <rocksdb/db.h>
 #include <rocksdb/env.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/options.h>
+#include <rocksdb/slice_transform.h>
 #include <rocksdb/table.h>
 #include <rocksdb/utilities/table_properties_collectors.h>
 #include <rocksdb/write_batch.h>
@@ -38,27 +38,10 @@ void check(const rocksdb::Status& status, const char* what) {
     }
 }
 
-/// By column and key, so that each is inserted near the one before it. Of two changes to a key the later one stays so.
-std::vector<const Batch::Change*> in_order(const Batch& batch) {
-    std::vector<const Batch::Change*> out;
-    out.reserve(batch.changes().size());
-    for (const Batch::Change& change : batch.changes()) {
-        out.push_back(&change);
-    }
-    std::stable_sort(out.begin(), out.end(), [](const Batch::Change* a, const Batch::Change* b) {
-        return std::tie(a->column, a->key) < std::tie(b->column, b->key);
-    });
-    return out;
-}
-
 /// At most what RocksDB makes of `batch`, so that it is not moved while it grows.
 std::size_t size_of(const Batch& batch) {
     constexpr std::size_t kChangeBytes = 16;  // a tag, the column, two lengths
-    std::size_t bytes = kChangeBytes;
-    for (const Batch::Change& change : batch.changes()) {
-        bytes += kChangeBytes + change.key.size() + (change.value ? change.value->size() : 0);
-    }
-    return bytes;
+    return kChangeBytes * (1 + batch.count()) + batch.size_bytes();
 }
 
 rocksdb::ColumnFamilyOptions make_column_options(const StoreOptions& store) {
@@ -72,6 +55,8 @@ rocksdb::ColumnFamilyOptions make_column_options(const StoreOptions& store) {
     if (store.write_buffer_bytes != 0) {
         options.write_buffer_size = store.write_buffer_bytes;
     }
+    // One place to begin the search at, where the key before was inserted: a batch is in the order of its keys.
+    options.memtable_insert_with_hint_prefix_extractor.reset(rocksdb::NewCappedPrefixTransform(0));
     rocksdb::BlockBasedTableOptions table;
     table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
     table.format_version = 5;
@@ -81,6 +66,46 @@ rocksdb::ColumnFamilyOptions make_column_options(const StoreOptions& store) {
 }
 
 }  // namespace
+
+void Batch::add(Column column, ByteView key, ByteView value, bool erases) {
+    ASSERT(std::in_range<std::uint32_t>(key.size()) && std::in_range<std::uint32_t>(value.size()));
+    places_[static_cast<std::size_t>(column)].push_back({
+        .offset = bytes_.size(),
+        .key_size = static_cast<std::uint32_t>(key.size()),
+        .value_size = static_cast<std::uint32_t>(value.size()),
+        .erases = erases,
+    });
+    append(bytes_, key);
+    append(bytes_, value);
+}
+
+Batch::Change Batch::at(const Place& place) const {
+    const ByteView both = ByteView(bytes_).subspan(place.offset, std::size_t{place.key_size} + place.value_size);
+    return {
+        .key = both.first(place.key_size),
+        .value = place.erases ? std::nullopt : std::optional(both.subspan(place.key_size)),
+    };
+}
+
+std::vector<Batch::Change> Batch::in_order(Column column) const {
+    std::vector<Change> out;
+    out.reserve(places_[static_cast<std::size_t>(column)].size());
+    for (const Place& place : places_[static_cast<std::size_t>(column)]) {
+        out.push_back(at(place));
+    }
+    std::stable_sort(out.begin(), out.end(), [](const Change& a, const Change& b) {
+        return to_slice(a.key).compare(to_slice(b.key)) < 0;
+    });
+    return out;
+}
+
+std::size_t Batch::count() const {
+    std::size_t count = 0;
+    for (const auto& places : places_) {
+        count += places.size();
+    }
+    return count;
+}
 
 struct Store::Impl {
     std::unique_ptr<rocksdb::Env> env;
@@ -193,17 +218,19 @@ void Store::write(const Batch& batch, bool sync) {
     rocksdb::WriteBatch out(size_of(batch), 0, kProtectionBytesPerKey, 0);
     // Failed until the database says otherwise: a write that throws on the way is a failed one too.
     impl_->failed = true;
-    for (const Batch::Change* const ordered : in_order(batch)) {
-        const Batch::Change& change = *ordered;
-        rocksdb::ColumnFamilyHandle* const column = impl_->handle(change.column);
-        check(
-            change.value ? out.Put(column, to_slice(change.key), to_slice(*change.value))
-                         : out.Delete(column, to_slice(change.key)),
-            "collect"
-        );
+    for (std::size_t i = 0; i < kColumnCount; ++i) {
+        const auto column = static_cast<Column>(i);
+        rocksdb::ColumnFamilyHandle* const handle = impl_->handle(column);
+        // Each key is inserted near the one before it.
+        for (const Batch::Change& change : batch.in_order(column)) {
+            check(
+                change.value ? out.Put(handle, to_slice(change.key), to_slice(*change.value))
+                             : out.Delete(handle, to_slice(change.key)),
+                "collect"
+            );
+        }
     }
     rocksdb::WriteOptions options;
-    options.memtable_insert_hint_per_batch = true;
     options.sync = sync && impl_->write_ahead_log;
     options.disableWAL = !impl_->write_ahead_log;
     check(impl_->db->Write(options, &out), "write");

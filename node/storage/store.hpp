@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -32,20 +33,34 @@ enum class Column : std::uint8_t {
 };
 inline constexpr std::size_t kColumnCount = 6;
 
-/// A set of changes that becomes visible and durable whole or not at all.
+/// A set of changes that becomes visible and durable whole or not at all. Keys and values lie in one piece of memory.
 class Batch {
   public:
+    void put(Column column, ByteView key, ByteView value) { add(column, key, value, false); }
+    void erase(Column column, ByteView key) { add(column, key, {}, true); }
+
     struct Change {
-        Column column = Column::kMeta;
-        Bytes key;
-        std::optional<Bytes> value;  ///< nullopt erases
+        ByteView key;
+        std::optional<ByteView> value;  ///< nullopt erases
     };
-    void put(Column column, Bytes key, Bytes value) { changes_.push_back({column, std::move(key), std::move(value)}); }
-    void erase(Column column, Bytes key) { changes_.push_back({column, std::move(key), std::nullopt}); }
-    const std::vector<Change>& changes() const { return changes_; }
+    /// The changes of `column` by key, the later of two with one key after the earlier. Until the next put or erase.
+    std::vector<Change> in_order(Column column) const;
+    std::size_t count() const;
+    /// Of all keys and values.
+    std::size_t size_bytes() const { return bytes_.size(); }
 
   private:
-    std::vector<Change> changes_;
+    struct Place {
+        std::size_t offset = 0;
+        std::uint32_t key_size = 0;
+        std::uint32_t value_size = 0;
+        bool erases = false;
+    };
+    void add(Column column, ByteView key, ByteView value, bool erases);
+    Change at(const Place& place) const;
+
+    Bytes bytes_;
+    std::array<std::vector<Place>, kColumnCount> places_;
 };
 
 struct Entry {

@@ -69,21 +69,13 @@ void append_big_endian(Bytes& out, std::uint64_t number) {
     }
 }
 
-std::uint64_t size_of(const storage::Batch& batch) {
-    std::uint64_t bytes = 0;
-    for (const auto& change : batch.changes()) {
-        bytes += change.key.size() + (change.value ? change.value->size() : 0);
-    }
-    return bytes;
-}
-
 /// What a node's columns get for a version of the state.
 void put_slots(storage::Batch& batch, std::uint64_t version, const contracts::Changes& changes) {
     for (const auto& [slot, value] : changes) {
         const Bytes hash = to_bytes(crypto::sha256(slot));
         Bytes key = hash;
         append_big_endian(key, version);
-        batch.put(Column::kValues, std::move(key), codec::encode(node::Written{slot, value}));
+        batch.put(Column::kValues, key, codec::encode(node::Written{slot, value}));
         if (value) {
             batch.put(Column::kState, hash, codec::encode(snapshot::Slot{slot, *value}));
         } else {
@@ -166,7 +158,7 @@ class GrownState {
             Bytes key;
             append_big_endian(key, version_ + 1);
             append(key, merkle::to_key(stale));
-            batch.put(Column::kStale, std::move(key), {});
+            batch.put(Column::kStale, key, {});
         }
         put_slots(batch, version_ + 1, outcome.changes);
         store_->write(batch, false);
@@ -183,7 +175,7 @@ class GrownState {
         return {
             .slots_read = per_tx(slots.reads.count), .nodes_read = per_tx(nodes.reads.count),
             .nodes_written = per_tx(update.nodes.size()), .hashes = per_tx(update.hashes),
-            .bytes_read = per_tx(slots.reads.bytes + nodes.reads.bytes), .bytes_written = per_tx(size_of(batch)),
+            .bytes_read = per_tx(slots.reads.bytes + nodes.reads.bytes), .bytes_written = per_tx(batch.size_bytes()),
             .execute_us = per_tx((executed - start) * 1e6), .tree_us = per_tx((hashed - executed) * 1e6),
             .write_us = per_tx((written - hashed) * 1e6),
             .cpu_us = per_tx(cpu_s * 1e6)};

@@ -96,6 +96,22 @@ TEST_CASE("a recheck that refuses a transaction drops what followed it of that s
     CHECK_FALSE(refusal(pool, toy_tx(1, 1)).has_value());
 }
 
+TEST_CASE("a block in another order than the pool, with transactions that it does not have, drops its own") {
+    ToyMachine machine;
+    Mempool pool(machine, {});
+    for (const Bytes& tx : {toy_tx(1, 0), toy_tx(2, 0), toy_tx(3, 0), toy_tx(1, 1)}) {
+        CHECK_FALSE(refusal(pool, tx).has_value());
+    }
+    const std::vector<Bytes> block{toy_tx(1, 0), toy_tx(3, 0), toy_tx(4, 0), toy_tx(2, 0, 0, 9)};
+    run_block(machine, block);
+    pool.update(block);
+    // Sender 2 used the nonce of what waited here for something else.
+    CHECK(pool.candidates(1'000) == std::vector<Bytes>{toy_tx(1, 1)});
+    CHECK(pool.size().bytes == 4);
+    CHECK_FALSE(pool.contains(contracts::tx_hash(toy_tx(3, 0))));
+    CHECK(pool.next_nonce(toy_sender(1)) == 2);
+}
+
 TEST_CASE("against random submissions and blocks the pool holds what a plain model holds") {
     for (std::uint32_t seed = 1; seed <= 20; ++seed) {
         CAPTURE(seed);

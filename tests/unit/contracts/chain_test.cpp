@@ -174,6 +174,37 @@ TEST_CASE("STA-3: what a failed transaction wrote is gone, and equal values are 
     CHECK(lower.net_changes().empty());
 }
 
+TEST_CASE("STA-3: an overlay asks the state below for a slot once") {
+    struct Counting final : StateView {
+        std::optional<Bytes> get(const Bytes& key) const override {
+            ++reads;
+            return key == keys::params() ? std::optional(Bytes{1}) : std::nullopt;
+        }
+        mutable int reads = 0;
+    };
+    const Counting base;
+    Overlay state = Overlay::over(base);
+    for (int i = 0; i < 2; ++i) {
+        CHECK(state.get(keys::params()) == Bytes{1});
+        CHECK_FALSE(state.get(keys::waiting()).has_value());
+    }
+    CHECK(base.reads == 2);
+    CHECK(state.changes().empty());
+    state.put(keys::waiting(), {2});
+    state.erase(keys::params());
+    CHECK(state.get(keys::waiting()) == Bytes{2});
+    CHECK_FALSE(state.get(keys::params()).has_value());
+    CHECK(state.net_changes().size() == 2);
+    CHECK(base.reads == 2);
+    // What is written before it was read is compared with the base all the same.
+    state.put(keys::params(), {1});
+    state.erase(keys::waiting());
+    state.erase(keys::supply());
+    CHECK(state.changes().size() == 3);
+    CHECK(state.net_changes().empty());
+    CHECK(base.reads == 3);
+}
+
 TEST_CASE("STA-4: what the rules remember of a task goes when the task ends") {
     Chain chain;
     const TaskId id = chain.challenge_task();

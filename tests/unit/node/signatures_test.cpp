@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <core/crypto/keys.hpp>
+#include <contracts/chain/chain.hpp>
 
 using namespace assay;
 using namespace assay::node;
@@ -26,5 +27,35 @@ TEST_CASE("ENC-2: a verifier that knows the signer says what one without memory 
         CHECK(verifier(one.account(), message, good));
         CHECK(verifier(two.account(), message, two.sign(message)));
         CHECK_FALSE(verifier(one.account(), Bytes(168, 8), good));
+    }
+}
+
+TEST_CASE("what a check verified is taken by the block that has it, and everything else is verified") {
+    const auto key = crypto::SecretKey::generate();
+    const SignatureVerifier verifier{};
+    VerifiedSignatures verified;
+    std::vector<Bytes> txs;
+    for (std::uint64_t nonce = 0; nonce < 100; ++nonce) {
+        contracts::TxBody body{
+            .chain_id = "toy",
+            .sender = key.account(),
+            .nonce = nonce,
+            .fee = {1},
+            .action = contracts::Transfer{.to = key.account(), .amount = {1}}};
+        contracts::Tx tx = contracts::sign_tx(std::move(body), key);
+        tx.signature.data.back() ^= nonce % 3 == 0 ? 1U : 0U;
+        txs.push_back(codec::encode(tx));
+    }
+    // Of the forged ones, some are claimed to have been verified: that is what is believed.
+    for (std::size_t i = 0; i < txs.size(); i += 2) {
+        verified.add(contracts::tx_hash(txs[i]));
+    }
+    const auto first = find_signed(txs, {}, verifier, verified);
+    const auto second = find_signed(txs, {}, verifier, verified);
+    for (std::size_t i = 0; i < txs.size(); ++i) {
+        CAPTURE(i);
+        CHECK(first[i] == (i % 2 == 0 || i % 3 != 0));
+        CHECK(second[i] == (i % 3 != 0));
+        CHECK_FALSE(verified.take(contracts::tx_hash(txs[i])));
     }
 }

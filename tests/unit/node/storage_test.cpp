@@ -54,15 +54,15 @@ std::uint64_t number_in(const Store& store) {
 TEST_CASE("reads, scans and the last entry until a key see one moment") {
     Store store("/memory", {.in_memory = true, .write_ahead_log = true, .fault = {}});
     Batch batch;
-    batch.put(Column::kValues, key("a1"), {1});
-    batch.put(Column::kValues, key("a3"), {3});
-    batch.put(Column::kValues, key("b1"), {9});
+    batch.put(Column::kValues, key("a1"), Bytes{1});
+    batch.put(Column::kValues, key("a3"), Bytes{3});
+    batch.put(Column::kValues, key("b1"), Bytes{9});
     batch.put(Column::kState, key("a1"), {});
     store.write(batch, true);
     const auto before = store.snapshot();
     Batch change;
     change.erase(Column::kValues, key("a1"));
-    change.put(Column::kValues, key("a2"), {2});
+    change.put(Column::kValues, key("a2"), Bytes{2});
     store.write(change, false);
     const auto after = store.snapshot();
 
@@ -77,6 +77,27 @@ TEST_CASE("reads, scans and the last entry until a key see one moment") {
     CHECK(before->last_until(Column::kValues, key("a"), key("a2"))->value == Bytes{1});
     CHECK_FALSE(after->last_until(Column::kValues, key("a"), key("a1")).has_value());
     CHECK_FALSE(after->last_until(Column::kValues, key("c"), key("c9")).has_value());
+}
+
+TEST_CASE("of several changes to a key in one batch the last one counts, whatever lies between them") {
+    Store store("/memory", {.in_memory = true, .write_ahead_log = true, .fault = {}});
+    Batch batch;
+    for (const char* const name : {"b", "a", "c"}) {
+        batch.put(Column::kState, key(name), Bytes{1});
+        batch.put(Column::kTree, key(name), Bytes{2});
+    }
+    batch.erase(Column::kState, key("a"));
+    batch.erase(Column::kState, key("b"));
+    batch.put(Column::kState, key("b"), Bytes{3});
+    batch.put(Column::kState, key("c"), {});
+    CHECK(batch.count() == 10);
+    CHECK(batch.size_bytes() == 10 + 7);
+    store.write(batch, false);
+    const auto snapshot = store.snapshot();
+    CHECK_FALSE(snapshot->get(Column::kState, key("a")).has_value());
+    CHECK(snapshot->get(Column::kState, key("b")) == Bytes{3});
+    CHECK(snapshot->get(Column::kState, key("c")) == Bytes{});
+    CHECK(snapshot->get(Column::kTree, key("a")) == Bytes{2});
 }
 
 TEST_CASE("what was written is there after reopening, also without a sync") {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <node/app/seeded_hash.hpp>
+#include <consensus/seeded_hash.hpp>
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,7 @@
 
 #include <core/crypto/random.hpp>
 
-namespace assay::node {
+namespace assay::consensus {
 namespace {
 
 __extension__ using Wide = unsigned __int128;
@@ -33,7 +33,7 @@ const std::array<std::uint64_t, 2>& seed() {
 
 }  // namespace
 
-std::size_t SeededHash::operator()(ByteView bytes) const noexcept {
+std::size_t SeededHash::operator()(ByteView bytes) const {
     const auto& [start, factor] = seed();
     std::uint64_t hash = fold(start ^ bytes.size(), factor);
     while (!bytes.empty()) {
@@ -46,4 +46,4 @@ std::size_t SeededHash::operator()(ByteView bytes) const noexcept {
     return hash;
 }
 
-}  // namespace assay::node
+}  // namespace assay::consensus
