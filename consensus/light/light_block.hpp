@@ -6,8 +6,8 @@
 #include <vector>
 
 #include <core/base/bytes.hpp>
+#include <core/base/fields.hpp>
 #include <core/base/integers.hpp>
-#include <core/codec/fields.hpp>
 
 /// What CometBFT v0.38 signs of a block, in plain structs: enough to know, without executing anything, that a chain's
 /// validators agreed on a state. Hashes that may be empty are byte strings.
@@ -17,7 +17,7 @@ struct Timestamp {
     std::int64_t seconds = 0;  ///< since 1970, UTC
     std::int32_t nanos = 0;
     bool operator==(const Timestamp&) const = default;
-    static constexpr auto fields() { return codec::Fields<&Timestamp::seconds, &Timestamp::nanos>{}; }
+    static constexpr auto fields() { return Fields<&Timestamp::seconds, &Timestamp::nanos>{}; }
 };
 
 struct BlockId {
@@ -25,7 +25,7 @@ struct BlockId {
     std::uint32_t parts = 0;
     Bytes parts_hash;
     bool operator==(const BlockId&) const = default;
-    static constexpr auto fields() { return codec::Fields<&BlockId::hash, &BlockId::parts, &BlockId::parts_hash>{}; }
+    static constexpr auto fields() { return Fields<&BlockId::hash, &BlockId::parts, &BlockId::parts_hash>{}; }
 };
 
 struct Header {
@@ -46,7 +46,7 @@ struct Header {
     Bytes proposer_address;
     bool operator==(const Header&) const = default;
     static constexpr auto fields() {
-        return codec::Fields<
+        return Fields<
             &Header::block_version, &Header::app_version, &Header::chain_id, &Header::height, &Header::time,
             &Header::last_block_id, &Header::last_commit_hash, &Header::data_hash, &Header::validators_hash,
             &Header::next_validators_hash, &Header::consensus_hash, &Header::app_hash, &Header::last_results_hash,
@@ -64,7 +64,7 @@ struct CommitSignature {
     Bytes signature;
     bool operator==(const CommitSignature&) const = default;
     static constexpr auto fields() {
-        return codec::Fields<
+        return Fields<
             &CommitSignature::flag, &CommitSignature::validator_address, &CommitSignature::time,
             &CommitSignature::signature>{};
     }
@@ -77,7 +77,7 @@ struct Commit {
     std::vector<CommitSignature> signatures;  ///< one for each validator, in the set's order
     bool operator==(const Commit&) const = default;
     static constexpr auto fields() {
-        return codec::Fields<&Commit::height, &Commit::round, &Commit::block_id, &Commit::signatures>{};
+        return Fields<&Commit::height, &Commit::round, &Commit::block_id, &Commit::signatures>{};
     }
 };
 
@@ -85,7 +85,7 @@ struct Validator {
     Bytes public_key;  ///< ed25519, 32 bytes
     std::uint64_t power = 0;
     bool operator==(const Validator&) const = default;
-    static constexpr auto fields() { return codec::Fields<&Validator::public_key, &Validator::power>{}; }
+    static constexpr auto fields() { return Fields<&Validator::public_key, &Validator::power>{}; }
 };
 
 struct LightBlock {
@@ -94,7 +94,7 @@ struct LightBlock {
     std::vector<Validator> validators;
     bool operator==(const LightBlock&) const = default;
     static constexpr auto fields() {
-        return codec::Fields<&LightBlock::header, &LightBlock::commit, &LightBlock::validators>{};
+        return Fields<&LightBlock::header, &LightBlock::commit, &LightBlock::validators>{};
     }
 };
 

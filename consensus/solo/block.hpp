@@ -7,8 +7,8 @@
 #include <vector>
 
 #include <core/base/bytes.hpp>
+#include <core/base/fields.hpp>
 #include <core/base/integers.hpp>
-#include <core/codec/fields.hpp>
 #include <core/crypto/keys.hpp>
 #include <contracts/chain/transaction.hpp>
 
@@ -24,7 +24,7 @@ struct BlockHeader {
     Hash256 app_hash;           ///< of the state after the parent (for block 1: of genesis)
     AccountId proposer;
     static constexpr auto fields() {
-        return codec::Fields<
+        return Fields<
             &BlockHeader::chain_id, &BlockHeader::height, &BlockHeader::time_ms, &BlockHeader::parent,
             &BlockHeader::txs_root, &BlockHeader::app_hash, &BlockHeader::proposer>{};
     }
@@ -34,7 +34,7 @@ struct Block {
     BlockHeader header;
     Signature signature;  ///< BIP-340 by the proposer over block_hash
     std::vector<Bytes> txs;
-    static constexpr auto fields() { return codec::Fields<&Block::header, &Block::signature, &Block::txs>{}; }
+    static constexpr auto fields() { return Fields<&Block::header, &Block::signature, &Block::txs>{}; }
 };
 
 /// "assay/block" over Borsh(header).

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include <core/base/bytes.hpp>
+#include <core/base/fields.hpp>
 #include <core/base/integers.hpp>
-#include <core/codec/fields.hpp>
 #include <consensus/solo/block.hpp>
 
 namespace assay::solo {
@@ -25,7 +25,7 @@ class BlockLogError : public std::runtime_error {
 struct LogRecord {
     Block block;
     Hash256 app_hash;  ///< of the state after the block
-    static constexpr auto fields() { return codec::Fields<&LogRecord::block, &LogRecord::app_hash>{}; }
+    static constexpr auto fields() { return Fields<&LogRecord::block, &LogRecord::app_hash>{}; }
 };
 
 /// What opening found after the last whole record.

@@ -23,7 +23,7 @@ struct DisputeName {
     AccountId challenger;
     std::optional<DisputedVerdict> verdict;
     static constexpr auto fields() {
-        return codec::Fields<
+        return Fields<
             &DisputeName::task, &DisputeName::segment, &DisputeName::challenger, &DisputeName::verdict>{};
     }
 };
@@ -32,7 +32,7 @@ struct ProfileDisputeName {
     DisputeName dispute;
     DisputedProfile profile;
     static constexpr auto fields() {
-        return codec::Fields<&ProfileDisputeName::dispute, &ProfileDisputeName::profile>{};
+        return Fields<&ProfileDisputeName::dispute, &ProfileDisputeName::profile>{};
     }
 };
 

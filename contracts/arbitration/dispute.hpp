@@ -5,8 +5,8 @@
 #include <optional>
 
 #include <core/base/bytes.hpp>
+#include <core/base/fields.hpp>
 #include <core/base/integers.hpp>
-#include <core/codec/fields.hpp>
 #include <contracts/chain/transaction.hpp>
 #include <contracts/tasks/task.hpp>
 #include <verifier/trace/narrowing.hpp>
@@ -32,7 +32,7 @@ struct DisputedVerdict {
     VerdictPart part = VerdictPart::kProbe;
     bool operator==(const DisputedVerdict&) const = default;
     static constexpr auto fields() {
-        return codec::Fields<&DisputedVerdict::verifier, &DisputedVerdict::is_second, &DisputedVerdict::part>{};
+        return Fields<&DisputedVerdict::verifier, &DisputedVerdict::is_second, &DisputedVerdict::part>{};
     }
 };
 
@@ -41,7 +41,7 @@ struct DisputedProfile {
     AccountId profiler;
     ProfilePart part = ProfilePart::kStart;
     bool operator==(const DisputedProfile&) const = default;
-    static constexpr auto fields() { return codec::Fields<&DisputedProfile::profiler, &DisputedProfile::part>{}; }
+    static constexpr auto fields() { return Fields<&DisputedProfile::profiler, &DisputedProfile::part>{}; }
 };
 
 /// One dispute between a responder and a challenger over one segment: over the solver's claim of it, over a
@@ -71,7 +71,7 @@ struct Dispute {
     std::optional<DisputedVerdict> verdict;  ///< what is disputed; the solver's segment without either
     std::optional<DisputedProfile> profile;
     static constexpr auto fields() {
-        return codec::Fields<
+        return Fields<
             &Dispute::id, &Dispute::task, &Dispute::segment, &Dispute::responder, &Dispute::challenger,
             &Dispute::challenger_role, &Dispute::challenger_bond, &Dispute::state, &Dispute::reason, &Dispute::claim,
             &Dispute::position, &Dispute::opened_at, &Dispute::ended_at, &Dispute::responder_clock,

@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include <core/base/bytes.hpp>
+#include <core/base/fields.hpp>
 #include <core/base/integers.hpp>
-#include <core/codec/fields.hpp>
 #include <contracts/chain/transaction.hpp>
 
 namespace assay::contracts {
@@ -28,7 +28,7 @@ struct Challenge {
     Height opened_at;
     Height deadline;
     static constexpr auto fields() {
-        return codec::Fields<
+        return Fields<
             &Challenge::id, &Challenge::task, &Challenge::checkpoint, &Challenge::tensor, &Challenge::tile,
             &Challenge::challenger, &Challenge::challenger_role, &Challenge::bond, &Challenge::state,
             &Challenge::opened_at, &Challenge::deadline>{};

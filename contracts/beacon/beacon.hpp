@@ -6,8 +6,8 @@
 #include <vector>
 
 #include <core/base/bytes.hpp>
+#include <core/base/fields.hpp>
 #include <core/base/integers.hpp>
-#include <core/codec/fields.hpp>
 #include <contracts/chain/transaction.hpp>
 
 /// The records of the beacon: who contributes to it, and the round that is open (BCN rules).
@@ -21,7 +21,7 @@ struct Seat {
     Amount bond;          ///< still locked
     bool operator==(const Seat&) const = default;
     static constexpr auto fields() {
-        return codec::Fields<&Seat::account, &Seat::commitment, &Seat::committed_at, &Seat::bond>{};
+        return Fields<&Seat::account, &Seat::commitment, &Seat::committed_at, &Seat::bond>{};
     }
 };
 
@@ -29,7 +29,7 @@ struct Contribution {
     AccountId account;
     Hash256 secret;
     bool operator==(const Contribution&) const = default;
-    static constexpr auto fields() { return codec::Fields<&Contribution::account, &Contribution::secret>{}; }
+    static constexpr auto fields() { return Fields<&Contribution::account, &Contribution::secret>{}; }
 };
 
 /// A round that waits for its contributions.
@@ -39,7 +39,7 @@ struct Round {
     std::vector<Contribution> contributions;  ///< in the order of their accounts, not of their arrival
     bool operator==(const Round&) const = default;
     static constexpr auto fields() {
-        return codec::Fields<&Round::opened_at, &Round::block_hash, &Round::contributions>{};
+        return Fields<&Round::opened_at, &Round::block_hash, &Round::contributions>{};
     }
 };
 
@@ -51,7 +51,7 @@ struct Beacon {
     std::optional<Round> round;       ///< the open one
     bool operator==(const Beacon&) const = default;
     static constexpr auto fields() {
-        return codec::Fields<&Beacon::rounds, &Beacon::seed, &Beacon::withheld, &Beacon::seats, &Beacon::round>{};
+        return Fields<&Beacon::rounds, &Beacon::seed, &Beacon::withheld, &Beacon::seats, &Beacon::round>{};
     }
 };
 
@@ -62,7 +62,7 @@ struct Candidate {
     std::uint32_t hardware_class = 0;  ///< of its machine as verifier, where that matters (HW-4)
     bool operator==(const Candidate&) const = default;
     static constexpr auto fields() {
-        return codec::Fields<&Candidate::account, &Candidate::weight, &Candidate::hardware_class>{};
+        return Fields<&Candidate::account, &Candidate::weight, &Candidate::hardware_class>{};
     }
 };
 
@@ -71,7 +71,7 @@ struct WaitingTask {
     TaskId task;
     std::uint32_t solver_class = 0;
     bool operator==(const WaitingTask&) const = default;
-    static constexpr auto fields() { return codec::Fields<&WaitingTask::task, &WaitingTask::solver_class>{}; }
+    static constexpr auto fields() { return Fields<&WaitingTask::task, &WaitingTask::solver_class>{}; }
 };
 
 /// BCN-4: what a round draws for and from, fixed when it opens: before anybody can know its seed.
@@ -80,7 +80,7 @@ struct Drawing {
     std::vector<Candidate> verifiers;
     std::vector<Candidate> whistleblowers;
     static constexpr auto fields() {
-        return codec::Fields<&Drawing::tasks, &Drawing::verifiers, &Drawing::whistleblowers>{};
+        return Fields<&Drawing::tasks, &Drawing::verifiers, &Drawing::whistleblowers>{};
     }
 };
 

@@ -25,7 +25,7 @@ struct SeedName {
     Hash256 block_hash;
     std::vector<Contribution> contributions;
     static constexpr auto fields() {
-        return codec::Fields<&SeedName::previous, &SeedName::number, &SeedName::block_hash, &SeedName::contributions>{};
+        return Fields<&SeedName::previous, &SeedName::number, &SeedName::block_hash, &SeedName::contributions>{};
     }
 };
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include <core/base/bytes.hpp>
+#include <core/base/fields.hpp>
 #include <core/base/integers.hpp>
 #include <core/base/result.hpp>
-#include <core/codec/fields.hpp>
 #include <core/crypto/keys.hpp>
 #include <contracts/chain/state.hpp>
 #include <contracts/chain/transaction.hpp>
@@ -25,7 +25,7 @@ struct GenesisValidator {
     ConsensusKey key;
     Amount stake;  ///< besides the account's balance
     static constexpr auto fields() {
-        return codec::Fields<&GenesisValidator::account, &GenesisValidator::key, &GenesisValidator::stake>{};
+        return Fields<&GenesisValidator::account, &GenesisValidator::key, &GenesisValidator::stake>{};
     }
 };
 
@@ -35,7 +35,7 @@ struct Genesis {
     std::map<AccountId, Amount> balances;
     std::vector<GenesisValidator> validators{};
     static constexpr auto fields() {
-        return codec::Fields<&Genesis::chain_id, &Genesis::params, &Genesis::balances, &Genesis::validators>{};
+        return Fields<&Genesis::chain_id, &Genesis::params, &Genesis::balances, &Genesis::validators>{};
     }
 };
 
@@ -68,7 +68,7 @@ struct Receipt {
     std::optional<TaskId> task;  ///< the task that it is about, when there is one
     std::uint64_t gas = 0;       ///< GAS-1: the same whatever became of it
     static constexpr auto fields() {
-        return codec::Fields<
+        return Fields<
             &Receipt::tx, &Receipt::code, &Receipt::action, &Receipt::sender, &Receipt::task, &Receipt::gas>{};
     }
 };

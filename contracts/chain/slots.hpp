@@ -6,8 +6,8 @@
 #include <vector>
 
 #include <core/base/bytes.hpp>
+#include <core/base/fields.hpp>
 #include <core/base/integers.hpp>
-#include <core/codec/fields.hpp>
 #include <contracts/chain/overlay.hpp>
 #include <contracts/chain/state.hpp>
 
@@ -60,7 +60,7 @@ struct Due {
     Hash256 id;                ///< the task, dispute or challenge; the account of an unbonding
     Role role = Role::kSolver; ///< of an unbonding
     bool operator==(const Due&) const = default;
-    static constexpr auto fields() { return codec::Fields<&Due::kind, &Due::id, &Due::role>{}; }
+    static constexpr auto fields() { return Fields<&Due::kind, &Due::id, &Due::role>{}; }
 };
 
 /// What the rules remember of a task that is not over, besides its public record (STA-4).
@@ -71,7 +71,7 @@ struct Docket {
     std::vector<DisputeId> disputes;      ///< open ones, in order of opening
     std::vector<ChallengeId> challenges;  ///< likewise
     static constexpr auto fields() {
-        return codec::Fields<
+        return Fields<
             &Docket::lapsed, &Docket::draw_after, &Docket::suspended, &Docket::disputes, &Docket::challenges>{};
     }
 };
@@ -81,14 +81,14 @@ inline constexpr std::size_t kMaxLapsed = 32;
 struct Lineage {
     std::optional<TaskId> first_child;
     std::optional<TaskId> next_sibling;
-    static constexpr auto fields() { return codec::Fields<&Lineage::first_child, &Lineage::next_sibling>{}; }
+    static constexpr auto fields() { return Fields<&Lineage::first_child, &Lineage::next_sibling>{}; }
 };
 
 /// LIN-4: `task`, its later siblings and their descendants are to be marked with `ancestor`.
 struct Taint {
     TaskId task;
     TaskId ancestor;
-    static constexpr auto fields() { return codec::Fields<&Taint::task, &Taint::ancestor>{}; }
+    static constexpr auto fields() { return Fields<&Taint::task, &Taint::ancestor>{}; }
 };
 
 Params get_params(const StateView& view);

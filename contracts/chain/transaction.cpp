@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <core/codec/fields.hpp>
+#include <core/base/fields.hpp>
 #include <contracts/chain/transaction.hpp>
 
 #include <utility>
@@ -12,7 +12,7 @@ namespace {
 struct TaskName {
     AccountId sender;
     std::uint64_t nonce = 0;
-    static constexpr auto fields() { return codec::Fields<&TaskName::sender, &TaskName::nonce>{}; }
+    static constexpr auto fields() { return Fields<&TaskName::sender, &TaskName::nonce>{}; }
 };
 
 struct VerdictName {
@@ -21,7 +21,7 @@ struct VerdictName {
     AccountId verifier;
     VerdictOpening opening;
     static constexpr auto fields() {
-        return codec::Fields<
+        return Fields<
             &VerdictName::task, &VerdictName::segment, &VerdictName::verifier, &VerdictName::opening>{};
     }
 };
@@ -32,7 +32,7 @@ struct ProfileName {
     ProfileReport report;
     Hash256 salt;
     static constexpr auto fields() {
-        return codec::Fields<&ProfileName::task, &ProfileName::profiler, &ProfileName::report, &ProfileName::salt>{};
+        return Fields<&ProfileName::task, &ProfileName::profiler, &ProfileName::report, &ProfileName::salt>{};
     }
 };
 

@@ -37,7 +37,7 @@ struct ArtifactRef {
     std::string location;
     bool operator==(const ArtifactRef&) const = default;
     static constexpr auto fields() {
-        return codec::Fields<&ArtifactRef::sha256, &ArtifactRef::size_bytes, &ArtifactRef::location>{};
+        return Fields<&ArtifactRef::sha256, &ArtifactRef::size_bytes, &ArtifactRef::location>{};
     }
 };
 inline constexpr std::size_t kMaxLocationBytes = 256;
@@ -52,7 +52,7 @@ struct DistanceCommitment {
     Hash256 root;  ///< Merkle root of node_hash over it
     std::uint32_t nodes = 0;
     bool operator==(const DistanceCommitment&) const = default;
-    static constexpr auto fields() { return codec::Fields<&DistanceCommitment::root, &DistanceCommitment::nodes>{}; }
+    static constexpr auto fields() { return Fields<&DistanceCommitment::root, &DistanceCommitment::nodes>{}; }
 };
 
 /// How a task's final state is scored on data that it is not trained on (EVL-1).
@@ -63,7 +63,7 @@ struct EvaluationCommitment {
     ArtifactRef data;         ///< safetensors with that tensor as "rows"
     bool operator==(const EvaluationCommitment&) const = default;
     static constexpr auto fields() {
-        return codec::Fields<
+        return Fields<
             &EvaluationCommitment::graph_root, &EvaluationCommitment::nodes, &EvaluationCommitment::holdout,
             &EvaluationCommitment::data>{};
     }
@@ -74,7 +74,7 @@ struct Evaluation {
     Hash256 tensors_root;     ///< Merkle root over the commitments of the tensors of the last checkpoint
     std::uint32_t score = 0;  ///< bits of an f32: the mean loss on the hold-out set
     bool operator==(const Evaluation&) const = default;
-    static constexpr auto fields() { return codec::Fields<&Evaluation::tensors_root, &Evaluation::score>{}; }
+    static constexpr auto fields() { return Fields<&Evaluation::tensors_root, &Evaluation::score>{}; }
 };
 
 /// What a submitter asks for. Segment 0 is the initialisation; segment i > 0 covers `checkpoint_interval` steps.
@@ -99,7 +99,7 @@ struct TaskSpec {
     std::optional<EvaluationCommitment> evaluation;
     bool operator==(const TaskSpec&) const = default;
     static constexpr auto fields() {
-        return codec::Fields<
+        return Fields<
             &TaskSpec::title, &TaskSpec::program, &TaskSpec::program_artifact, &TaskSpec::dataset_root,
             &TaskSpec::dataset_artifact, &TaskSpec::initial_artifact, &TaskSpec::seed, &TaskSpec::steps,
             &TaskSpec::checkpoint_interval, &TaskSpec::reward, &TaskSpec::verification_fee, &TaskSpec::training_blocks,
@@ -113,25 +113,25 @@ inline constexpr std::uint32_t kMaxSegments = 1'024;
 struct Transfer {  // ledger
     AccountId to;
     Amount amount;
-    static constexpr auto fields() { return codec::Fields<&Transfer::to, &Transfer::amount>{}; }
+    static constexpr auto fields() { return Fields<&Transfer::to, &Transfer::amount>{}; }
 };
 struct Bond {  // stake
     Role role = Role::kSolver;
     Amount amount;
-    static constexpr auto fields() { return codec::Fields<&Bond::role, &Bond::amount>{}; }
+    static constexpr auto fields() { return Fields<&Bond::role, &Bond::amount>{}; }
 };
 struct Unbond {  // stake
     Role role = Role::kSolver;
     Amount amount;
-    static constexpr auto fields() { return codec::Fields<&Unbond::role, &Unbond::amount>{}; }
+    static constexpr auto fields() { return Fields<&Unbond::role, &Unbond::amount>{}; }
 };
 struct SubmitTask {  // tasks; the task's id is task_id(sender, nonce)
     TaskSpec spec;
-    static constexpr auto fields() { return codec::Fields<&SubmitTask::spec>{}; }
+    static constexpr auto fields() { return Fields<&SubmitTask::spec>{}; }
 };
 struct AcceptTask {
     TaskId task;
-    static constexpr auto fields() { return codec::Fields<&AcceptTask::task>{}; }
+    static constexpr auto fields() { return Fields<&AcceptTask::task>{}; }
 };
 struct PostCheckpoint {  // checkpoint i is the state after segment i; posted in order from 0
     TaskId task;
@@ -139,25 +139,25 @@ struct PostCheckpoint {  // checkpoint i is the state after segment i; posted in
     Hash256 state_root;
     ArtifactRef artifact;  ///< safetensors of the state
     static constexpr auto fields() {
-        return codec::Fields<
+        return Fields<
             &PostCheckpoint::task, &PostCheckpoint::index, &PostCheckpoint::state_root, &PostCheckpoint::artifact>{};
     }
 };
 struct CompleteTask {
     TaskId task;
     std::optional<Evaluation> evaluation = std::nullopt;  ///< exactly when the spec asks for one
-    static constexpr auto fields() { return codec::Fields<&CompleteTask::task, &CompleteTask::evaluation>{}; }
+    static constexpr auto fields() { return Fields<&CompleteTask::task, &CompleteTask::evaluation>{}; }
 };
 struct CancelTask {  // by the submitter, before a solver has accepted
     TaskId task;
-    static constexpr auto fields() { return codec::Fields<&CancelTask::task>{}; }
+    static constexpr auto fields() { return Fields<&CancelTask::task>{}; }
 };
 struct CommitVerdict {  // verification
     TaskId task;
     std::uint32_t segment = 0;
     Hash256 commitment;  ///< verdict_commitment(...)
     static constexpr auto fields() {
-        return codec::Fields<&CommitVerdict::task, &CommitVerdict::segment, &CommitVerdict::commitment>{};
+        return Fields<&CommitVerdict::task, &CommitVerdict::segment, &CommitVerdict::commitment>{};
     }
 };
 /// What a verifier says of a segment that it replayed.
@@ -172,7 +172,7 @@ struct Verdict {
     std::optional<std::uint32_t> diverged_after = std::nullopt;
     bool operator==(const Verdict&) const = default;
     static constexpr auto fields() {
-        return codec::Fields<
+        return Fields<
             &Verdict::end_root, &Verdict::probe_root, &Verdict::measurement, &Verdict::diverged_after>{};
     }
 };
@@ -181,7 +181,7 @@ struct PublishVerdict {  // an end root other than the solver's opens a dispute 
     std::uint32_t segment = 0;
     Verdict verdict;  ///< the true one, or with the decoy root in the probe root's place when it is forced (VER-11)
     static constexpr auto fields() {
-        return codec::Fields<&PublishVerdict::task, &PublishVerdict::segment, &PublishVerdict::verdict>{};
+        return Fields<&PublishVerdict::task, &PublishVerdict::segment, &PublishVerdict::verdict>{};
     }
 };
 struct OpenDispute {  // arbitration; anyone with free verifier or whistleblower stake
@@ -189,7 +189,7 @@ struct OpenDispute {  // arbitration; anyone with free verifier or whistleblower
     std::uint32_t segment = 0;
     Role role = Role::kWhistleblower;  ///< whose stake the challenger's bond is locked in
     static constexpr auto fields() {
-        return codec::Fields<&OpenDispute::task, &OpenDispute::segment, &OpenDispute::role>{};
+        return Fields<&OpenDispute::task, &OpenDispute::segment, &OpenDispute::role>{};
     }
 };
 struct RevealMove {
@@ -197,7 +197,7 @@ struct RevealMove {
     std::uint32_t round = 0;  ///< position.rounds; a move made for another round is refused
     std::vector<Hash256> children;
     static constexpr auto fields() {
-        return codec::Fields<&RevealMove::dispute, &RevealMove::round, &RevealMove::children>{};
+        return Fields<&RevealMove::dispute, &RevealMove::round, &RevealMove::children>{};
     }
 };
 struct SelectMove {
@@ -205,13 +205,13 @@ struct SelectMove {
     std::uint32_t round = 0;
     trace::Selection selection;
     static constexpr auto fields() {
-        return codec::Fields<&SelectMove::dispute, &SelectMove::round, &SelectMove::selection>{};
+        return Fields<&SelectMove::dispute, &SelectMove::round, &SelectMove::selection>{};
     }
 };
 struct ProveMove {
     DisputeId dispute;
     trace::Proof proof;
-    static constexpr auto fields() { return codec::Fields<&ProveMove::dispute, &ProveMove::proof>{}; }
+    static constexpr auto fields() { return Fields<&ProveMove::dispute, &ProveMove::proof>{}; }
 };
 struct ChallengeAvailability {  // availability; "show tile `tile` of tensor `tensor` of checkpoint `checkpoint`"
     TaskId task;
@@ -220,7 +220,7 @@ struct ChallengeAvailability {  // availability; "show tile `tile` of tensor `te
     std::uint64_t tile = 0;
     Role role = Role::kVerifier;  ///< whose stake the challenger's bond is locked in
     static constexpr auto fields() {
-        return codec::Fields<
+        return Fields<
             &ChallengeAvailability::task, &ChallengeAvailability::checkpoint, &ChallengeAvailability::tensor,
             &ChallengeAvailability::tile, &ChallengeAvailability::role>{};
     }
@@ -230,7 +230,7 @@ struct ServeChunk {  // the answer: the tile, with its path to the checkpoint's 
     canonical::TensorType type;
     trace::TileOpening opening;
     static constexpr auto fields() {
-        return codec::Fields<&ServeChunk::challenge, &ServeChunk::type, &ServeChunk::opening>{};
+        return Fields<&ServeChunk::challenge, &ServeChunk::type, &ServeChunk::opening>{};
     }
 };
 
@@ -241,7 +241,7 @@ struct DeclareDivergence {  // tasks, by the solver: a step of the next segment 
     ArtifactRef artifact;         ///< safetensors of that state
     trace::StateOpening opening;  ///< a tile of it with a value that is not finite
     static constexpr auto fields() {
-        return codec::Fields<
+        return Fields<
             &DeclareDivergence::task, &DeclareDivergence::step, &DeclareDivergence::state_root,
             &DeclareDivergence::artifact, &DeclareDivergence::opening>{};
     }
@@ -254,7 +254,7 @@ struct VerdictOpening {
     Hash256 salt;
     bool operator==(const VerdictOpening&) const = default;
     static constexpr auto fields() {
-        return codec::Fields<&VerdictOpening::verdict, &VerdictOpening::decoy_root, &VerdictOpening::salt>{};
+        return Fields<&VerdictOpening::verdict, &VerdictOpening::decoy_root, &VerdictOpening::salt>{};
     }
 };
 struct DiscloseVerdict {  // verification; after the challenge window, or when the verdict is challenged
@@ -262,7 +262,7 @@ struct DiscloseVerdict {  // verification; after the challenge window, or when t
     std::uint32_t segment = 0;
     VerdictOpening opening;
     static constexpr auto fields() {
-        return codec::Fields<&DiscloseVerdict::task, &DiscloseVerdict::segment, &DiscloseVerdict::opening>{};
+        return Fields<&DiscloseVerdict::task, &DiscloseVerdict::segment, &DiscloseVerdict::opening>{};
     }
 };
 /// What of a verdict is disputed.
@@ -280,7 +280,7 @@ struct ChallengeVerdict {  // arbitration; "the `part` that `verifier` published
     VerdictPart part = VerdictPart::kProbe;
     std::optional<MeasuredRoots> roots = std::nullopt;  ///< exactly with a measurement
     static constexpr auto fields() {
-        return codec::Fields<
+        return Fields<
             &ChallengeVerdict::task, &ChallengeVerdict::segment, &ChallengeVerdict::verifier, &ChallengeVerdict::role,
             &ChallengeVerdict::part, &ChallengeVerdict::roots>{};
     }
@@ -294,7 +294,7 @@ struct ProfileSegment {
     trace::Measurement measurement;  ///< of the native state against the replayed one
     bool operator==(const ProfileSegment&) const = default;
     static constexpr auto fields() {
-        return codec::Fields<
+        return Fields<
             &ProfileSegment::native_root, &ProfileSegment::native, &ProfileSegment::replayed_root,
             &ProfileSegment::measurement>{};
     }
@@ -307,7 +307,7 @@ struct ProfileReport {
     trace::Measurement reference;   ///< of that state against the one under the task's seed
     bool operator==(const ProfileReport&) const = default;
     static constexpr auto fields() {
-        return codec::Fields<
+        return Fields<
             &ProfileReport::start_root, &ProfileReport::segments, &ProfileReport::reference_root,
             &ProfileReport::reference>{};
     }
@@ -317,14 +317,14 @@ inline constexpr std::uint32_t kMaxProfileSegments = 8;
 struct CommitProfile {  // profiling
     TaskId task;
     Hash256 commitment;  ///< profile_commitment(...)
-    static constexpr auto fields() { return codec::Fields<&CommitProfile::task, &CommitProfile::commitment>{}; }
+    static constexpr auto fields() { return Fields<&CommitProfile::task, &CommitProfile::commitment>{}; }
 };
 struct PublishProfile {
     TaskId task;
     ProfileReport report;
     Hash256 salt;
     static constexpr auto fields() {
-        return codec::Fields<&PublishProfile::task, &PublishProfile::report, &PublishProfile::salt>{};
+        return Fields<&PublishProfile::task, &PublishProfile::report, &PublishProfile::salt>{};
     }
 };
 /// What of a profile is disputed.
@@ -350,7 +350,7 @@ struct ChallengeProfile {  // "the `part` of the report that `profiler` publishe
     std::uint32_t segment = 0;           ///< from 1; 0 where the part is not of a segment
     std::optional<MeasuredRoots> roots;  ///< exactly with a measurement
     static constexpr auto fields() {
-        return codec::Fields<
+        return Fields<
             &ChallengeProfile::task, &ChallengeProfile::profiler, &ChallengeProfile::role, &ChallengeProfile::part,
             &ChallengeProfile::segment, &ChallengeProfile::roots>{};
     }
@@ -358,10 +358,10 @@ struct ChallengeProfile {  // "the `part` of the report that `profiler` publishe
 
 struct RegisterValidator {  // validators; the sender's validator stake is what votes with this key
     ConsensusKey key;
-    static constexpr auto fields() { return codec::Fields<&RegisterValidator::key>{}; }
+    static constexpr auto fields() { return Fields<&RegisterValidator::key>{}; }
 };
 struct Unjail {  // validators; back into the set after a penalty
-    static constexpr auto fields() { return codec::Fields<>{}; }
+    static constexpr auto fields() { return Fields<>{}; }
 };
 
 /// Stake: "my machine for this role is of that class"; what it scores is the sender's own statement (HW-2).
@@ -370,21 +370,21 @@ struct RegisterHardware {
     std::uint32_t hardware_class = 0;  ///< 0: of none
     std::uint64_t score = 0;
     static constexpr auto fields() {
-        return codec::Fields<&RegisterHardware::role, &RegisterHardware::hardware_class, &RegisterHardware::score>{};
+        return Fields<&RegisterHardware::role, &RegisterHardware::hardware_class, &RegisterHardware::score>{};
     }
 };
 
 struct JoinBeacon {  // beacon; a seat among its contributors
     Hash256 commitment;  ///< beacon_commitment(...) to the secret of the next round
-    static constexpr auto fields() { return codec::Fields<&JoinBeacon::commitment>{}; }
+    static constexpr auto fields() { return Fields<&JoinBeacon::commitment>{}; }
 };
 struct Contribute {
     Hash256 secret;  ///< what was committed to
     Hash256 next;    ///< the commitment for the round after this one
-    static constexpr auto fields() { return codec::Fields<&Contribute::secret, &Contribute::next>{}; }
+    static constexpr auto fields() { return Fields<&Contribute::secret, &Contribute::next>{}; }
 };
 struct LeaveBeacon {  // by a contributor that owes no secret; its bond comes back
-    static constexpr auto fields() { return codec::Fields<>{}; }
+    static constexpr auto fields() { return Fields<>{}; }
 };
 
 using Action = std::variant<
@@ -403,13 +403,13 @@ struct TxBody {
     Amount fee;
     Action action;
     static constexpr auto fields() {
-        return codec::Fields<&TxBody::chain_id, &TxBody::sender, &TxBody::nonce, &TxBody::fee, &TxBody::action>{};
+        return Fields<&TxBody::chain_id, &TxBody::sender, &TxBody::nonce, &TxBody::fee, &TxBody::action>{};
     }
 };
 struct Tx {
     TxBody body;
     Signature signature;
-    static constexpr auto fields() { return codec::Fields<&Tx::body, &Tx::signature>{}; }
+    static constexpr auto fields() { return Fields<&Tx::body, &Tx::signature>{}; }
 };
 
 /// TX-3: what the sender signs: "assay/tx" over Borsh(body).

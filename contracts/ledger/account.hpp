@@ -3,15 +3,15 @@
 
 #include <cstdint>
 
+#include <core/base/fields.hpp>
 #include <core/base/integers.hpp>
-#include <core/codec/fields.hpp>
 
 namespace assay::contracts {
 
 struct Account {
     Amount balance;
     std::uint64_t nonce = 0;
-    static constexpr auto fields() { return codec::Fields<&Account::balance, &Account::nonce>{}; }
+    static constexpr auto fields() { return Fields<&Account::balance, &Account::nonce>{}; }
 };
 
 /// The money that is nobody's: LED-1 says genesis supply = every balance + stake + escrow + treasury + burned.
@@ -19,7 +19,7 @@ struct Supply {
     Amount genesis;
     Amount burned;
     Amount treasury;
-    static constexpr auto fields() { return codec::Fields<&Supply::genesis, &Supply::burned, &Supply::treasury>{}; }
+    static constexpr auto fields() { return Fields<&Supply::genesis, &Supply::burned, &Supply::treasury>{}; }
 };
 
 }  // namespace assay::contracts

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include <core/base/fields.hpp>
 #include <core/base/integers.hpp>
-#include <core/codec/fields.hpp>
 
 /// The numbers that the rules leave open; set at genesis, part of the state (PAR rules). Spans are in blocks.
 namespace assay::contracts {
@@ -17,7 +17,7 @@ struct HardwareClass {
     std::string name;
     std::uint64_t least_score = 0;
     bool operator==(const HardwareClass&) const = default;
-    static constexpr auto fields() { return codec::Fields<&HardwareClass::name, &HardwareClass::least_score>{}; }
+    static constexpr auto fields() { return Fields<&HardwareClass::name, &HardwareClass::least_score>{}; }
 };
 
 struct Params {
@@ -94,7 +94,7 @@ struct Params {
 
     bool operator==(const Params&) const = default;
     static constexpr auto fields() {
-        return codec::Fields<
+        return Fields<
             &Params::fee_base, &Params::fee_per_byte, &Params::tx_size_max, &Params::block_size_max,
             &Params::block_gas_max, &Params::solver_bond, &Params::verifier_bond, &Params::challenger_bond,
             &Params::unbonding_blocks, &Params::verifiers_per_segment, &Params::segments_checked,

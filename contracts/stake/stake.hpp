@@ -5,8 +5,8 @@
 #include <vector>
 
 #include <core/base/bytes.hpp>
+#include <core/base/fields.hpp>
 #include <core/base/integers.hpp>
-#include <core/codec/fields.hpp>
 #include <contracts/chain/transaction.hpp>
 
 namespace assay::contracts {
@@ -14,7 +14,7 @@ namespace assay::contracts {
 struct Unbonding {
     Amount amount;
     Height release_at;
-    static constexpr auto fields() { return codec::Fields<&Unbonding::amount, &Unbonding::release_at>{}; }
+    static constexpr auto fields() { return Fields<&Unbonding::amount, &Unbonding::release_at>{}; }
 };
 
 /// An account's stake in one role (STK rules). Free stake can be locked by duties or unbonded; locked stake can be
@@ -23,7 +23,7 @@ struct Stake {
     Amount free;
     Amount locked;
     std::vector<Unbonding> unbonding;  ///< at most kMaxUnbondings
-    static constexpr auto fields() { return codec::Fields<&Stake::free, &Stake::locked, &Stake::unbonding>{}; }
+    static constexpr auto fields() { return Fields<&Stake::free, &Stake::locked, &Stake::unbonding>{}; }
 };
 inline constexpr std::size_t kMaxUnbondings = 16;
 
@@ -33,7 +33,7 @@ struct Hardware {
     std::uint64_t score = 0;
     Height registered_at;
     static constexpr auto fields() {
-        return codec::Fields<&Hardware::hardware_class, &Hardware::score, &Hardware::registered_at>{};
+        return Fields<&Hardware::hardware_class, &Hardware::score, &Hardware::registered_at>{};
     }
 };
 

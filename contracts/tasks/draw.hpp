@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <core/base/bytes.hpp>
-#include <core/codec/fields.hpp>
+#include <core/base/fields.hpp>
 #include <contracts/beacon/beacon.hpp>
 #include <contracts/chain/context.hpp>
 
@@ -27,7 +27,7 @@ struct DrawName {
     std::uint32_t segment = 0;
     std::uint32_t index = 0;
     static constexpr auto fields() {
-        return codec::Fields<&DrawName::task, &DrawName::kind, &DrawName::segment, &DrawName::index>{};
+        return Fields<&DrawName::task, &DrawName::kind, &DrawName::segment, &DrawName::index>{};
     }
 };
 

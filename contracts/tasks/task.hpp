@@ -7,8 +7,8 @@
 #include <vector>
 
 #include <core/base/bytes.hpp>
+#include <core/base/fields.hpp>
 #include <core/base/integers.hpp>
-#include <core/codec/fields.hpp>
 #include <contracts/chain/transaction.hpp>
 
 /// The records of the state that are about tasks, as stored and as proven to auditors.
@@ -43,7 +43,7 @@ struct Checkpoint {
     ArtifactRef artifact;
     Height height;
     static constexpr auto fields() {
-        return codec::Fields<&Checkpoint::state_root, &Checkpoint::artifact, &Checkpoint::height>{};
+        return Fields<&Checkpoint::state_root, &Checkpoint::artifact, &Checkpoint::height>{};
     }
 };
 
@@ -74,7 +74,7 @@ struct Assignment {
     std::optional<trace::Measurement> measurement;   ///< VER-17; as published
     std::optional<std::uint32_t> diverged_after;
     static constexpr auto fields() {
-        return codec::Fields<
+        return Fields<
             &Assignment::segment, &Assignment::verifier, &Assignment::status, &Assignment::commitment,
             &Assignment::end_root, &Assignment::bond, &Assignment::probe, &Assignment::probe_root, &Assignment::forced,
             &Assignment::watchers, &Assignment::measurement, &Assignment::diverged_after>{};
@@ -108,7 +108,7 @@ struct Profile {
     Hash256 commitment;
     Amount bond;  ///< still locked
     static constexpr auto fields() {
-        return codec::Fields<&Profile::profiler, &Profile::status, &Profile::commitment, &Profile::bond>{};
+        return Fields<&Profile::profiler, &Profile::status, &Profile::commitment, &Profile::bond>{};
     }
 };
 
@@ -117,7 +117,7 @@ struct Distances {
     trace::Relative parameters = 0;
     trace::Relative other = 0;
     bool operator==(const Distances&) const = default;
-    static constexpr auto fields() { return codec::Fields<&Distances::parameters, &Distances::other>{}; }
+    static constexpr auto fields() { return Fields<&Distances::parameters, &Distances::other>{}; }
 };
 
 /// What a task has in tolerance mode.
@@ -130,7 +130,7 @@ struct Tolerance {
     std::optional<Distances> reference;  ///< d_ref
     std::uint64_t sketch_seed = 0;     ///< VER-17: of the verdicts' measurements; drawn with the verifiers
     static constexpr auto fields() {
-        return codec::Fields<
+        return Fields<
             &Tolerance::phase, &Tolerance::profiles, &Tolerance::reference_seed, &Tolerance::profile_seed,
             &Tolerance::threshold, &Tolerance::reference, &Tolerance::sketch_seed>{};
     }
@@ -161,7 +161,7 @@ struct Task {
     std::optional<Tolerance> tolerance;  ///< exactly in tolerance mode
     std::optional<Evaluation> evaluation;  ///< EVL-4; of a completed task that asks for one and did not diverge
     static constexpr auto fields() {
-        return codec::Fields<
+        return Fields<
             &Task::id, &Task::submitter, &Task::spec, &Task::state, &Task::submitted_at, &Task::deadline, &Task::solver,
             &Task::escrow, &Task::solver_bond, &Task::checkpoints, &Task::diverged_at, &Task::assignments,
             &Task::open_disputes, &Task::open_challenges, &Task::history_count, &Task::history_root, &Task::lottery,
@@ -232,39 +232,39 @@ constexpr bool is_valid(ProfilingOutcome o) {
 const char* to_string(ProfilingOutcome outcome) noexcept;
 
 namespace history {
-struct Submitted { Amount escrow; static constexpr auto fields() { return codec::Fields<&Submitted::escrow>{}; } };
-struct SolverDrawn { AccountId solver; static constexpr auto fields() { return codec::Fields<&SolverDrawn::solver>{}; } };
-struct Accepted { Amount bond; static constexpr auto fields() { return codec::Fields<&Accepted::bond>{}; } };
+struct Submitted { Amount escrow; static constexpr auto fields() { return Fields<&Submitted::escrow>{}; } };
+struct SolverDrawn { AccountId solver; static constexpr auto fields() { return Fields<&SolverDrawn::solver>{}; } };
+struct Accepted { Amount bond; static constexpr auto fields() { return Fields<&Accepted::bond>{}; } };
 struct CheckpointPosted {
     std::uint32_t index = 0;
     Hash256 state_root;
     Hash256 artifact;
     static constexpr auto fields() {
-        return codec::Fields<&CheckpointPosted::index, &CheckpointPosted::state_root, &CheckpointPosted::artifact>{};
+        return Fields<&CheckpointPosted::index, &CheckpointPosted::state_root, &CheckpointPosted::artifact>{};
     }
 };
-struct Completed { static constexpr auto fields() { return codec::Fields<>{}; } };
+struct Completed { static constexpr auto fields() { return Fields<>{}; } };
 struct VerifierDrawn {
     std::uint32_t segment = 0;
     AccountId verifier;
-    static constexpr auto fields() { return codec::Fields<&VerifierDrawn::segment, &VerifierDrawn::verifier>{}; }
+    static constexpr auto fields() { return Fields<&VerifierDrawn::segment, &VerifierDrawn::verifier>{}; }
 };
 struct VerdictCommitted {
     std::uint32_t segment = 0;
-    static constexpr auto fields() { return codec::Fields<&VerdictCommitted::segment>{}; }
+    static constexpr auto fields() { return Fields<&VerdictCommitted::segment>{}; }
 };
 struct VerdictPublished {
     std::uint32_t segment = 0;
     Verdict verdict;
     bool accepts = false;
     static constexpr auto fields() {
-        return codec::Fields<&VerdictPublished::segment, &VerdictPublished::verdict, &VerdictPublished::accepts>{};
+        return Fields<&VerdictPublished::segment, &VerdictPublished::verdict, &VerdictPublished::accepts>{};
     }
 };
 struct DisputeOpened {
     DisputeId dispute;
     std::uint32_t segment = 0;
-    static constexpr auto fields() { return codec::Fields<&DisputeOpened::dispute, &DisputeOpened::segment>{}; }
+    static constexpr auto fields() { return Fields<&DisputeOpened::dispute, &DisputeOpened::segment>{}; }
 };
 struct DisputeMoved {
     DisputeId dispute;
@@ -272,7 +272,7 @@ struct DisputeMoved {
     trace::Level level = trace::Level::kSteps;
     bool by_responder = false;
     static constexpr auto fields() {
-        return codec::Fields<
+        return Fields<
             &DisputeMoved::dispute, &DisputeMoved::round, &DisputeMoved::level, &DisputeMoved::by_responder>{};
     }
 };
@@ -281,14 +281,14 @@ struct DisputeEnded {
     bool claim_refuted = false;
     Reason reason = Reason::kLostDispute;
     static constexpr auto fields() {
-        return codec::Fields<&DisputeEnded::dispute, &DisputeEnded::claim_refuted, &DisputeEnded::reason>{};
+        return Fields<&DisputeEnded::dispute, &DisputeEnded::claim_refuted, &DisputeEnded::reason>{};
     }
 };
 struct AvailabilityChallenged {
     ChallengeId challenge;
     std::uint32_t checkpoint = 0;
     static constexpr auto fields() {
-        return codec::Fields<&AvailabilityChallenged::challenge, &AvailabilityChallenged::checkpoint>{};
+        return Fields<&AvailabilityChallenged::challenge, &AvailabilityChallenged::checkpoint>{};
     }
 };
 struct AvailabilityEnded {
@@ -296,14 +296,14 @@ struct AvailabilityEnded {
     bool served = false;
     bool moot = false;  ///< neither served nor lapsed: the task ended while it was open
     static constexpr auto fields() {
-        return codec::Fields<&AvailabilityEnded::challenge, &AvailabilityEnded::served, &AvailabilityEnded::moot>{};
+        return Fields<&AvailabilityEnded::challenge, &AvailabilityEnded::served, &AvailabilityEnded::moot>{};
     }
 };
 struct Paid {
     AccountId to;
     Amount amount;
     Reason reason = Reason::kReward;
-    static constexpr auto fields() { return codec::Fields<&Paid::to, &Paid::amount, &Paid::reason>{}; }
+    static constexpr auto fields() { return Fields<&Paid::to, &Paid::amount, &Paid::reason>{}; }
 };
 struct Slashed {
     AccountId from;
@@ -311,7 +311,7 @@ struct Slashed {
     Amount burned;  ///< the part of it that ceased to exist
     Reason reason = Reason::kLostDispute;
     static constexpr auto fields() {
-        return codec::Fields<&Slashed::from, &Slashed::amount, &Slashed::burned, &Slashed::reason>{};
+        return Fields<&Slashed::from, &Slashed::amount, &Slashed::burned, &Slashed::reason>{};
     }
 };
 struct Diverged {  // instead of checkpoint_posted
@@ -320,19 +320,19 @@ struct Diverged {  // instead of checkpoint_posted
     Hash256 state_root;
     Hash256 artifact;
     static constexpr auto fields() {
-        return codec::Fields<&Diverged::index, &Diverged::step, &Diverged::state_root, &Diverged::artifact>{};
+        return Fields<&Diverged::index, &Diverged::step, &Diverged::state_root, &Diverged::artifact>{};
     }
 };
 struct LotteryDrawn {
     Hash256 lottery;
-    static constexpr auto fields() { return codec::Fields<&LotteryDrawn::lottery>{}; }
+    static constexpr auto fields() { return Fields<&LotteryDrawn::lottery>{}; }
 };
 struct WatcherDrawn {
     std::uint32_t segment = 0;
     AccountId verifier;
     AccountId watcher;
     static constexpr auto fields() {
-        return codec::Fields<&WatcherDrawn::segment, &WatcherDrawn::verifier, &WatcherDrawn::watcher>{};
+        return Fields<&WatcherDrawn::segment, &WatcherDrawn::verifier, &WatcherDrawn::watcher>{};
     }
 };
 struct VerdictDisclosed {
@@ -341,7 +341,7 @@ struct VerdictDisclosed {
     Verdict verdict;  ///< the true one
     bool forced = false;
     static constexpr auto fields() {
-        return codec::Fields<
+        return Fields<
             &VerdictDisclosed::segment, &VerdictDisclosed::verifier, &VerdictDisclosed::verdict,
             &VerdictDisclosed::forced>{};
     }
@@ -351,21 +351,21 @@ struct VerdictChallenged {  // instead of dispute_opened
     std::uint32_t segment = 0;
     AccountId verifier;
     static constexpr auto fields() {
-        return codec::Fields<&VerdictChallenged::dispute, &VerdictChallenged::segment, &VerdictChallenged::verifier>{};
+        return Fields<&VerdictChallenged::dispute, &VerdictChallenged::segment, &VerdictChallenged::verifier>{};
     }
 };
 struct Tainted {
     TaskId ancestor;  ///< that was convicted
-    static constexpr auto fields() { return codec::Fields<&Tainted::ancestor>{}; }
+    static constexpr auto fields() { return Fields<&Tainted::ancestor>{}; }
 };
 struct ProfilerDrawn {
     AccountId profiler;
-    static constexpr auto fields() { return codec::Fields<&ProfilerDrawn::profiler>{}; }
+    static constexpr auto fields() { return Fields<&ProfilerDrawn::profiler>{}; }
 };
-struct ProfileCommitted { static constexpr auto fields() { return codec::Fields<>{}; } };
+struct ProfileCommitted { static constexpr auto fields() { return Fields<>{}; } };
 struct ProfilePublished {
     ProfileReport report;
-    static constexpr auto fields() { return codec::Fields<&ProfilePublished::report>{}; }
+    static constexpr auto fields() { return Fields<&ProfilePublished::report>{}; }
 };
 struct ProfileChallenged {  // instead of dispute_opened
     DisputeId dispute;
@@ -373,7 +373,7 @@ struct ProfileChallenged {  // instead of dispute_opened
     ProfilePart part = ProfilePart::kStart;
     std::uint32_t segment = 0;
     static constexpr auto fields() {
-        return codec::Fields<
+        return Fields<
             &ProfileChallenged::dispute, &ProfileChallenged::profiler, &ProfileChallenged::part,
             &ProfileChallenged::segment>{};
     }
@@ -383,17 +383,17 @@ struct ProfilingEnded {
     Distances threshold;  ///< zeros unless bounded
     Distances reference;
     static constexpr auto fields() {
-        return codec::Fields<&ProfilingEnded::outcome, &ProfilingEnded::threshold, &ProfilingEnded::reference>{};
+        return Fields<&ProfilingEnded::outcome, &ProfilingEnded::threshold, &ProfilingEnded::reference>{};
     }
 };
 struct Scored {  // at settlement: what the final state is worth on the hold-out set
     std::uint32_t score = 0;  ///< bits of an f32
-    static constexpr auto fields() { return codec::Fields<&Scored::score>{}; }
+    static constexpr auto fields() { return Fields<&Scored::score>{}; }
 };
 struct Withheld {  // a contributor that lost its seat (BCN-8)
     AccountId contributor;
     Amount burned;
-    static constexpr auto fields() { return codec::Fields<&Withheld::contributor, &Withheld::burned>{}; }
+    static constexpr auto fields() { return Fields<&Withheld::contributor, &Withheld::burned>{}; }
 };
 struct RoundClosed {  // the round of the beacon that what follows is drawn by (BCN-12)
     std::uint64_t round = 0;
@@ -401,13 +401,13 @@ struct RoundClosed {  // the round of the beacon that what follows is drawn by (
     std::uint32_t contributors = 0;  ///< how many secrets are in the seed
     std::vector<Withheld> withheld;
     static constexpr auto fields() {
-        return codec::Fields<
+        return Fields<
             &RoundClosed::round, &RoundClosed::seed, &RoundClosed::contributors, &RoundClosed::withheld>{};
     }
 };
 struct StateChanged {
     TaskState state = TaskState::kOpen;
-    static constexpr auto fields() { return codec::Fields<&StateChanged::state>{}; }
+    static constexpr auto fields() { return Fields<&StateChanged::state>{}; }
 };
 }  // namespace history
 
@@ -431,7 +431,7 @@ struct HistoryRecord {
     AccountId actor;
     HistoryEvent event;
     static constexpr auto fields() {
-        return codec::Fields<
+        return Fields<
             &HistoryRecord::task, &HistoryRecord::index, &HistoryRecord::height, &HistoryRecord::tx,
             &HistoryRecord::actor, &HistoryRecord::event>{};
     }

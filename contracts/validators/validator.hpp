@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include <core/base/bytes.hpp>
+#include <core/base/fields.hpp>
 #include <core/base/integers.hpp>
-#include <core/codec/fields.hpp>
 
 /// Who votes on blocks where many do (VAL rules). Under the embedded engine the same rules run and nobody asks.
 namespace assay::contracts {
@@ -25,7 +25,7 @@ struct Validator {
     bool is_banned = false;    ///< VAL-5: signed twice, and never returns
     Amount slashed;            ///< in all
     static constexpr auto fields() {
-        return codec::Fields<
+        return Fields<
             &Validator::key, &Validator::power, &Validator::missed, &Validator::jailed_until, &Validator::is_banned,
             &Validator::slashed>{};
     }

@@ -18,7 +18,7 @@ struct Ticket {
     std::uint32_t segment = 0;
     AccountId verifier;
     static constexpr auto fields() {
-        return codec::Fields<&Ticket::lottery, &Ticket::salt, &Ticket::task, &Ticket::segment, &Ticket::verifier>{};
+        return Fields<&Ticket::lottery, &Ticket::salt, &Ticket::task, &Ticket::segment, &Ticket::verifier>{};
     }
 };
 

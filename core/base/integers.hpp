@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <limits>
 
+#include <core/base/fields.hpp>
 #include <core/base/result.hpp>
-#include <core/codec/fields.hpp>
 
 namespace assay {
 
@@ -66,7 +66,7 @@ constexpr T div_ceil(T a, T b) {
 struct Amount {
     std::uint64_t grains = 0;
     constexpr auto operator<=>(const Amount&) const = default;
-    static constexpr auto fields() { return codec::Fields<&Amount::grains>{}; }
+    static constexpr auto fields() { return Fields<&Amount::grains>{}; }
 };
 
 constexpr Result<Amount, ArithmeticError> checked_add(Amount a, Amount b) {
@@ -83,7 +83,7 @@ constexpr Result<Amount, ArithmeticError> checked_sub(Amount a, Amount b) {
 struct Height {
     std::uint64_t value = 0;
     constexpr auto operator<=>(const Height&) const = default;
-    static constexpr auto fields() { return codec::Fields<&Height::value>{}; }
+    static constexpr auto fields() { return Fields<&Height::value>{}; }
 };
 
 }  // namespace assay

@@ -13,13 +13,13 @@
 #include <vector>
 
 #include <core/base/bytes.hpp>
+#include <core/base/fields.hpp>
 #include <core/base/result.hpp>
-#include <core/codec/fields.hpp>
 
 /// Borsh (borsh.io, specification 1.0): one encoding per value, little-endian, no padding.
 ///
 /// A struct takes part by naming its members once:
-///     static constexpr auto fields() { return codec::Fields<&Foo::a, &Foo::b>{}; }
+///     static constexpr auto fields() { return Fields<&Foo::a, &Foo::b>{}; }
 /// An enum class over std::uint8_t takes part by a function found by ADL that says which numbers exist:
 ///     constexpr bool is_valid(Role role) { return role >= Role::kSolver && role <= Role::kWhistleblower; }
 /// Supported: unsigned and signed integers of 8 to 64 bits, bool, std::string (UTF-8), std::vector, std::array,

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include <core/base/bytes.hpp>
+#include <core/base/fields.hpp>
 #include <core/base/result.hpp>
-#include <core/codec/fields.hpp>
 
 /// Jellyfish Merkle Tree with SHA-256: the root over all key-value pairs of the state (JMT rules; hashing as in
 /// penumbra-zone/jmt 0.12, whose vectors are tested). A pure function of node storage: it reads old nodes through
@@ -80,7 +80,7 @@ struct LeafHashes {
     Hash256 key_hash;
     Hash256 value_hash;
     constexpr auto operator<=>(const LeafHashes&) const = default;
-    static constexpr auto fields() { return codec::Fields<&LeafHashes::key_hash, &LeafHashes::value_hash>{}; }
+    static constexpr auto fields() { return Fields<&LeafHashes::key_hash, &LeafHashes::value_hash>{}; }
 };
 
 /// Inclusion when `leaf` is the key's own; exclusion when the path ends in another leaf or an empty subtree.
@@ -88,7 +88,7 @@ struct JmtProof {
     std::optional<LeafHashes> leaf;
     std::vector<Hash256> siblings;  ///< from the leaf upwards, at most 256
     bool operator==(const JmtProof&) const = default;
-    static constexpr auto fields() { return codec::Fields<&JmtProof::leaf, &JmtProof::siblings>{}; }
+    static constexpr auto fields() { return Fields<&JmtProof::leaf, &JmtProof::siblings>{}; }
 };
 
 /// The proof for `key` in the tree of `version`.

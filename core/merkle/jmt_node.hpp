@@ -7,7 +7,7 @@
 #include <variant>
 
 #include <core/base/bytes.hpp>
-#include <core/codec/fields.hpp>
+#include <core/base/fields.hpp>
 #include <core/merkle/jmt.hpp>
 
 /// What a stored node of the tree is made of; for this module's own files.
@@ -20,7 +20,7 @@ inline constexpr std::size_t kWidth = 16;
 /// No key lies below this slot.
 struct Empty {
     constexpr auto operator<=>(const Empty&) const = default;
-    static constexpr auto fields() { return codec::Fields<>{}; }
+    static constexpr auto fields() { return Fields<>{}; }
 };
 
 /// Two keys or more lie below: a node of its own, written by `version`.
@@ -28,7 +28,7 @@ struct InnerRef {
     std::uint64_t version = 0;
     Hash256 hash;
     constexpr auto operator<=>(const InnerRef&) const = default;
-    static constexpr auto fields() { return codec::Fields<&InnerRef::version, &InnerRef::hash>{}; }
+    static constexpr auto fields() { return Fields<&InnerRef::version, &InnerRef::hash>{}; }
 };
 
 /// A lone key lies in its parent's slot, so that leaves need no node.
@@ -39,7 +39,7 @@ using Child = std::variant<Empty, LeafHashes, InnerRef>;
 struct Node {
     std::array<Child, kWidth> children;
     bool operator==(const Node&) const = default;
-    static constexpr auto fields() { return codec::Fields<&Node::children>{}; }
+    static constexpr auto fields() { return Fields<&Node::children>{}; }
 };
 
 /// JMT-2: SHA-256 over the prefix and two hashes, for leaves and for inner nodes.

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include <core/base/bytes.hpp>
+#include <core/base/fields.hpp>
 #include <core/base/result.hpp>
-#include <core/codec/fields.hpp>
 #include <core/merkle/jmt.hpp>
 
 /// Parts of a tree that are proved against its root: a run of leaves, in the order of their key hashes, of which none
@@ -24,7 +24,7 @@ struct Range {
     /// Likewise right of the last leaf, for its bits that are 0. None when the range ends the tree.
     std::vector<Hash256> right;
     bool operator==(const Range&) const = default;
-    static constexpr auto fields() { return codec::Fields<&Range::leaves, &Range::left, &Range::right>{}; }
+    static constexpr auto fields() { return Fields<&Range::leaves, &Range::left, &Range::right>{}; }
 };
 
 /// At most `limit` (> 0) leaves of the tree of `version` that follow the leaf `after`, which is in the tree; from the

@@ -40,7 +40,7 @@ Bytes height_key(Height height) {
 struct Stale {
     std::vector<Bytes> nodes;    ///< keys of the tree's column
     std::vector<Hash256> slots;  ///< whose values before that height are superseded
-    static constexpr auto fields() { return codec::Fields<&Stale::nodes, &Stale::slots>{}; }
+    static constexpr auto fields() { return Fields<&Stale::nodes, &Stale::slots>{}; }
 };
 
 Bytes value_key(const Hash256& slot, Height height) {

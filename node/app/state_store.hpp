@@ -7,8 +7,8 @@
 #include <vector>
 
 #include <core/base/bytes.hpp>
+#include <core/base/fields.hpp>
 #include <core/base/integers.hpp>
-#include <core/codec/fields.hpp>
 #include <core/merkle/jmt.hpp>
 #include <contracts/chain/state.hpp>
 #include <node/snapshot/chunk.hpp>
@@ -29,7 +29,7 @@ struct Meta {
     Height first_block;  ///< and what blocks did from this one on
     Height first_history;  ///< what happened to tasks and in disputes is kept from this block on, and never pruned
     static constexpr auto fields() {
-        return codec::Fields<
+        return Fields<
             &Meta::format, &Meta::height, &Meta::app_hash, &Meta::chain_id, &Meta::genesis, &Meta::genesis_app_hash,
             &Meta::first_state, &Meta::first_block, &Meta::first_history>{};
     }
@@ -56,7 +56,7 @@ std::optional<Bytes> read_slot(const storage::Snapshot& snapshot, const Bytes& k
 struct Written {
     Bytes slot;
     std::optional<Bytes> value;  ///< nullopt: deleted
-    static constexpr auto fields() { return codec::Fields<&Written::slot, &Written::value>{}; }
+    static constexpr auto fields() { return Fields<&Written::slot, &Written::value>{}; }
 };
 /// The last that was written to the slot with this hash until the block of `height`, which is kept; nullopt when nothing
 /// was.

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include <core/base/bytes.hpp>
+#include <core/base/fields.hpp>
 #include <core/base/integers.hpp>
-#include <core/codec/fields.hpp>
 #include <consensus/state_machine.hpp>
 #include <contracts/chain/chain.hpp>
 #include <node/storage/store.hpp>
@@ -23,7 +23,7 @@ struct TxPlace {
     Height height;
     std::uint32_t index = 0;
     bool operator==(const TxPlace&) const = default;
-    static constexpr auto fields() { return codec::Fields<&TxPlace::height, &TxPlace::index>{}; }
+    static constexpr auto fields() { return Fields<&TxPlace::height, &TxPlace::index>{}; }
 };
 
 /// One move of a dispute, opening included.
@@ -33,7 +33,7 @@ struct Move {
     std::string action;
     std::uint32_t size_bytes = 0;
     static constexpr auto fields() {
-        return codec::Fields<&Move::tx, &Move::height, &Move::action, &Move::size_bytes>{};
+        return Fields<&Move::tx, &Move::height, &Move::action, &Move::size_bytes>{};
     }
 };
 
@@ -44,7 +44,7 @@ struct KeptBlock {
     AccountId proposer;
     std::vector<Bytes> txs;
     static constexpr auto fields() {
-        return codec::Fields<&KeptBlock::hash, &KeptBlock::time_ms, &KeptBlock::proposer, &KeptBlock::txs>{};
+        return Fields<&KeptBlock::hash, &KeptBlock::time_ms, &KeptBlock::proposer, &KeptBlock::txs>{};
     }
 };
 

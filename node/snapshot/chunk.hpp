@@ -6,9 +6,9 @@
 #include <vector>
 
 #include <core/base/bytes.hpp>
+#include <core/base/fields.hpp>
 #include <core/base/integers.hpp>
 #include <core/base/result.hpp>
-#include <core/codec/fields.hpp>
 #include <core/merkle/range.hpp>
 
 /// The state of one height as files that any node can check: what a snapshot is made of (CMT-12).
@@ -26,7 +26,7 @@ struct Slot {
     Bytes key;
     Bytes value;
     bool operator==(const Slot&) const = default;
-    static constexpr auto fields() { return codec::Fields<&Slot::key, &Slot::value>{}; }
+    static constexpr auto fields() { return Fields<&Slot::key, &Slot::value>{}; }
 };
 
 /// A run of slots in the order of their keys' hashes, with what proves that none is missing (merkle::Range).
@@ -35,7 +35,7 @@ struct Chunk {
     std::vector<Hash256> left;
     std::vector<Hash256> right;
     bool operator==(const Chunk&) const = default;
-    static constexpr auto fields() { return codec::Fields<&Chunk::slots, &Chunk::left, &Chunk::right>{}; }
+    static constexpr auto fields() { return Fields<&Chunk::slots, &Chunk::left, &Chunk::right>{}; }
 };
 
 /// The leaves of the tree that the chunk stands for.
@@ -49,7 +49,7 @@ struct Metadata {
     Height height;
     std::vector<Hash256> chunks;  ///< SHA-256 of each
     bool operator==(const Metadata&) const = default;
-    static constexpr auto fields() { return codec::Fields<&Metadata::height, &Metadata::chunks>{}; }
+    static constexpr auto fields() { return Fields<&Metadata::height, &Metadata::chunks>{}; }
 };
 
 /// nullopt: these bytes are no metadata, or name no chunk or too many.

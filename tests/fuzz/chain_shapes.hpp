@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include <core/codec/fields.hpp>
+#include <core/base/fields.hpp>
 #include <contracts/chain/transaction.hpp>
 
 namespace assay::fuzz {
@@ -16,14 +16,14 @@ struct ChainStep {
     std::uint8_t which = 0;
     contracts::Action action;
     static constexpr auto fields() {
-        return codec::Fields<&ChainStep::who, &ChainStep::blocks, &ChainStep::which, &ChainStep::action>{};
+        return Fields<&ChainStep::who, &ChainStep::blocks, &ChainStep::which, &ChainStep::action>{};
     }
 };
 
 struct ChainScript {
     std::uint8_t stage = 0;  ///< how far a first task has come before the script begins
     std::vector<ChainStep> steps;
-    static constexpr auto fields() { return codec::Fields<&ChainScript::stage, &ChainScript::steps>{}; }
+    static constexpr auto fields() { return Fields<&ChainScript::stage, &ChainScript::steps>{}; }
 };
 
 }  // namespace assay::fuzz

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include <core/base/bytes.hpp>
-#include <core/codec/fields.hpp>
+#include <core/base/fields.hpp>
 #include <verifier/trace/narrowing.hpp>
 #include <verifier/trace/referee.hpp>
 
@@ -17,7 +17,7 @@ struct JudgeCase {
     trace::Position position;
     trace::Proof proof;
     static constexpr auto fields() {
-        return codec::Fields<&JudgeCase::claim, &JudgeCase::position, &JudgeCase::proof>{};
+        return Fields<&JudgeCase::claim, &JudgeCase::position, &JudgeCase::proof>{};
     }
 };
 
@@ -29,7 +29,7 @@ struct DisputeScript {
     std::vector<std::uint32_t> children;
     Bytes noise;
     static constexpr auto fields() {
-        return codec::Fields<
+        return Fields<
             &DisputeScript::claim, &DisputeScript::graph, &DisputeScript::children, &DisputeScript::noise>{};
     }
 };

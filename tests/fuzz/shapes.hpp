@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <core/base/bytes.hpp>
-#include <core/codec/fields.hpp>
+#include <core/base/fields.hpp>
 #include <core/merkle/jmt.hpp>
 #include <verifier/canonical/partial.hpp>
 
@@ -20,7 +20,7 @@ struct JmtClaim {
     std::optional<Bytes> value;
     merkle::JmtProof proof;
     static constexpr auto fields() {
-        return codec::Fields<&JmtClaim::root, &JmtClaim::key, &JmtClaim::value, &JmtClaim::proof>{};
+        return Fields<&JmtClaim::root, &JmtClaim::key, &JmtClaim::value, &JmtClaim::proof>{};
     }
 };
 
@@ -38,7 +38,7 @@ struct PartialCase {
     std::optional<Bytes> row;
     Bytes pattern;
     static constexpr auto fields() {
-        return codec::Fields<
+        return Fields<
             &PartialCase::node, &PartialCase::tile, &PartialCase::partial, &PartialCase::seed, &PartialCase::step,
             &PartialCase::dataset, &PartialCase::before, &PartialCase::tiles, &PartialCase::row,
             &PartialCase::pattern>{};
@@ -55,7 +55,7 @@ struct KeystoreCase {
     Bytes ciphertext;
     std::string password;
     static constexpr auto fields() {
-        return codec::Fields<
+        return Fields<
             &KeystoreCase::account, &KeystoreCase::n, &KeystoreCase::r, &KeystoreCase::p, &KeystoreCase::salt,
             &KeystoreCase::nonce, &KeystoreCase::ciphertext, &KeystoreCase::password>{};
     }

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include <core/base/bytes.hpp>
-#include <core/codec/fields.hpp>
+#include <core/base/fields.hpp>
 #include <core/merkle/jmt.hpp>
 #include <node/snapshot/chunk.hpp>
 
@@ -17,7 +17,7 @@ struct ChunkClaim {
     std::optional<merkle::LeafHashes> after;
     snapshot::Chunk chunk;
     static constexpr auto fields() {
-        return codec::Fields<&ChunkClaim::root, &ChunkClaim::after, &ChunkClaim::chunk>{};
+        return Fields<&ChunkClaim::root, &ChunkClaim::after, &ChunkClaim::chunk>{};
     }
 };
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include <core/codec/fields.hpp>
+#include <core/base/fields.hpp>
 #include <contracts/tasks/task.hpp>
 
 namespace assay::artifacts {
@@ -17,7 +17,7 @@ struct SegmentRecords {
     std::optional<contracts::Checkpoint> before;   ///< the one before the segment; none before the initialisation
     std::optional<contracts::Checkpoint> after;    ///< what the solver claims; none of the evaluation, but a score
     static constexpr auto fields() {
-        return codec::Fields<
+        return Fields<
             &SegmentRecords::task, &SegmentRecords::segment, &SegmentRecords::before, &SegmentRecords::after>{};
     }
 };

@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
+#include <core/base/fields.hpp>
 #include <core/base/result.hpp>
-#include <core/codec/fields.hpp>
 
 /// The graph that a training step is: a list of nodes in canonical (topological) order, each one primitive with one
 /// output tensor. A node says everything about itself, the types of its inputs included, so that a referee can judge
@@ -24,7 +24,7 @@ struct Shape {
     std::uint32_t cols = 0;
     constexpr bool operator==(const Shape&) const = default;
     constexpr std::uint64_t element_count() const { return std::uint64_t{rows} * cols; }
-    static constexpr auto fields() { return codec::Fields<&Shape::rows, &Shape::cols>{}; }
+    static constexpr auto fields() { return Fields<&Shape::rows, &Shape::cols>{}; }
 };
 
 /// Where an input comes from: an earlier node of the same graph, or a tensor of the state before the step.
@@ -38,7 +38,7 @@ struct Input {
     Shape shape;
     bool operator==(const Input&) const = default;
     static constexpr auto fields() {
-        return codec::Fields<&Input::source, &Input::index, &Input::dtype, &Input::shape>{};
+        return Fields<&Input::source, &Input::index, &Input::dtype, &Input::shape>{};
     }
 };
 
@@ -50,7 +50,7 @@ struct ViewAxis {
     std::vector<std::int32_t> strides{};  ///< one for each of View::dims
     bool operator==(const ViewAxis&) const = default;
     static constexpr auto fields() {
-        return codec::Fields<&ViewAxis::size, &ViewAxis::offset, &ViewAxis::divisor, &ViewAxis::strides>{};
+        return Fields<&ViewAxis::size, &ViewAxis::offset, &ViewAxis::divisor, &ViewAxis::strides>{};
     }
 };
 
@@ -62,7 +62,7 @@ struct View {
     std::vector<std::uint32_t> dims{};
     std::vector<ViewAxis> axes{};
     bool operator==(const View&) const = default;
-    static constexpr auto fields() { return codec::Fields<&View::dims, &View::axes>{}; }
+    static constexpr auto fields() { return Fields<&View::dims, &View::axes>{}; }
 };
 inline constexpr std::size_t kMaxViewAxes = 8;
 /// Of one axis; with it no coordinate leaves an i64.
@@ -146,7 +146,7 @@ struct Node {
     std::optional<View> view{};  ///< kView only
     bool operator==(const Node&) const = default;
     static constexpr auto fields() {
-        return codec::Fields<&Node::op, &Node::dtype, &Node::shape, &Node::attributes, &Node::inputs, &Node::view>{};
+        return Fields<&Node::op, &Node::dtype, &Node::shape, &Node::attributes, &Node::inputs, &Node::view>{};
     }
 };
 
@@ -160,7 +160,7 @@ struct DatasetShape {
     std::uint64_t rows = 0;
     std::uint32_t width = 0;  ///< i32 values per row, at most kMaxRowWidth
     bool operator==(const DatasetShape&) const = default;
-    static constexpr auto fields() { return codec::Fields<&DatasetShape::rows, &DatasetShape::width>{}; }
+    static constexpr auto fields() { return Fields<&DatasetShape::rows, &DatasetShape::width>{}; }
 };
 inline constexpr std::uint32_t kMaxRowWidth = 4096;
 
@@ -191,7 +191,7 @@ struct TensorType {
     DType dtype = DType::kF32;
     Shape shape;
     bool operator==(const TensorType&) const = default;
-    static constexpr auto fields() { return codec::Fields<&TensorType::dtype, &TensorType::shape>{}; }
+    static constexpr auto fields() { return Fields<&TensorType::dtype, &TensorType::shape>{}; }
 };
 struct GraphError {
     std::uint32_t node = 0;

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include <core/base/bytes.hpp>
+#include <core/base/fields.hpp>
 #include <core/base/result.hpp>
-#include <core/codec/fields.hpp>
 #include <verifier/canonical/node.hpp>
 #include <verifier/canonical/tile.hpp>
 
@@ -56,7 +56,7 @@ std::optional<std::uint64_t> dataset_row_of(
 struct Accumulator {
     Bytes data;
     bool operator==(const Accumulator&) const = default;
-    static constexpr auto fields() { return codec::Fields<&Accumulator::data>{}; }
+    static constexpr auto fields() { return Fields<&Accumulator::data>{}; }
 };
 inline constexpr std::size_t kMaxAccumulatorBytes = 16'384;
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include <core/base/bytes.hpp>
-#include <core/codec/fields.hpp>
+#include <core/base/fields.hpp>
 #include <verifier/canonical/node.hpp>
 
 namespace assay::canonical {
@@ -33,7 +33,7 @@ struct Tile {
     DType dtype = DType::kF32;
     Bytes data;
     bool operator==(const Tile&) const = default;
-    static constexpr auto fields() { return codec::Fields<&Tile::dtype, &Tile::data>{}; }
+    static constexpr auto fields() { return Fields<&Tile::dtype, &Tile::data>{}; }
 };
 Tile make_tile(DType dtype);  ///< all zeros
 /// Whether `data` has the length that `dtype` asks for (a Tile from outside may not).

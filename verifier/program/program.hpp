@@ -26,7 +26,7 @@ struct Program {
     std::uint32_t batch_size = 0;
     canonical::DatasetShape dataset;
     static constexpr auto fields() {
-        return codec::Fields<
+        return Fields<
             &Program::state, &Program::initial, &Program::init, &Program::step, &Program::loss_node,
             &Program::batch_size, &Program::dataset>{};
     }

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include <core/codec/fields.hpp>
+#include <core/base/fields.hpp>
 #include <verifier/canonical/node.hpp>
 
 namespace assay::program {
@@ -12,7 +12,7 @@ namespace assay::program {
 struct StateTensor {
     std::string name;
     canonical::TensorType type;
-    static constexpr auto fields() { return codec::Fields<&StateTensor::name, &StateTensor::type>{}; }
+    static constexpr auto fields() { return Fields<&StateTensor::name, &StateTensor::type>{}; }
 };
 
 }  // namespace assay::program

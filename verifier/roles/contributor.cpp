@@ -13,7 +13,7 @@ namespace {
 struct SecretName {
     std::string chain_id;
     std::uint64_t round = 0;
-    static constexpr auto fields() { return codec::Fields<&SecretName::chain_id, &SecretName::round>{}; }
+    static constexpr auto fields() { return Fields<&SecretName::chain_id, &SecretName::round>{}; }
 };
 
 /// How many rounds may pass between the making of a commitment and the block that takes it.

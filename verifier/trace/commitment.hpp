@@ -6,7 +6,7 @@
 #include <vector>
 
 #include <core/base/bytes.hpp>
-#include <core/codec/fields.hpp>
+#include <core/base/fields.hpp>
 #include <core/merkle/tree.hpp>
 #include <verifier/canonical/executor.hpp>
 #include <verifier/canonical/node.hpp>
@@ -53,7 +53,7 @@ struct ProgramCommitment {
     Hash256 initial_root;
     bool operator==(const ProgramCommitment&) const = default;
     static constexpr auto fields() {
-        return codec::Fields<
+        return Fields<
             &ProgramCommitment::state_tensors, &ProgramCommitment::init_nodes, &ProgramCommitment::step_nodes,
             &ProgramCommitment::init_root, &ProgramCommitment::step_root, &ProgramCommitment::batch_size,
             &ProgramCommitment::dataset, &ProgramCommitment::initial_tensors, &ProgramCommitment::initial_root>{};

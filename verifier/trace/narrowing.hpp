@@ -7,8 +7,8 @@
 #include <vector>
 
 #include <core/base/bytes.hpp>
+#include <core/base/fields.hpp>
 #include <core/base/result.hpp>
-#include <core/codec/fields.hpp>
 #include <verifier/canonical/node.hpp>
 #include <verifier/canonical/partial.hpp>
 #include <verifier/trace/commitment.hpp>
@@ -38,7 +38,7 @@ struct Claim {
     Hash256 after;   ///< claimed state root after the last step
     bool diverges = false;  ///< the claim says that the last step diverges (NUM-6): `after` is a state that is not finite
     static constexpr auto fields() {
-        return codec::Fields<
+        return Fields<
             &Claim::program, &Claim::dataset_root, &Claim::seed, &Claim::initialisation, &Claim::first_step,
             &Claim::step_count, &Claim::before, &Claim::after, &Claim::diverges>{};
     }
@@ -90,7 +90,7 @@ struct Position {
     std::vector<Hash256> pending;
 
     static constexpr auto fields() {
-        return codec::Fields<
+        return Fields<
             &Position::level, &Position::rounds, &Position::first_step, &Position::step_count, &Position::state_before,
             &Position::state_after, &Position::trace_root, &Position::first_node, &Position::node_height,
             &Position::node_claim, &Position::node, &Position::first_tile, &Position::tile_height,
@@ -103,13 +103,13 @@ struct Position {
 struct NodeOpening {
     canonical::Node node;
     std::vector<Hash256> path;
-    static constexpr auto fields() { return codec::Fields<&NodeOpening::node, &NodeOpening::path>{}; }
+    static constexpr auto fields() { return Fields<&NodeOpening::node, &NodeOpening::path>{}; }
 };
 
 struct Selection {
     std::uint32_t child = 0;
     std::optional<NodeOpening> node;  ///< exactly when the selection ends kNodes: the program's node
-    static constexpr auto fields() { return codec::Fields<&Selection::child, &Selection::node>{}; }
+    static constexpr auto fields() { return Fields<&Selection::child, &Selection::node>{}; }
 };
 
 enum class [[nodiscard]] MoveError : std::uint8_t {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include <core/base/bytes.hpp>
-#include <core/codec/fields.hpp>
+#include <core/base/fields.hpp>
 #include <verifier/canonical/node.hpp>
 #include <verifier/canonical/tile.hpp>
 
@@ -20,7 +20,7 @@ struct TileOpening {
     std::vector<Hash256> tile_path;
     std::vector<Hash256> source_path;
     static constexpr auto fields() {
-        return codec::Fields<&TileOpening::tile, &TileOpening::tile_path, &TileOpening::source_path>{};
+        return Fields<&TileOpening::tile, &TileOpening::tile_path, &TileOpening::source_path>{};
     }
 };
 
@@ -31,7 +31,7 @@ struct StateOpening {
     canonical::TensorType type;
     TileOpening opening;
     static constexpr auto fields() {
-        return codec::Fields<&StateOpening::tensor, &StateOpening::tile, &StateOpening::type, &StateOpening::opening>{};
+        return Fields<&StateOpening::tensor, &StateOpening::tile, &StateOpening::type, &StateOpening::opening>{};
     }
 };
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include <core/base/bytes.hpp>
+#include <core/base/fields.hpp>
 #include <core/base/result.hpp>
-#include <core/codec/fields.hpp>
 #include <verifier/canonical/partial.hpp>
 #include <verifier/trace/narrowing.hpp>
 #include <verifier/trace/opening.hpp>
@@ -18,14 +18,14 @@ namespace assay::trace {
 struct RowOpening {
     Bytes row;
     std::vector<Hash256> path;
-    static constexpr auto fields() { return codec::Fields<&RowOpening::row, &RowOpening::path>{}; }
+    static constexpr auto fields() { return Fields<&RowOpening::row, &RowOpening::path>{}; }
 };
 
 /// The commitment of the input of kCommit in question, and its path to the trace root or the state root.
 struct EntryOpening {
     Hash256 commitment;
     std::vector<Hash256> path;
-    static constexpr auto fields() { return codec::Fields<&EntryOpening::commitment, &EntryOpening::path>{}; }
+    static constexpr auto fields() { return Fields<&EntryOpening::commitment, &EntryOpening::path>{}; }
 };
 
 struct Proof {
@@ -35,7 +35,7 @@ struct Proof {
     std::optional<EntryOpening> entry;  ///< kCommit only
     std::optional<StateOpening> divergence;  ///< alone: the state after the step in question is not finite (DSP-27)
     static constexpr auto fields() {
-        return codec::Fields<&Proof::before, &Proof::tiles, &Proof::row, &Proof::entry, &Proof::divergence>{};
+        return Fields<&Proof::before, &Proof::tiles, &Proof::row, &Proof::entry, &Proof::divergence>{};
     }
 };
 

@@ -7,8 +7,8 @@
 #include <span>
 
 #include <core/base/bytes.hpp>
+#include <core/base/fields.hpp>
 #include <core/base/result.hpp>
-#include <core/codec/fields.hpp>
 #include <verifier/canonical/measurement.hpp>
 #include <verifier/canonical/tile.hpp>
 
@@ -32,7 +32,7 @@ struct GroupMeasurement {
     std::array<std::uint32_t, canonical::kSketches> sketch{};
     bool operator==(const GroupMeasurement&) const = default;
     static constexpr auto fields() {
-        return codec::Fields<
+        return Fields<
             &GroupMeasurement::drift2, &GroupMeasurement::update2, &GroupMeasurement::claimed2, &GroupMeasurement::dot,
             &GroupMeasurement::drift_max, &GroupMeasurement::update_max, &GroupMeasurement::not_finite,
             &GroupMeasurement::integers, &GroupMeasurement::sketch>{};
@@ -43,7 +43,7 @@ struct Measurement {
     GroupMeasurement parameters;
     GroupMeasurement other;
     bool operator==(const Measurement&) const = default;
-    static constexpr auto fields() { return codec::Fields<&Measurement::parameters, &Measurement::other>{}; }
+    static constexpr auto fields() { return Fields<&Measurement::parameters, &Measurement::other>{}; }
 };
 
 /// What the tile of a measurement holds. `tile` is well-formed and of f32.
@@ -67,7 +67,7 @@ struct Ratio {
     std::uint32_t numerator = 0;
     std::uint32_t denominator = 1;  ///< at least 1
     bool operator==(const Ratio&) const = default;
-    static constexpr auto fields() { return codec::Fields<&Ratio::numerator, &Ratio::denominator>{}; }
+    static constexpr auto fields() { return Fields<&Ratio::numerator, &Ratio::denominator>{}; }
 };
 
 /// TOL-6: whether the drift is longer than `bound` updates, drift2 > bound^2 update2, exactly; always when an element is
@@ -96,7 +96,7 @@ struct ThresholdRule {
     std::uint32_t separation = 10;           ///< d_ref over the threshold; at least 1
     bool operator==(const ThresholdRule&) const = default;
     static constexpr auto fields() {
-        return codec::Fields<
+        return Fields<
             &ThresholdRule::quantile_ppm, &ThresholdRule::confidence_ppm, &ThresholdRule::margin,
             &ThresholdRule::separation>{};
     }

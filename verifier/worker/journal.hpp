@@ -12,7 +12,7 @@
 #include <vector>
 
 #include <core/base/bytes.hpp>
-#include <core/codec/fields.hpp>
+#include <core/base/fields.hpp>
 #include <contracts/chain/transaction.hpp>
 #include <verifier/roles/finding.hpp>
 
@@ -55,7 +55,7 @@ class Journal {
     struct KeptProfile {
         contracts::ProfileReport report;
         Hash256 salt;
-        static constexpr auto fields() { return codec::Fields<&KeptProfile::report, &KeptProfile::salt>{}; }
+        static constexpr auto fields() { return Fields<&KeptProfile::report, &KeptProfile::salt>{}; }
     };
     std::optional<KeptProfile> profile(const TaskId& task) const;
     void keep_profile(const TaskId& task, const KeptProfile& profile);

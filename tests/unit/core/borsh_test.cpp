@@ -17,7 +17,7 @@ struct Point {
     std::int32_t x = 0;
     std::int32_t y = 0;
     bool operator==(const Point&) const = default;
-    static constexpr auto fields() { return codec::Fields<&Point::x, &Point::y>{}; }
+    static constexpr auto fields() { return Fields<&Point::x, &Point::y>{}; }
 };
 
 struct Nested {
@@ -28,20 +28,20 @@ struct Nested {
     std::map<std::uint16_t, std::uint32_t> shares;
     bool operator==(const Nested&) const = default;
     static constexpr auto fields() {
-        return codec::Fields<&Nested::name, &Nested::at, &Nested::tags, &Nested::limit, &Nested::shares>{};
+        return Fields<&Nested::name, &Nested::at, &Nested::tags, &Nested::limit, &Nested::shares>{};
     }
 };
 
 struct Stop {
     bool operator==(const Stop&) const = default;
-    static constexpr auto fields() { return codec::Fields<>{}; }
+    static constexpr auto fields() { return Fields<>{}; }
 };
 
 struct Say {
     std::string text;
     bool loud = false;
     bool operator==(const Say&) const = default;
-    static constexpr auto fields() { return codec::Fields<&Say::text, &Say::loud>{}; }
+    static constexpr auto fields() { return Fields<&Say::text, &Say::loud>{}; }
 };
 
 using Action = std::variant<Stop, Point, Say>;

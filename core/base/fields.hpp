@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-namespace assay::codec {
+namespace assay {
 
 /// The members of a struct in the order of their encoding, as borsh.hpp wants them. Nothing but a type: a tuple of the
 /// same pointers would cost every file that sees a long struct a good part of a second to compile.
@@ -12,4 +12,4 @@ struct Fields {
     static constexpr std::size_t kCount = sizeof...(members);
 };
 
-}  // namespace assay::codec
+}  // namespace assay
