@@ -60,9 +60,7 @@ class Crowd {
     Way solvers_way(const TaskId& id, const Task& task) const;
     void add_solving(const Actor& actor, const TaskId& id, const Task& task, const World& world, Actions& out);
     void add_verdicts(const Actor& actor, const TaskId& id, const Task& task, Actions& out);
-    void add_profiling(
-        const Actor& actor, const TaskId& id, const Task& task, const World& world, Actions& out
-    );
+    void add_profiling(const Actor& actor, const TaskId& id, const Task& task, const World& world, Actions& out);
     void add_accusations(const Actor& actor, const TaskId& id, const Task& task, Actions& out);
     void add_profile_accusations(
         const Actor& actor, const TaskId& id, const Task& task, const World& world, Actions& out

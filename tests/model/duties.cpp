@@ -284,9 +284,7 @@ Hash256 Crowd::true_start(const Task& task, const World& world) {
     return task.spec.parent ? world.tasks.at(*task.spec.parent).checkpoints.back() : shop_.start(Way::kTruth);
 }
 
-contracts::ProfileReport Crowd::report(
-    const Actor& actor, const TaskId& id, const Task& task, const World& world
-) {
+contracts::ProfileReport Crowd::report(const Actor& actor, const TaskId& id, const Task& task, const World& world) {
     const auto key = std::pair{id, actor.id};
     if (const auto found = reports_.find(key); found != reports_.end()) {
         return found->second;
@@ -321,9 +319,7 @@ contracts::ProfileReport Crowd::report(
     return reports_[key] = report;
 }
 
-void Crowd::add_profiling(
-    const Actor& actor, const TaskId& id, const Task& task, const World& world, Actions& out
-) {
+void Crowd::add_profiling(const Actor& actor, const TaskId& id, const Task& task, const World& world, Actions& out) {
     if (task.state != TaskState::kProfiling) {
         return;
     }

@@ -49,8 +49,8 @@ bool is_sound(const contracts::TaskSpec& spec) {
         return false;
     }
     const bool tolerant = spec.mode == contracts::Mode::kTolerance;
-    const bool distance = tolerant ? spec.distance && program.state_tensors <= 256 &&
-                                         spec.distance->nodes >= 1 && spec.distance->nodes <= 10'000
+    const bool distance = tolerant ? spec.distance && program.state_tensors <= 256 && spec.distance->nodes >= 1 &&
+                                         spec.distance->nodes <= 10'000
                                    : !spec.distance;
     const auto& evaluation = spec.evaluation;
     const bool evaluated = !evaluation || (evaluation->nodes >= 1 && evaluation->nodes <= 10'000 &&

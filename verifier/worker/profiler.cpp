@@ -157,8 +157,11 @@ Result<States, Unavailable> native_state(
 }
 
 Result<States, Unavailable> state_before_profiled(
-    Workplace& at, const contracts::Task& task, const std::shared_ptr<const Material>& material,
-    const contracts::ProfileReport& report, std::uint32_t segment
+    Workplace& at,
+    const contracts::Task& task,
+    const std::shared_ptr<const Material>& material,
+    const contracts::ProfileReport& report,
+    std::uint32_t segment
 ) {
     if (segment <= 1) {
         return start_state(at, task, material);

@@ -77,8 +77,11 @@ Result<States, Unavailable> native_state(
 
 /// The state before what a part of a report claims of `segment`. Throws Diverged and std::runtime_error.
 Result<States, Unavailable> state_before_profiled(
-    Workplace& at, const contracts::Task& task, const std::shared_ptr<const Material>& material,
-    const contracts::ProfileReport& report, std::uint32_t segment
+    Workplace& at,
+    const contracts::Task& task,
+    const std::shared_ptr<const Material>& material,
+    const contracts::ProfileReport& report,
+    std::uint32_t segment
 );
 
 }  // namespace assay::worker

@@ -59,7 +59,9 @@ TaskId play_exactly(SmallNetwork& at) {
 TaskId play_in_tolerance(SmallNetwork& at, const std::string& name, const TaskId& parent, int seed) {
     const std::string keys = "mode = \"tolerance\"\nparent = \"" + to_hex(parent.view()) + "\"\n";
     const TaskId id = at.submit(name, 60, 64, seed, keys);
-    at.expect(at.wait(id, TaskState::kSettled) == TaskState::kSettled, "the " + name + ", in tolerance mode, is settled");
+    at.expect(
+        at.wait(id, TaskState::kSettled) == TaskState::kSettled, "the " + name + ", in tolerance mode, is settled"
+    );
     const auto task = at.network.rpc().task(id);
     const auto above = at.network.rpc().task(parent);
     const auto last = at.network.rpc().checkpoint(parent, above->checkpoints - 1);

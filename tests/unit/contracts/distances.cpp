@@ -153,7 +153,9 @@ void report_all(Chain& chain, const TaskId& id, const std::vector<ProfileReport>
 }
 
 TaskId measured_task(
-    Chain& chain, float drift, const std::function<State(std::uint32_t checkpoint)>& checkpoint,
+    Chain& chain,
+    float drift,
+    const std::function<State(std::uint32_t checkpoint)>& checkpoint,
     const std::optional<TaskId>& parent
 ) {
     const TaskId id = profiling_task(chain, parent);

@@ -42,7 +42,9 @@ std::vector<const Actor*> profilers_of(const Chain& chain, const TaskId& id);
 void report_all(Chain& chain, const TaskId& id, const std::vector<ProfileReport>& reports);
 /// A profiled task with the threshold 3 * `drift`, solved by a run with these states at its checkpoints; verifiers drawn.
 TaskId measured_task(
-    Chain& chain, float drift, const std::function<State(std::uint32_t checkpoint)>& checkpoint,
+    Chain& chain,
+    float drift,
+    const std::function<State(std::uint32_t checkpoint)>& checkpoint,
     const std::optional<TaskId>& parent = {}
 );
 

@@ -337,8 +337,10 @@ TEST_CASE("LIN-6: a profile of a task with a parent starts from the parent's las
     const Actor& profiler = *profilers[0];
     const Actor& challenger = profiler.id == chain.whistleblower.id ? chain.verifier : chain.whistleblower;
     const Role role = &challenger == &chain.verifier ? Role::kVerifier : Role::kWhistleblower;
-    CHECK(chain.fail(challenger, ChallengeProfile{id, profiler.id, role, ProfilePart::kStart, 0, {}}) ==
-          TxError::kPartUnknown);
+    CHECK(
+        chain.fail(challenger, ChallengeProfile{id, profiler.id, role, ProfilePart::kStart, 0, {}}) ==
+        TxError::kPartUnknown
+    );
     const auto part = ProfilePart::kReplayed;
     REQUIRE(chain.run(challenger, ChallengeProfile{id, profiler.id, role, part, 1, {}}) == 0);
     const DisputeId dispute = dispute_id(id, 1, challenger.id, {profiler.id, part});
