@@ -41,7 +41,7 @@ enum class [[nodiscard]] TxError : std::uint8_t {
     kSpecInvalid = 46,       ///< TASK-2
     kNoDivergence = 47,      ///< TASK-13
     kParentUnfit = 48,       ///< LIN-1: the task cannot start from that one
-    kNotParentsState = 49,   ///< LIN-2: checkpoint 0 is not the parent's last
+    kNotParentsState = 49,   ///< LIN-2, LIN-6: the start is not the parent's last checkpoint
     kEvaluationMismatch = 50,///< EVL-4: a score where none belongs, or none where one does
     kNotFinalState = 51,     ///< EVL-4: the root does not lead to the last checkpoint's state root
     kValueTooHigh = 52,      ///< TASK-14: worth more than the chain's draws protect

@@ -11,6 +11,7 @@
 #include <contracts/params/rules.hpp>
 #include <contracts/settlement/settlement.hpp>
 #include <contracts/tasks/lifecycle.hpp>
+#include <contracts/tasks/lineage.hpp>
 #include <contracts/tasks/tasks.hpp>
 
 namespace assay::contracts {
@@ -205,6 +206,9 @@ Result<void, TxError> check_stateful(
     if (action.report.segments.size() != params.profile_segments) {
         return Unexpected{TxError::kFieldOutOfRange};
     }
+    if (task.spec.parent && action.report.start_root != start_root(view, task)) {
+        return Unexpected{TxError::kNotParentsState};  // LIN-6
+    }
     return {};
 }
 
@@ -227,6 +231,9 @@ Result<trace::Claim, TxError> make_profile_claim(
     const Tolerance& tolerance = task.tolerance.value();
     if (is_of_segment(part) ? segment < 1 || segment > report.segments.size() : segment != 0) {
         return Unexpected{TxError::kPartUnknown};
+    }
+    if (part == ProfilePart::kStart && task.spec.parent) {
+        return Unexpected{TxError::kPartUnknown};  // LIN-6
     }
     if (roots && !is_measured(part)) {
         return Unexpected{TxError::kNotMeasured};

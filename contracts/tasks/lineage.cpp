@@ -35,7 +35,7 @@ bool mark(Context& context, const Taint& taint) {
     }
     task.tainted_by = taint.ancestor;
     record(context, task, history::Tainted{taint.ancestor});
-    if (task.state <= TaskState::kDrawn) {
+    if (task.state <= TaskState::kDrawn || task.state == TaskState::kProfiling) {
         end_without_fraud(context, task, TaskState::kCancelled);
     } else {
         set_task(context.state, task);  // LIN-5

@@ -18,7 +18,7 @@ inline constexpr std::uint32_t kMaxMarksPerBlock = 64;  ///< descendants of the 
 Result<void, TxError> check_parent(const StateView& view, const TaskSpec& spec) noexcept;
 /// Enters a task that is being submitted into the family of its parent, if it has one. The caller stores the task.
 void adopt(Context& context, Task& task);
-/// LIN-2: the state root that checkpoint 0 of `task`, which has a parent, must have.
+/// LIN-2, LIN-6: the state root that `task`, which has a parent, starts from.
 Hash256 start_root(const StateView& view, const Task& task);
 
 /// LIN-3: puts off the settlement of `task` while one of its ancestors is not over or the mark of one that was

@@ -46,13 +46,12 @@ bool has_initial_artifact(const TaskSpec& spec) {
     return is_read ? spec.initial_artifact && is_location(spec.initial_artifact->location) : !spec.initial_artifact;
 }
 
-/// In tolerance mode, and only then, the spec commits to the distance program of a state that can have one (TOL-4),
-/// and has no parent: a profile starts from the initialisation.
+/// In tolerance mode, and only then, the spec commits to the distance program of a state that can have one (TOL-4).
 bool has_distance(const TaskSpec& spec) {
     if (spec.mode == Mode::kExact) {
         return !spec.distance;
     }
-    return spec.distance && !spec.parent && is_init_size(spec.distance->nodes) &&
+    return spec.distance && is_init_size(spec.distance->nodes) &&
            spec.program.state_tensors <= trace::kMaxMeasuredTensors;
 }
 

@@ -419,7 +419,8 @@ void Model::spread_taints() {
         }
         if (!is_over(task.state)) {
             task.tainted_by = mark;
-            if (task.state == TaskState::kOpen || task.state == TaskState::kDrawn) {
+            if (task.state == TaskState::kProfiling || task.state == TaskState::kOpen ||
+                task.state == TaskState::kDrawn) {
                 end_without_fraud(id, TaskState::kCancelled);
             }
         }

@@ -230,7 +230,7 @@ void Crowd::look_for_work(const Actor& actor, const Mirror& chain, Actions& out)
         }
         add_solving(actor, id, task, world, out);
         add_verdicts(actor, id, task, out);
-        add_profiling(actor, id, task, out);
+        add_profiling(actor, id, task, world, out);
         add_accusations(actor, id, task, out);
     }
     add_chunks(actor, world, out);
@@ -326,7 +326,8 @@ contracts::TaskSpec Crowd::make_spec(const World& world) {
         spec.mode = contracts::Mode::kTolerance;
         spec.distance = shop_.distance();
         spec.steps = 8 + below(3);
-    } else if (!world.tasks.empty() && chance(45)) {
+    }
+    if (!world.tasks.empty() && chance(45)) {
         // The youngest are the likeliest to fit.
         std::vector<TaskId> fit;
         for (const auto& [id, task] : world.tasks) {

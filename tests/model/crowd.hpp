@@ -60,16 +60,19 @@ class Crowd {
     Way solvers_way(const TaskId& id, const Task& task) const;
     void add_solving(const Actor& actor, const TaskId& id, const Task& task, const World& world, Actions& out);
     void add_verdicts(const Actor& actor, const TaskId& id, const Task& task, Actions& out);
-    void add_profiling(const Actor& actor, const TaskId& id, const Task& task, Actions& out);
+    void add_profiling(const Actor& actor, const TaskId& id, const Task& task, const World& world, Actions& out);
     void add_accusations(const Actor& actor, const TaskId& id, const Task& task, Actions& out);
-    void add_profile_accusations(const Actor& actor, const TaskId& id, const Task& task, Actions& out);
+    void add_profile_accusations(
+        const Actor& actor, const TaskId& id, const Task& task, const World& world, Actions& out
+    );
     std::optional<contracts::Action> next_checkpoint(
         const Actor& actor, const TaskId& id, const Task& task, const World& world
     );
     std::optional<contracts::Evaluation> final_score(const Actor& actor, const TaskId& id, const Task& task);
     Hash256 true_end(const Task& task, std::uint32_t segment, std::uint64_t steps);
     contracts::VerdictOpening opening(const Actor& actor, const TaskId& id, const Task& task, const Duty& duty);
-    contracts::ProfileReport report(const Actor& actor, const TaskId& id, const Task& task);
+    Hash256 true_start(const Task& task, const World& world);
+    contracts::ProfileReport report(const Actor& actor, const TaskId& id, const Task& task, const World& world);
     void add_chunks(const Actor& actor, const World& world, Actions& out);
     std::optional<contracts::MeasuredRoots> roots_of(const std::array<Hash256, 3>& states) const;
     /// A verdict's part that `actor` finds wrong, or picks without reason.

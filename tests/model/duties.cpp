@@ -279,7 +279,12 @@ void Crowd::add_verdicts(const Actor& actor, const TaskId& id, const Task& task,
 
 // --- profilers -----------------------------------------------------------------------------------------------
 
-contracts::ProfileReport Crowd::report(const Actor& actor, const TaskId& id, const Task& task) {
+/// LIN-6
+Hash256 Crowd::true_start(const Task& task, const World& world) {
+    return task.spec.parent ? world.tasks.at(*task.spec.parent).checkpoints.back() : shop_.start(Way::kTruth);
+}
+
+contracts::ProfileReport Crowd::report(const Actor& actor, const TaskId& id, const Task& task, const World& world) {
     const auto key = std::pair{id, actor.id};
     if (const auto found = reports_.find(key); found != reports_.end()) {
         return found->second;
@@ -287,10 +292,10 @@ contracts::ProfileReport Crowd::report(const Actor& actor, const TaskId& id, con
     const Hash256 name{id.data};
     const bool honest = is_honest(actor, name, kReport);
     const std::uint64_t lie = honest ? 99 : fixed(name, actor.id, kLieOfReport, 6);
-    const bool measures = fixed(name, actor.id, kReports, 10) < 3;
     const float drift = lie == 2 ? 0.5F : fixed(name, actor.id, kDrift, 4) == 0 ? 1e-3F : 1e-4F;
     contracts::ProfileReport report;
-    report.start_root = shop_.start(lie == 0 ? Way::kLieInInit : Way::kTruth);
+    report.start_root = lie == 0 ? shop_.start(Way::kLieInInit) : true_start(task, world);
+    const bool measures = fixed(name, actor.id, kReports, 10) < 3 && shop_.knows(report.start_root);
     Hash256 native = report.start_root;
     for (std::uint32_t segment = 1; segment <= params_.profile_segments; ++segment) {
         const std::uint64_t first = steps_before(task.spec, segment);
@@ -314,7 +319,7 @@ contracts::ProfileReport Crowd::report(const Actor& actor, const TaskId& id, con
     return reports_[key] = report;
 }
 
-void Crowd::add_profiling(const Actor& actor, const TaskId& id, const Task& task, Actions& out) {
+void Crowd::add_profiling(const Actor& actor, const TaskId& id, const Task& task, const World& world, Actions& out) {
     if (task.state != TaskState::kProfiling) {
         return;
     }
@@ -325,15 +330,15 @@ void Crowd::add_profiling(const Actor& actor, const TaskId& id, const Task& task
             continue;
         }
         if (profiler.status == ProfileStatus::kDue && fixed(name, actor.id, kCommits, 100) >= 6) {
-            const auto mine = report(actor, id, task);
+            const auto mine = report(actor, id, task, world);
             out.push_back(contracts::CommitProfile{id, contracts::profile_commitment(id, actor.id, mine, salt)});
         } else if (profiler.status == ProfileStatus::kCommitted && fixed(name, actor.id, kPublishes, 100) >= 5) {
             const bool alters = fixed(name, actor.id, kPublishes, 100) > 95;
-            out.push_back(contracts::PublishProfile{id, report(actor, id, task), alters ? Hash256{} : salt});
+            out.push_back(contracts::PublishProfile{id, report(actor, id, task, world), alters ? Hash256{} : salt});
         }
     }
     if (task.profiling->phase == ProfilingPhase::kChallenge && chance(8)) {
-        add_profile_accusations(actor, id, task, out);
+        add_profile_accusations(actor, id, task, world, out);
     }
 }
 
@@ -346,7 +351,9 @@ std::optional<contracts::MeasuredRoots> Crowd::roots_of(const std::array<Hash256
     return contracts::test::roots_of(shop_.state(states[0]), shop_.state(states[1]), shop_.state(states[2]));
 }
 
-void Crowd::add_profile_accusations(const Actor& actor, const TaskId& id, const Task& task, Actions& out) {
+void Crowd::add_profile_accusations(
+    const Actor& actor, const TaskId& id, const Task& task, const World& world, Actions& out
+) {
     const Profiler& profiler = task.profiling->profilers[below(task.profiling->profilers.size())];
     if (profiler.status != ProfileStatus::kStanding) {
         return;
@@ -357,7 +364,7 @@ void Crowd::add_profile_accusations(const Actor& actor, const TaskId& id, const 
     const auto& of = report.segments[segment - 1];
     contracts::ChallengeProfile action{
         id, profiler.account, Role::kWhistleblower, ProfilePart::kStart, 0, std::nullopt};
-    if (report.start_root == shop_.start(Way::kTruth)) {
+    if (report.start_root == true_start(task, world)) {
         const Hash256 replayed =
             shop_.after(Way::kTruth, before, steps_before(task.spec, segment), steps_in(task, segment));
         if (replayed != of.replayed_root || chance(10)) {

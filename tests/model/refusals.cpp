@@ -49,8 +49,8 @@ bool is_sound(const contracts::TaskSpec& spec) {
         return false;
     }
     const bool tolerant = spec.mode == contracts::Mode::kTolerance;
-    const bool distance = tolerant ? spec.distance && !spec.parent && program.state_tensors <= 256 &&
-                                         spec.distance->nodes >= 1 && spec.distance->nodes <= 10'000
+    const bool distance = tolerant ? spec.distance && program.state_tensors <= 256 && spec.distance->nodes >= 1 &&
+                                         spec.distance->nodes <= 10'000
                                    : !spec.distance;
     const auto& evaluation = spec.evaluation;
     const bool evaluated = !evaluation || (evaluation->nodes >= 1 && evaluation->nodes <= 10'000 &&
@@ -731,6 +731,9 @@ Model::Why Model::why(const contracts::PublishProfile& a) const {
     if (task->profiling->phase != ProfilingPhase::kPublish) {
         out.insert(TxError::kPhase);
     }
+    if (task->spec.parent && a.report.start_root != find(*task->spec.parent)->checkpoints.back()) {
+        out.insert(TxError::kNotParentsState);  // LIN-6
+    }
     return out;
 }
 
@@ -767,7 +770,8 @@ Model::Why Model::why(const contracts::ChallengeProfile& a) const {
     }
     const bool of_segment =
         a.part == contracts::ProfilePart::kReplayed || a.part == contracts::ProfilePart::kMeasurement;
-    if (of_segment ? a.segment < 1 || a.segment > params_.profile_segments : a.segment != 0) {
+    const bool is_chains = a.part == contracts::ProfilePart::kStart && task->spec.parent;  // LIN-6
+    if (is_chains || (of_segment ? a.segment < 1 || a.segment > params_.profile_segments : a.segment != 0)) {
         out.insert(TxError::kPartUnknown);
     }
     const bool measured =

@@ -154,7 +154,7 @@ class Simulation {
         tasks_ = orders.size();
         for (Order& order : orders) {
             order.in_tolerance = in_tolerance && events_.chance(50);
-            order.is_stacked = !order.in_tolerance && events_.chance(40);
+            order.is_stacked = events_.chance(40);
         }
         orders.front() = {.in_tolerance = in_tolerance, .is_stacked = false};
     }
@@ -316,7 +316,8 @@ class Simulation {
 
     /// What liars say by distance is refuted in time: their profiles, and their verdicts where the task is settled.
     void judge_liars(const model::Task& task) const {
-        if (is_held() || !task.profiling) {
+        // LIN-4: of what is cancelled nothing is refuted any more.
+        if (is_held() || !task.profiling || task.state == TaskState::kCancelled) {
             return;
         }
         for (const model::Profiler& profiler : task.profiling->profilers) {
@@ -339,17 +340,22 @@ class Simulation {
 
     bool has_forgotten(const AccountId& account) const { return find_worker(account)->has_forgotten(); }
 
+    /// Whether the state that it was to start from is lost.
+    bool has_lost_start(const model::Task& task) const {
+        return task.spec.parent && has_forgotten(*mirror_.world.tasks.at(*task.spec.parent).solver);
+    }
+
     /// The ends that a loss of their own disks may bring to the parties of a task.
     bool is_forgotten(const model::Task& task, const Worker* solver) const {
         if (task.state == TaskState::kRefused) {
             const auto& profilers = task.profiling->profilers;
-            return std::any_of(profilers.begin(), profilers.end(), [&](const model::Profiler& profiler) {
-                return has_forgotten(profiler.account);
-            });
+            return has_lost_start(task) ||
+                   std::any_of(profilers.begin(), profilers.end(), [&](const model::Profiler& profiler) {
+                       return has_forgotten(profiler.account);
+                   });
         }
         if (task.state == TaskState::kCancelled) {
-            // The state that it was to start from is lost.
-            return task.spec.parent && has_forgotten(*mirror_.world.tasks.at(*task.spec.parent).solver);
+            return has_lost_start(task);
         }
         return solver != nullptr && is_honest(solver->kind()) && solver->has_forgotten();
     }
@@ -367,7 +373,7 @@ class Simulation {
 
     std::string describe(const model::Task& task, const Worker* solver) const {
         const bool escapes = solver != nullptr && !is_honest(solver->kind()) && task.state == TaskState::kSettled;
-        return std::string(task.profiling ? "by distance, " : task.spec.parent ? "stacked, " : "") +
+        return std::string(task.spec.parent ? "stacked, " : "") + (task.profiling ? "by distance, " : "") +
                (solver == nullptr ? "nobody" : to_string(solver->kind())) + ": " + to_string(task.state) +
                (escapes ? ", judged by a liar" : "") + (task.tainted_by ? ", marked" : "") +
                (task.state != TaskState::kSettled && is_forgotten(task, solver) ? ", a disk being lost" : "");

@@ -65,10 +65,10 @@ void Worker::add_profiling(const View& view, const Task& task, Actions& out) {
         if (profile.status == ProfileStatus::kDue && !reports_.contains(task.id)) {
             std::uint64_t& ready = ready_at_ms_[task.id];
             ready = ready == 0 ? events_.now() + 1 + events_.below(kProfileMs) : ready;
-            if (events_.now() < ready) {
+            if (events_.now() < ready || (task.spec.parent && !has_state_of(view, *task.spec.parent))) {
                 continue;
             }
-            reports_[task.id] = make_report(task, view.state->params());
+            reports_[task.id] = make_report(view, task);
         }
         if (!reports_.contains(task.id)) {
             continue;
@@ -84,13 +84,20 @@ void Worker::add_profiling(const View& view, const Task& task, Actions& out) {
     }
 }
 
-ProfileReport Worker::make_report(const Task& task, const contracts::Params& params) {
+Hash256 Worker::start_of(const View& view, const Task& task) {
+    return task.spec.parent ? last_root(view, *task.spec.parent) : shop_.start(Way::kTruth);
+}
+
+ProfileReport Worker::make_report(const View& view, const Task& task) {
     const bool lies = kind_ == Kind::kLyingProfiler || kind_ == Kind::kFalseAccuser;
-    const auto is_false = [&](ProfilePart part) { return lies && part == false_part_; };
+    // LIN-6: of a start that the chain knows there is nothing to lie about.
+    const bool is_chains = false_part_ == ProfilePart::kStart && task.spec.parent;
+    const ProfilePart lied = is_chains ? ProfilePart::kReplayed : false_part_;
+    const auto is_false = [&](ProfilePart part) { return lies && part == lied; };
     const contracts::Tolerance& tolerance = *task.tolerance;
     ProfileReport report;
-    report.start_root = shop_.start(is_false(ProfilePart::kStart) ? Way::kLieInInit : Way::kTruth);
-    for (std::uint32_t segment = 1; segment <= params.profile_segments; ++segment) {
+    report.start_root = is_false(ProfilePart::kStart) ? shop_.start(Way::kLieInInit) : start_of(view, task);
+    for (std::uint32_t segment = 1; segment <= view.state->params().profile_segments; ++segment) {
         const std::uint64_t first = contracts::first_step(task.spec, segment);
         const std::uint64_t steps = contracts::step_count(task.spec, segment);
         const Hash256 before = before_profiled(report, segment);
@@ -135,11 +142,11 @@ bool Worker::has_natives(const contracts::TaskId& task, const AccountId& profile
 }
 
 std::optional<contracts::ChallengeProfile> Worker::find_fault(
-    const Task& task, const AccountId& profiler, const ProfileReport& report
+    const View& view, const Task& task, const AccountId& profiler, const ProfileReport& report
 ) {
     const contracts::Tolerance& tolerance = *task.tolerance;
     contracts::ChallengeProfile fault{task.id, profiler, role(), ProfilePart::kStart, 0, std::nullopt};
-    const Hash256 start = shop_.start(Way::kTruth);
+    const Hash256 start = start_of(view, task);
     if (report.start_root != start) {
         return fault;
     }
@@ -188,7 +195,7 @@ void Worker::add_profile_watching(const View& view, const Task& task, Actions& o
         const ProfileReport report = report_of(*view.state, task, profile.profiler).value();
         if (!check.is_done && has_natives(task.id, profile.profiler, report.segments.size())) {
             check.is_done = true;
-            check.fault = find_fault(task, profile.profiler, report);
+            check.fault = find_fault(view, task, profile.profiler, report);
         }
         if (!check.fault) {
             continue;

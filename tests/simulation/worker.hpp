@@ -154,10 +154,12 @@ class Worker {
 
     // tolerance.cpp
     void add_profiling(const View& view, const contracts::Task& task, Actions& out);
-    contracts::ProfileReport make_report(const contracts::Task& task, const contracts::Params& params);
+    /// Where its training starts.
+    Hash256 start_of(const View& view, const contracts::Task& task);
+    contracts::ProfileReport make_report(const View& view, const contracts::Task& task);
     void add_profile_watching(const View& view, const contracts::Task& task, Actions& out);
     std::optional<contracts::ChallengeProfile> find_fault(
-        const contracts::Task& task, const AccountId& profiler, const contracts::ProfileReport& report
+        const View& view, const contracts::Task& task, const AccountId& profiler, const contracts::ProfileReport& report
     );
     bool has_natives(const contracts::TaskId& task, const AccountId& profiler, std::size_t count) const;
     /// The verdict by distance that our replay of a segment gives.

@@ -127,7 +127,7 @@ std::optional<DisputeDesk::Ground> DisputeDesk::ground_of_report(
     if (part == contracts::ProfilePart::kStart) {
         return Ground{material, {}, at_.fraud(material)};
     }
-    auto before = state_before_profiled(at_, material, *report, dispute.segment);
+    auto before = state_before_profiled(at_, task, material, *report, dispute.segment);
     if (!before) {
         at_.reporter.trouble("dispute " + to_hex(dispute.id.view()) + ": " + before.error().reason);
         return std::nullopt;

@@ -30,6 +30,16 @@ States replay_from(
     return std::move(end->state);
 }
 
+/// The state that every report of the task starts from (PRF-3, LIN-6). Throws Diverged.
+Result<States, Unavailable> start_state(
+    Workplace& at, const contracts::Task& task, const std::shared_ptr<const Material>& material
+) {
+    if (task.spec.parent) {
+        return load_parents_state(at, task, *material, kFetchLimits);
+    }
+    return replay_from(material, 0, {}, at.options.engine);
+}
+
 }  // namespace
 
 bool Profiler::attend(const contracts::Task& task) {
@@ -103,28 +113,36 @@ contracts::ProfileSegment Profiler::profile_segment(
 
 std::optional<contracts::ProfileReport> Profiler::make_report(const contracts::Task& task) {
     const auto material = at_.material(task);
-    if (!material) {
+    if (!material || at_.unusable.contains(task.id)) {
         return std::nullopt;
     }
     try {
         contracts::ProfileReport report;
-        const States start = replay_from(material, 0, {}, at_.options.engine);
-        report.start_root = artifacts::state_root_of(start);
-        States before = start;
+        const auto start = start_state(at_, task, material);
+        if (!start) {
+            at_.decline(task.id, start.error());
+            return std::nullopt;
+        }
+        report.start_root = artifacts::state_root_of(*start);
+        States before = *start;
         for (std::uint32_t segment = 1; segment <= at_.chain.params().profile_segments; ++segment) {
             States native;
             report.segments.push_back(profile_segment(task, material, segment, before, native));
             before = std::move(native);
         }
         const States other =
-            replay_from(with_seed(*material, task.tolerance->reference_seed), 1, start, at_.options.engine);
-        const States replayed = replay_from(material, 1, start, at_.options.engine);
+            replay_from(with_seed(*material, task.tolerance->reference_seed), 1, *start, at_.options.engine);
+        const States replayed = replay_from(material, 1, *start, at_.options.engine);
         report.reference_root = artifacts::state_root_of(other);
         report.reference = measure(
-            prepare_measuring(*material, start, replayed, other, task.tolerance->profile_seed), at_.options.engine
+            prepare_measuring(*material, *start, replayed, other, task.tolerance->profile_seed), at_.options.engine
         );
         return report;
     } catch (const JournalError&) {
+        throw;
+    } catch (const net::NetError&) {
+        throw;
+    } catch (const net::RpcError&) {
         throw;
     } catch (const std::exception& error) {
         at_.reporter.trouble("task " + to_hex(task.id.view()) + ": unable to profile it: " + error.what());
@@ -139,11 +157,14 @@ Result<States, Unavailable> native_state(
 }
 
 Result<States, Unavailable> state_before_profiled(
-    Workplace& at, const std::shared_ptr<const Material>& material, const contracts::ProfileReport& report,
+    Workplace& at,
+    const contracts::Task& task,
+    const std::shared_ptr<const Material>& material,
+    const contracts::ProfileReport& report,
     std::uint32_t segment
 ) {
     if (segment <= 1) {
-        return replay_from(material, 0, {}, at.options.engine);
+        return start_state(at, task, material);
     }
     return native_state(at, *material, report.segments.at(segment - 2));
 }
@@ -214,22 +235,23 @@ bool ProfileWatch::challenge(const contracts::Task& task, const AccountId& profi
     return sent;
 }
 
-const ProfileWatch::Reference& ProfileWatch::reference_of(
+Result<const ProfileWatch::Reference*, Unavailable> ProfileWatch::reference_of(
     const contracts::Task& task, const std::shared_ptr<const Material>& material
 ) {
     if (reference_ && reference_->task == task.id) {
-        return *reference_;
+        return &*reference_;
     }
     const contracts::Tolerance& tolerance = task.tolerance.value();
     const auto& engine = at_.options.engine;
-    Reference made{.task = task.id, .states = {replay_from(material, 0, {}, engine), {}, {}}};
+    Reference made{.task = task.id};
     auto& [start, first, other] = made.states;
+    TRY_ASSIGN(start, start_state(at_, task, material));
     first = replay_from(material, 1, start, engine);
     other = replay_from(with_seed(*material, tolerance.reference_seed), 1, start, engine);
     const auto measuring = prepare_measuring(*material, start, first, other, tolerance.profile_seed);
     made.measurement = measure(measuring, engine);
     made.roots = measuring.roots;
-    return reference_.emplace(std::move(made));
+    return &reference_.emplace(std::move(made));
 }
 
 Result<std::optional<ProfileWatch::Fault>, Unavailable> ProfileWatch::find_fault(
@@ -239,8 +261,8 @@ Result<std::optional<ProfileWatch::Fault>, Unavailable> ProfileWatch::find_fault
     using contracts::ProfilePart;
     const contracts::Tolerance& tolerance = task.tolerance.value();
     const auto& engine = at_.options.engine;
-    const Reference& reference = reference_of(task, material);
-    const auto& [start, first, other] = reference.states;
+    TRY_ASSIGN(const Reference* reference, reference_of(task, material));
+    const auto& [start, first, other] = reference->states;
     if (artifacts::state_root_of(start) != report.start_root) {
         return std::optional(Fault{ProfilePart::kStart, 0, {}});
     }
@@ -262,8 +284,8 @@ Result<std::optional<ProfileWatch::Fault>, Unavailable> ProfileWatch::find_fault
         before = std::move(native);
     }
     // Last: it says the least, and its claim is about a segment that was right.
-    if (reference.measurement != report.reference) {
-        return std::optional(Fault{ProfilePart::kReferenceMeasurement, 0, reference.roots});
+    if (reference->measurement != report.reference) {
+        return std::optional(Fault{ProfilePart::kReferenceMeasurement, 0, reference->roots});
     }
     return std::optional<Fault>{};
 }

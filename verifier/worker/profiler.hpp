@@ -48,11 +48,13 @@ class ProfileWatch {
     /// What every report of a task has in common when it is right.
     struct Reference {
         contracts::TaskId task;
-        std::array<States, 3> states{};  ///< step 0, after segment 1, and after it under the reference's seed
+        std::array<States, 3> states{};  ///< the start, after segment 1, and after it under the reference's seed
         trace::Measurement measurement{};
         contracts::MeasuredRoots roots{};
     };
-    const Reference& reference_of(const contracts::Task& task, const std::shared_ptr<const Material>& material);
+    Result<const Reference*, Unavailable> reference_of(
+        const contracts::Task& task, const std::shared_ptr<const Material>& material
+    );
     /// Whether there is an answer: nothing is wrong with it, or it is challenged.
     bool check(const contracts::Task& task, const AccountId& profiler);
     /// The first part of the report that is wrong.
@@ -75,7 +77,10 @@ Result<States, Unavailable> native_state(
 
 /// The state before what a part of a report claims of `segment`. Throws Diverged and std::runtime_error.
 Result<States, Unavailable> state_before_profiled(
-    Workplace& at, const std::shared_ptr<const Material>& material, const contracts::ProfileReport& report,
+    Workplace& at,
+    const contracts::Task& task,
+    const std::shared_ptr<const Material>& material,
+    const contracts::ProfileReport& report,
     std::uint32_t segment
 );
 

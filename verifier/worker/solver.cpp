@@ -229,8 +229,7 @@ class Solver final : public Role {
         if (at_.unusable.contains(task.id)) {
             return std::nullopt;
         }
-        const contracts::Task parent = at_.chain.rpc().task(task.spec.parent.value()).value();
-        auto state = load_state(material, at_.chain.checkpoint(parent.id, parent.checkpoints - 1), at_.store);
+        auto state = load_parents_state(at_, task, material);
         if (!state) {
             at_.decline(task.id, state.error());
             return std::nullopt;

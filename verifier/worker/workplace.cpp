@@ -99,4 +99,11 @@ void Workplace::forget(const contracts::TaskId& task) {
     std::erase_if(judged, [&](const auto& item) { return item.first.first == task; });
 }
 
+Result<std::vector<canonical::Tensor>, Unavailable> load_parents_state(
+    Workplace& at, const contracts::Task& task, const Material& material, const artifacts::FetchLimits& limits
+) {
+    const contracts::Task parent = at.chain.rpc().task(task.spec.parent.value()).value();
+    return load_state(material, at.chain.checkpoint(parent.id, parent.checkpoints - 1), at.store, limits);
+}
+
 }  // namespace assay::worker

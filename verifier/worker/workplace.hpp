@@ -74,6 +74,11 @@ struct Workplace {
     std::map<contracts::TaskId, std::string> unusable{};  ///< tasks whose program or dataset is of no use, and why
 };
 
+/// LIN-2: the last state of the task's parent, from which the task starts.
+Result<std::vector<canonical::Tensor>, Unavailable> load_parents_state(
+    Workplace& at, const contracts::Task& task, const Material& material, const artifacts::FetchLimits& limits = {}
+);
+
 /// A role at work.
 class Role {
   public:

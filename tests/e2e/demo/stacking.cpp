@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Train, settle, stack, settle: a second task starts from the last state of the first, is verified from there, and a
-// third of another shape is left alone by the solver.
+// Train, settle, stack, settle: a second task starts from the last state of the first, is verified from there, and so
+// are a third and a fourth in tolerance mode. One of another shape is left alone by the solver.
 #include <chrono>
 #include <iostream>
 #include <string>
@@ -31,7 +31,8 @@ TaskId submit(SmallNetwork& at, const std::string& name, int hidden, int seed, c
     return at.submit(name, 40, hidden, seed, parent.empty() ? "" : "parent = \"" + parent + "\"\n");
 }
 
-void play(SmallNetwork& at) {
+/// Two exact tasks, of which the second starts from the first. The second.
+TaskId play_exactly(SmallNetwork& at) {
     const TaskId first = submit(at, "first", 64, 3, "");
     at.expect(at.wait(first, TaskState::kSettled) == TaskState::kSettled, "the first task is settled");
     const std::string parent = to_hex(first.view());
@@ -51,7 +52,33 @@ void play(SmallNetwork& at) {
     at.expect(is_executed, "both of its segments, and not its initialisation, were verified");
     const auto lineage = at.network.rpc().call("task_lineage", {{"task", to_hex(second.view())}});
     at.expect(lineage.at("ancestors").size() == 1 && lineage.at("ancestors")[0].at("id") == parent, "its lineage says so");
-    const TaskId misfit = submit(at, "misfit", 32, 5, parent);
+    return second;
+}
+
+/// A task in tolerance mode upon `parent`: profiled, trained and measured from its last state.
+TaskId play_in_tolerance(SmallNetwork& at, const std::string& name, const TaskId& parent, int seed) {
+    const std::string keys = "mode = \"tolerance\"\nparent = \"" + to_hex(parent.view()) + "\"\n";
+    const TaskId id = at.submit(name, 60, 64, seed, keys);
+    at.expect(
+        at.wait(id, TaskState::kSettled) == TaskState::kSettled, "the " + name + ", in tolerance mode, is settled"
+    );
+    const auto task = at.network.rpc().task(id);
+    const auto above = at.network.rpc().task(parent);
+    const auto last = at.network.rpc().checkpoint(parent, above->checkpoints - 1);
+    const auto start = at.network.rpc().checkpoint(id, 0);
+    at.expect(last && start && last->state_root == start->state_root, "it started from its parent's last state");
+    bool is_measured = task && task->assignments.size() >= 3;
+    for (std::size_t i = 0; is_measured && i < task->assignments.size(); ++i) {
+        const contracts::Assignment& assignment = task->assignments[i];
+        is_measured = assignment.segment != 0 && assignment.measurement &&
+                      assignment.status == contracts::VerdictStatus::kAccepted;
+    }
+    at.expect(is_measured, "and each of its segments was accepted by measurement");
+    return id;
+}
+
+void play_misfit(SmallNetwork& at, const TaskId& parent) {
+    const TaskId misfit = submit(at, "misfit", 32, 5, to_hex(parent.view()));
     const TaskState state = at.wait(misfit, TaskState::kTraining, kMisfitPatience);
     const bool is_declined = state == TaskState::kOpen || state == TaskState::kDrawn;
     at.expect(is_declined, "a task whose state has other shapes is not accepted");
@@ -65,8 +92,11 @@ int main(int argc, char** argv) {
         return 2;
     }
     return e2e::play_in_directory([&](const std::filesystem::path& home) {
-        SmallNetwork network(argv[1], home, quick_params(), {"verifier"});
-        play(network);
+        SmallNetwork network(argv[1], home, quick_params(), {"verifier-1", "verifier-2", "verifier-3", "verifier-4"});
+        const TaskId second = play_exactly(network);
+        const TaskId third = play_in_tolerance(network, "third", second, 6);
+        play_in_tolerance(network, "fourth", third, 7);
+        play_misfit(network, second);
         return network.faults;
     });
 }

@@ -111,10 +111,12 @@ void bond_for_tolerance(Chain& chain) {
     }
 }
 
-TaskId profiling_task(Chain& chain) {
+TaskId profiling_task(Chain& chain, const std::optional<TaskId>& parent) {
     bond_for_tolerance(chain);
+    TaskSpec spec = tolerance_spec();
+    spec.parent = parent;
     const TaskId id = task_id(chain.submitter.id, get_account(chain.view, chain.submitter.id).nonce);
-    REQUIRE(chain.run(chain.submitter, SubmitTask{tolerance_spec()}) == 0);
+    REQUIRE(chain.run(chain.submitter, SubmitTask{spec}) == 0);
     REQUIRE(chain.task(id).state == TaskState::kProfiling);
     REQUIRE(chain.task(id).tolerance->profiles.empty());
     chain.skip(1);
@@ -150,10 +152,17 @@ void report_all(Chain& chain, const TaskId& id, const std::vector<ProfileReport>
     }
 }
 
-TaskId measured_task(Chain& chain, float drift, const std::function<State(std::uint32_t checkpoint)>& checkpoint) {
-    const TaskId id = profiling_task(chain);
+TaskId measured_task(
+    Chain& chain,
+    float drift,
+    const std::function<State(std::uint32_t checkpoint)>& checkpoint,
+    const std::optional<TaskId>& parent
+) {
+    const TaskId id = profiling_task(chain, parent);
     // A threshold of 3.1 times the drift: d_ref over the separation.
-    report_all(chain, id, std::vector<ProfileReport>(4, report_of(drift, 31 * drift)));
+    ProfileReport report = report_of(drift, 31 * drift);
+    report.start_root = root_of(checkpoint(0));
+    report_all(chain, id, std::vector<ProfileReport>(4, report));
     chain.skip(chain.params.challenge_blocks);
     REQUIRE(chain.task(id).state == TaskState::kDrawn);
     REQUIRE(chain.run(chain.solver, AcceptTask{id}) == 0);

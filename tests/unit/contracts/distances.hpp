@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include <tests/unit/contracts/toy.hpp>
@@ -34,13 +35,18 @@ trace::testing::World measuring_world(const State& start, const State& replayed,
 /// Bonds everybody; submitter, solver and pauper excepted, all as verifiers.
 void bond_for_tolerance(Chain& chain);
 /// A task of tolerance_spec() whose profilers are drawn.
-TaskId profiling_task(Chain& chain);
+TaskId profiling_task(Chain& chain, const std::optional<TaskId>& parent = {});
 /// The profilers of the task, in the order of its profiles.
 std::vector<const Actor*> profilers_of(const Chain& chain, const TaskId& id);
 /// Commits and publishes `reports`, in the order of the task's profiles.
 void report_all(Chain& chain, const TaskId& id, const std::vector<ProfileReport>& reports);
 /// A profiled task with the threshold 3 * `drift`, solved by a run with these states at its checkpoints; verifiers drawn.
-TaskId measured_task(Chain& chain, float drift, const std::function<State(std::uint32_t checkpoint)>& checkpoint);
+TaskId measured_task(
+    Chain& chain,
+    float drift,
+    const std::function<State(std::uint32_t checkpoint)>& checkpoint,
+    const std::optional<TaskId>& parent = {}
+);
 
 /// Plays a dispute to its end by the book; the challenger proves.
 void play(

@@ -57,6 +57,36 @@ const Actor& publish_one(Chain& chain, const TaskId& id, const ProfileReport& re
 /// One weight a little off after step 7, at the end of the second segment.
 const Tamper kNative{false, 7, 4, 1};
 
+/// Long windows, so that a task can be profiled while its parent is being verified.
+Params long_params() {
+    Params params = tolerance_params();
+    params.commit_blocks = 400;
+    return params;
+}
+
+/// A task upon `parent` whose profiling has come so far.
+TaskId profile_until(Chain& chain, const TaskId& parent, ProfilingPhase phase) {
+    if (phase == ProfilingPhase::kDraw) {
+        TaskSpec spec = tolerance_spec();  // too few verifiers yet
+        spec.parent = parent;
+        const TaskId id = task_id(chain.submitter.id, get_account(chain.view, chain.submitter.id).nonce);
+        REQUIRE(chain.run(chain.submitter, SubmitTask{spec}) == 0);
+        return id;
+    }
+    const TaskId id = profiling_task(chain, parent);
+    ProfileReport report = report_of(1e-3F);
+    report.start_root = ToyRun().checkpoint_root(3);
+    if (phase == ProfilingPhase::kChallenge) {
+        report_all(chain, id, std::vector<ProfileReport>(4, report));
+    } else if (phase == ProfilingPhase::kPublish) {
+        for (const Actor* profiler : profilers_of(chain, id)) {
+            const Hash256 commitment = profile_commitment(id, profiler->id, report, hash_of("salt"));
+            REQUIRE(chain.run(*profiler, CommitProfile{id, commitment}) == 0);
+        }
+    }
+    return id;
+}
+
 Profile profile_of(const Chain& chain, const TaskId& id, std::size_t place) {
     return chain.task(id).tolerance->profiles[place];
 }
@@ -277,6 +307,85 @@ TEST_CASE("PRF-7: a task whose drift is not far from d_ref, or with too few repo
     CHECK(chain.task(id).state == TaskState::kRefused);
     CHECK(chain.paid(id, Reason::kProfilingFee) == std::vector<std::uint64_t>(4, 150'000'000));
     CHECK(chain.balance(chain.submitter) == before - 600'000'000 - 700'000);
+}
+
+TEST_CASE("LIN-6: a profile of a task with a parent starts from the parent's last state, and the chain sees to it") {
+    const ToyRun canonical;
+    const ToyRun liar(Tamper{false, 2, 1, 2});
+    Chain chain(long_params());
+    const TaskId id = profiling_task(chain, complete_toy_task(chain, canonical));
+    const State start = canonical.state(ToyRun::kSteps);
+    ProfileReport other = report_of(1e-3F);
+    other.start_root = canonical.checkpoint_root(0);
+    ProfileReport report = report_of(1e-3F);
+    report.start_root = root_of(start);
+    report.segments[0].replayed_root = root_of(replay_from(liar, start, 0, 4));
+    const auto profilers = profilers_of(chain, id);
+    const Hash256 salt = hash_of("salt");
+    for (std::size_t i = 0; i < 4; ++i) {
+        const ProfileReport& mine = i == 1 ? other : report;
+        REQUIRE(chain.run(*profilers[i], CommitProfile{id, profile_commitment(id, profilers[i]->id, mine, salt)}) == 0);
+    }
+    CHECK(chain.fail(*profilers[1], PublishProfile{id, other, salt}) == TxError::kNotParentsState);
+    for (const std::size_t i : {0U, 2U, 3U}) {
+        REQUIRE(chain.run(*profilers[i], PublishProfile{id, report, salt}) == 0);
+    }
+    chain.skip(chain.params.publish_blocks);
+    CHECK(profile_of(chain, id, 1).status == ProfileStatus::kMissed);
+    CHECK(chain.slashed(id, Reason::kMissedVerdict) == std::vector<std::uint64_t>{kCoin / 10});
+
+    const Actor& profiler = *profilers[0];
+    const Actor& challenger = profiler.id == chain.whistleblower.id ? chain.verifier : chain.whistleblower;
+    const Role role = &challenger == &chain.verifier ? Role::kVerifier : Role::kWhistleblower;
+    CHECK(
+        chain.fail(challenger, ChallengeProfile{id, profiler.id, role, ProfilePart::kStart, 0, {}}) ==
+        TxError::kPartUnknown
+    );
+    const auto part = ProfilePart::kReplayed;
+    REQUIRE(chain.run(challenger, ChallengeProfile{id, profiler.id, role, part, 1, {}}) == 0);
+    const DisputeId dispute = dispute_id(id, 1, challenger.id, {profiler.id, part});
+    const trace::Claim claim = find_dispute(chain.view, dispute)->claim;
+    CHECK(claim.before == root_of(start));
+    ToyReplay theirs(liar, claim, start);
+    ToyReplay ours(canonical, claim, start);
+    play(chain, dispute, theirs, ours, profiler, challenger);
+    CHECK(find_dispute(chain.view, dispute)->state == DisputeState::kRefuted);
+}
+
+TEST_CASE("LIN-4: a task that is profiled when its ancestor is convicted is cancelled, and all its bonds return") {
+    const ToyRun canonical;
+    for (const ProfilingPhase phase :
+         {ProfilingPhase::kDraw, ProfilingPhase::kCommit, ProfilingPhase::kPublish, ProfilingPhase::kChallenge}) {
+        CAPTURE(to_string(phase));
+        Chain chain(long_params());
+        const TaskId parent = complete_toy_task(chain, canonical);
+        const TaskId id = profile_until(chain, parent, phase);
+        REQUIRE(chain.task(id).tolerance->phase == phase);
+        REQUIRE(chain.run(chain.whistleblower, ChallengeAvailability{parent, 1, 0, 0, Role::kWhistleblower}) == 0);
+        const bool is_disputed = phase == ProfilingPhase::kChallenge;
+        const Actor& profiler = *(is_disputed ? profilers_of(chain, id)[0] : &chain.stranger);
+        const Actor& challenger = profiler.id == chain.verifier.id ? chain.stranger : chain.verifier;
+        if (is_disputed) {
+            const ChallengeProfile action{id, profiler.id, Role::kVerifier, ProfilePart::kReplayed, 1, {}};
+            REQUIRE(chain.run(challenger, action) == 0);
+        }
+        chain.skip(chain.params.availability_blocks);
+        REQUIRE(chain.task(parent).state == TaskState::kConvicted);
+        CHECK(chain.task(id).state == TaskState::kCancelled);
+        CHECK(chain.task(id).tainted_by == parent);
+        const std::uint64_t fee = is_disputed ? 600'000'000 : 0;
+        CHECK(chain.paid(id, Reason::kRefund) == std::vector<std::uint64_t>{23 * kCoin - fee});
+        CHECK(chain.paid(id, Reason::kProfilingFee).size() == (is_disputed ? 4U : 0U));
+        for (const Actor* actor : chain.actors()) {
+            CHECK(chain.stake(Role::kVerifier, *actor).locked.grains == 0);
+        }
+        if (is_disputed) {
+            const DisputeId dispute = dispute_id(id, 1, challenger.id, {profiler.id, ProfilePart::kReplayed});
+            CHECK(find_dispute(chain.view, dispute)->state == DisputeState::kMoot);
+        }
+        chain.skip(2 * chain.params.dispute_clock_blocks);
+        CHECK(chain.task(id).state == TaskState::kCancelled);
+    }
 }
 
 TEST_CASE("SET-9: profilers whose reports stand share a fifth of the fee, verifiers the rest, both taxed when it settles") {

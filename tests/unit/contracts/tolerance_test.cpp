@@ -31,24 +31,31 @@ const Actor& actor_of(const Chain& chain, const AccountId& id) {
     return chain.stranger;
 }
 
-/// The true verdict of an assignment on a task that `solver` solved.
-Verdict true_verdict(const Task& task, const Assignment& assignment, const ToyRun& solver) {
+/// The true verdict of an assignment on a segment between these checkpoints.
+Verdict measured_verdict(const Task& task, const Assignment& assignment, const State& start, const State& claimed) {
     const ToyRun canonical;
     Verdict verdict;
-    if (assignment.segment == 0) {
-        verdict.end_root = canonical.checkpoint_root(0);
-        return verdict;
-    }
     const std::uint64_t first = first_step(task.spec, assignment.segment);
-    const State& start = solver.state(first);
     const State replayed = replay_from(canonical, start, first, step_count(task, assignment.segment));
-    const State& claimed = solver.state(first + step_count(task, assignment.segment));
     verdict.end_root = root_of(replayed);
     verdict.measurement = measure(start, replayed, claimed, task.tolerance->sketch_seed);
     if (assignment.probe != 0) {
         verdict.probe_root = root_of(replay_from(canonical, start, first, assignment.probe));
     }
     return verdict;
+}
+
+/// The true verdict of an assignment on a task that `solver` solved.
+Verdict true_verdict(const Task& task, const Assignment& assignment, const ToyRun& solver) {
+    if (assignment.segment == 0) {
+        Verdict verdict;
+        verdict.end_root = ToyRun().checkpoint_root(0);
+        return verdict;
+    }
+    const std::uint64_t first = first_step(task.spec, assignment.segment);
+    return measured_verdict(
+        task, assignment, solver.state(first), solver.state(first + step_count(task, assignment.segment))
+    );
 }
 
 using Verdicts = std::vector<Verdict>;  // by place among the assignments
@@ -231,6 +238,39 @@ TEST_CASE("VER-19: a verdict that rejects opens no dispute, and convicts the sol
     CHECK(chain.paid(id, Reason::kWonDispute) == std::vector<std::uint64_t>{5 * kCoin / 2});
     CHECK(chain.paid(id, Reason::kVerificationFee).size() == 4);
     CHECK(chain.paid(id, Reason::kProfilingFee).size() == 4);
+}
+
+TEST_CASE("LIN-6: in tolerance mode a task starts from its parent's last state, and is measured from it") {
+    const ToyRun canonical;
+    for (const bool cheats : {false, true}) {
+        CAPTURE(cheats);
+        Params params = tolerance_params();
+        params.commit_blocks = 400;
+        Chain chain(params);
+        const TaskId parent = complete_toy_task(chain, canonical);
+        const ToyRun trainer(Tamper{false, 2, cheats ? 2U : 4U, cheats ? 3U : 1U});
+        std::vector<State> states{canonical.state(ToyRun::kSteps)};
+        for (std::uint64_t first = 0; first < ToyRun::kSteps; first += ToyRun::kInterval) {
+            const auto steps = std::min<std::uint64_t>(ToyRun::kInterval, ToyRun::kSteps - first);
+            states.push_back(replay_from(trainer, states.back(), first, static_cast<std::uint32_t>(steps)));
+        }
+        const TaskId id = measured_task(chain, kDrift, [&](std::uint32_t index) { return states.at(index); }, parent);
+        CHECK(chain.fail(chain.whistleblower, OpenDispute{id, 0, Role::kWhistleblower}) == TxError::kSegmentUnknown);
+        CHECK(chain.fail(chain.whistleblower, OpenDispute{id, 1, Role::kWhistleblower}) == TxError::kNotExact);
+        Verdicts verdicts;
+        for (const Assignment& assignment : chain.task(id).assignments) {
+            REQUIRE(assignment.segment >= 1);
+            const State& start = states[assignment.segment - 1];
+            verdicts.push_back(measured_verdict(chain.task(id), assignment, start, states[assignment.segment]));
+        }
+        CHECK(verdicts.size() == 3);
+        publish_verdicts(chain, id, verdicts);
+        const VerdictStatus first = chain.task(id).assignments[place_of(chain, id, 1)].status;
+        CHECK(first == (cheats ? VerdictStatus::kRejected : VerdictStatus::kAccepted));
+        chain.commit_all(parent);
+        end_task(chain, id, verdicts);
+        CHECK(chain.task(id).state == (cheats ? TaskState::kConvicted : TaskState::kSettled));
+    }
 }
 
 TEST_CASE("VER-20: verdicts on one segment that contradict each other burn both bonds, and the task expires") {
