@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <memory>
+#include <string>
 #include <thread>
 
+#include <dlfcn.h>
 #include <unistd.h>
 
 #include <tools/bench/commands.hpp>
@@ -12,6 +14,13 @@
 namespace assay::bench {
 
 using nlohmann::json;
+
+namespace {
+
+/// What the parts in this process allocate with; the node has jemalloc (ADR 22), and training is measured without.
+std::string allocator() { return ::dlsym(RTLD_DEFAULT, "mallctl") != nullptr ? "jemalloc" : "libc"; }
+
+}  // namespace
 
 json run_chain_bench(ChainOptions options) {
     if (options.threads == 0) {
@@ -29,7 +38,11 @@ json run_chain_bench(ChainOptions options) {
     const auto wanted = [&](const char* part) {
         return std::find(options.parts.begin(), options.parts.end(), part) != options.parts.end();
     };
-    json out{{"bench", "chain"}, {"cores", std::thread::hardware_concurrency()}, {"quick", options.quick}};
+    json out{
+        {"bench", "chain"},
+        {"cores", std::thread::hardware_concurrency()},
+        {"allocator", allocator()},
+        {"quick", options.quick}};
     if (wanted("solo")) {
         out["solo"] = run_solo_bench(options);
     }
