@@ -76,7 +76,9 @@ def check_hunt(hunt, kind):
     check(hunted > 0, "somebody must challenge without a replay")
     gains = [hunt["gains"][name] for name in hunters | {hunt["informant"]} - {None}]
     check(sum(gains) == hunt["gain"] <= hunt["honest"], f"it may not gain more than replays would: {hunt['gain']}")
-    check(hunt["gains"]["verifier-2"] > 0 and hunt["gains"]["solver-1"] > 0, "the honest are paid")
+    is_drawn = any(verdict["verifier"] == "verifier-2" for verdict in hunt["verdicts"])
+    check(hunt["gains"]["verifier-2"] > 0 or not is_drawn, "the honest verifier is paid for its verdicts")
+    check(hunt["gains"]["solver-1"] > 0, "the solver is paid")
 
 
 def check_fraud(report, kind):
