@@ -43,7 +43,9 @@ TEST_CASE("what a check verified is taken by the block that has it, and everythi
             .fee = {1},
             .action = contracts::Transfer{.to = key.account(), .amount = {1}}};
         contracts::Tx tx = contracts::sign_tx(std::move(body), key);
-        tx.signature.data.back() ^= nonce % 3 == 0 ? 1U : 0U;
+        if (nonce % 3 == 0) {
+            tx.signature.data.front() ^= 1U;
+        }
         txs.push_back(codec::encode(tx));
     }
     // Of the forged ones, some are claimed to have been verified: that is what is believed.
