@@ -52,17 +52,13 @@ std::vector<Dispute> awaiting_disputes(const StateView& view, const Task& task, 
 
 /// VER-16: the watchers among those who challenged, but none whom somebody who was not drawn was ahead of.
 std::vector<AccountId> jackpot_winners(const Assignment& assignment, const std::vector<Dispute>& challenges) {
-    const auto is_drawn = [&assignment](const Dispute& dispute) {
-        const auto& watchers = assignment.watchers;
-        return std::find(watchers.begin(), watchers.end(), dispute.challenger) != watchers.end();
-    };
     Height end{~std::uint64_t{0}};
     for (const Dispute& dispute : challenges) {
-        end = is_drawn(dispute) ? end : std::min(end, dispute.opened_at);
+        end = is_watcher(assignment, dispute.challenger) ? end : std::min(end, dispute.opened_at);
     }
     std::vector<AccountId> winners;
     for (const Dispute& dispute : challenges) {
-        if (is_drawn(dispute) && dispute.opened_at <= end) {
+        if (is_watcher(assignment, dispute.challenger) && dispute.opened_at <= end) {
             winners.push_back(dispute.challenger);
         }
     }

@@ -2,6 +2,8 @@
 #include <contracts/verification/lottery.hpp>
 
 
+#include <algorithm>
+
 #include <core/codec/borsh.hpp>
 #include <core/crypto/hash.hpp>
 #include <contracts/tasks/draw.hpp>
@@ -38,6 +40,10 @@ Verdict published_verdict(const VerdictOpening& opening, bool forced) noexcept {
         published.probe_root = opening.decoy_root;
     }
     return published;
+}
+
+bool is_watcher(const Assignment& assignment, const AccountId& account) noexcept {
+    return std::find(assignment.watchers.begin(), assignment.watchers.end(), account) != assignment.watchers.end();
 }
 
 }  // namespace assay::contracts

@@ -5,7 +5,7 @@
 
 #include <contracts/tasks/task.hpp>
 
-/// Which verdicts are forced to be wrong: known to their verifiers alone until they disclose.
+/// Which verdicts are forced to be wrong: known to their verifiers alone until they disclose. And who watches them.
 namespace assay::contracts {
 
 /// VER-11: whether the verdict that `opening` commits to is forced: it has a probe root, and "assay/forced" over
@@ -16,5 +16,8 @@ bool is_forced(
 
 /// VER-11: what of `opening` is to be published.
 Verdict published_verdict(const VerdictOpening& opening, bool forced) noexcept;
+
+/// VER-12: whether `account` was drawn to watch the verdict.
+bool is_watcher(const Assignment& assignment, const AccountId& account) noexcept;
 
 }  // namespace assay::contracts

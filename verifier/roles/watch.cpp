@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <verifier/roles/watch.hpp>
 
-#include <algorithm>
+#include <contracts/verification/lottery.hpp>
 
 namespace assay::roles {
 namespace {
@@ -19,15 +19,10 @@ bool is_open_to_challenge(const VerdictView& view) {
            view.assignment.verifier != view.self;
 }
 
-bool is_drawn(const contracts::Assignment& assignment, const AccountId& self) {
-    const auto& watchers = assignment.watchers;
-    return std::find(watchers.begin(), watchers.end(), self) != watchers.end();
-}
-
 /// Whether watchers may still win by this verdict, so that nobody else should be ahead of them.
 bool is_left_to_watchers(const VerdictView& view) {
     const contracts::Assignment& assignment = view.assignment;
-    if (assignment.watchers.empty() || is_drawn(assignment, view.self) || !contracts::is_secret(assignment)) {
+    if (assignment.watchers.empty() || contracts::is_watcher(assignment, view.self) || !contracts::is_secret(assignment)) {
         return false;
     }
     const bool is_second_half = view.task.state == TaskState::kChallenge &&
@@ -42,7 +37,7 @@ bool is_watchers_duty(
 ) noexcept {
     switch (role) {
         case contracts::Role::kSolver: return task.solver == self;
-        case contracts::Role::kWhistleblower: return assignment.watchers.empty() || is_drawn(assignment, self);
+        case contracts::Role::kWhistleblower: return assignment.watchers.empty() || contracts::is_watcher(assignment, self);
         default: return false;
     }
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <verifier/worker/jackpot_hunt.hpp>
 
-#include <algorithm>
-
 #include <contracts/arbitration/arbitration.hpp>
 #include <contracts/verification/lottery.hpp>
 #include <verifier/roles/verifier.hpp>
@@ -31,9 +29,8 @@ std::set<JackpotHunt::Subject> JackpotHunt::betrayed(const contracts::Task& task
     std::set<Subject> out;
     for (const contracts::Assignment& assignment : task.assignments) {
         const auto kept = journal.verdict({task.id, assignment.segment});
-        const auto& watchers = assignment.watchers;
-        const bool is_drawn = std::find(watchers.begin(), watchers.end(), at_.chain.self()) != watchers.end();
-        if (!is_drawn || !contracts::is_secret(assignment) || !kept || !roles::is_opening_of(assignment, task.id, *kept) ||
+        const bool is_ours = contracts::is_watcher(assignment, at_.chain.self()) && contracts::is_secret(assignment);
+        if (!is_ours || !kept || !roles::is_opening_of(assignment, task.id, *kept) ||
             !contracts::is_forced(task, assignment, *kept, rate)) {
             continue;
         }
