@@ -96,10 +96,16 @@ std::size_t Socket::receive(void* data, std::size_t size, ErrorCode& error) noex
     }
 }
 
-std::size_t Socket::send(const void* data, std::size_t size, ErrorCode& error) noexcept {
+std::size_t Socket::send(std::span<iovec> pieces, ErrorCode& error) noexcept {
     error = {};
+    if (pieces.empty()) {
+        return 0;
+    }
+    msghdr message{};
+    message.msg_iov = pieces.data();
+    message.msg_iovlen = pieces.size();
     for (;;) {
-        const ssize_t count = ::send(fd_, data, size, MSG_NOSIGNAL);
+        const ssize_t count = ::sendmsg(fd_, &message, MSG_NOSIGNAL);
         if (count >= 0) {
             return static_cast<std::size_t>(count);
         }

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstddef>
+#include <span>
 #include <string>
+
+#include <sys/uio.h>
 
 #include <boost/asio/buffer.hpp>
 #include <boost/system/error_code.hpp>
@@ -49,15 +53,19 @@ class Socket {
         check(error);
         return count;
     }
+    /// Sends up to pieces_max buffers in one call, so that a small message is one segment on the wire.
     template <class Buffers>
     std::size_t write_some(const Buffers& buffers, ErrorCode& error) {
-        for (auto it = boost::asio::buffer_sequence_begin(buffers); it != boost::asio::buffer_sequence_end(buffers); ++it) {
+        std::array<iovec, pieces_max> pieces{};
+        std::size_t count = 0;
+        for (auto it = boost::asio::buffer_sequence_begin(buffers);
+             it != boost::asio::buffer_sequence_end(buffers) && count < pieces_max; ++it) {
             const boost::asio::const_buffer piece = *it;
             if (piece.size() > 0) {
-                return send(piece.data(), piece.size(), error);
+                pieces[count++] = {const_cast<void*>(piece.data()), piece.size()};
             }
         }
-        return 0;
+        return send({pieces.data(), count}, error);
     }
     template <class Buffers>
     std::size_t write_some(const Buffers& buffers) {
@@ -68,8 +76,10 @@ class Socket {
     }
 
   private:
+    static constexpr std::size_t pieces_max = 16;
+
     std::size_t receive(void* data, std::size_t size, ErrorCode& error) noexcept;
-    std::size_t send(const void* data, std::size_t size, ErrorCode& error) noexcept;
+    std::size_t send(std::span<iovec> pieces, ErrorCode& error) noexcept;
     bool wait(short events, ErrorCode& error) noexcept;
     static void check(const ErrorCode& error) {
         if (error) {

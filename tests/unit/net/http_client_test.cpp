@@ -31,8 +31,7 @@ class Listener {
         if (!answer.empty()) {
             thread_ = std::thread([this, answer] {
                 const int client = ::accept(fd_, nullptr, nullptr);
-                std::array<char, 4096> buffer{};
-                if (::recv(client, buffer.data(), buffer.size(), 0) > 0) {
+                if (reads_request(client)) {
                     ::send(client, answer.data(), answer.size(), MSG_NOSIGNAL);
                 }
                 ::close(client);
@@ -51,6 +50,20 @@ class Listener {
     std::string url() const { return "http://127.0.0.1:" + std::to_string(port_) + "/"; }
 
   private:
+    /// To its empty line: closing with bytes unread resets the connection, and the answer is lost with it.
+    static bool reads_request(int client) {
+        std::string request;
+        std::array<char, 4096> buffer{};
+        while (request.find("\r\n\r\n") == std::string::npos) {
+            const ssize_t count = ::recv(client, buffer.data(), buffer.size(), 0);
+            if (count <= 0) {
+                return false;
+            }
+            request.append(buffer.data(), static_cast<std::size_t>(count));
+        }
+        return true;
+    }
+
     int fd_;
     std::uint16_t port_ = 0;
     std::thread thread_;
