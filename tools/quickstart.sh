@@ -93,7 +93,7 @@ test)
   build asan
   build fuzz fuzz_targets
   echo "== tests under AddressSanitizer and UndefinedBehaviorSanitizer"
-  ctest --preset asan -j "$(nproc)" -LE 'slow|long'
+  ctest --preset asan -j "$(nproc)" -LE long
   echo "== fuzz targets, briefly"
   ctest --preset fuzz -L fuzz -j "$(nproc)"
   echo "== all tests"
