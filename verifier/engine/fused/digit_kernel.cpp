@@ -7,6 +7,7 @@
 
 #include <core/base/assert.hpp>
 #include <verifier/engine/fused/microkernel.hpp>
+#include <verifier/engine/fused/transpose.hpp>
 
 #if defined(__x86_64__) && defined(__linux__)
 #define ASSAY_HAS_TILES
@@ -96,36 +97,8 @@ ASSAY_TILES ASSAY_INLINE void pack_row(
 
 // Of a matrix of 32-bit words.
 ASSAY_TILES void transpose_tile(std::int8_t* tile) {
-    __m512i row[kTileRows];
-    __m512i pair[kTileRows];
-#pragma GCC unroll 16
-    for (std::size_t i = 0; i < kTileRows; ++i) {
-        row[i] = _mm512_load_si512(tile + i * kTileDepth);
-    }
-#pragma GCC unroll 8
-    for (std::size_t i = 0; i < kTileRows; i += 2) {
-        pair[i] = _mm512_unpacklo_epi32(row[i], row[i + 1]);
-        pair[i + 1] = _mm512_unpackhi_epi32(row[i], row[i + 1]);
-    }
-    // row[4a + c]: in lane l column 4l + c of rows 4a .. 4a + 3
-#pragma GCC unroll 4
-    for (std::size_t i = 0; i < kTileRows; i += 4) {
-        row[i] = _mm512_unpacklo_epi64(pair[i], pair[i + 2]);
-        row[i + 1] = _mm512_unpackhi_epi64(pair[i], pair[i + 2]);
-        row[i + 2] = _mm512_unpacklo_epi64(pair[i + 1], pair[i + 3]);
-        row[i + 3] = _mm512_unpackhi_epi64(pair[i + 1], pair[i + 3]);
-    }
-#pragma GCC unroll 4
-    for (std::size_t c = 0; c < 4; ++c) {
-        const __m512i upper_even = _mm512_shuffle_i32x4(row[c], row[4 + c], 0x88);
-        const __m512i upper_odd = _mm512_shuffle_i32x4(row[c], row[4 + c], 0xdd);
-        const __m512i lower_even = _mm512_shuffle_i32x4(row[8 + c], row[12 + c], 0x88);
-        const __m512i lower_odd = _mm512_shuffle_i32x4(row[8 + c], row[12 + c], 0xdd);
-        _mm512_store_si512(tile + c * kTileDepth, _mm512_shuffle_i32x4(upper_even, lower_even, 0x88));
-        _mm512_store_si512(tile + (4 + c) * kTileDepth, _mm512_shuffle_i32x4(upper_odd, lower_odd, 0x88));
-        _mm512_store_si512(tile + (8 + c) * kTileDepth, _mm512_shuffle_i32x4(upper_even, lower_even, 0xdd));
-        _mm512_store_si512(tile + (12 + c) * kTileDepth, _mm512_shuffle_i32x4(upper_odd, lower_odd, 0xdd));
-    }
+    auto* words = reinterpret_cast<std::uint32_t*>(tile);
+    transpose_wide_square(words, kWideSquare, words, kWideSquare);
 }
 
 // Blocks of rows; in a block 64 columns after 64 columns, of those digit after digit, of each two tiles, one below the
