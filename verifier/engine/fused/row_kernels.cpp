@@ -139,13 +139,6 @@ std::int32_t frexp_exponent(std::uint32_t magnitude) {
     return biased != 0 ? biased - 126 : static_cast<std::int32_t>(std::bit_width(magnitude)) - 149;
 }
 
-// NUM-14: the limit is 2^p, and 127 for operands of 8 bits.
-double limit_of(std::uint32_t precision) { return precision == 7 ? 127.0 : power_of_two(precision); }
-
-// Floats give what doubles give where 2^k is a normal one: the product with it is exact, or so small that 0 is nearest,
-// or beyond every limit. Numbers of 22 bits are rounded like those of 51.
-bool fits_floats(std::uint32_t precision, std::int64_t k) { return precision <= 22 && k >= -126 && k <= 127; }
-
 template <class Real>
 ASSAY_INLINE Real quantised(float x, Real scale, Real limit) {
     constexpr Real kBias = sizeof(Real) == sizeof(double) ? static_cast<Real>(kRoundingBias) : Real{0x1.8p23F};
@@ -207,6 +200,12 @@ double power_of_two(std::int64_t k) {
     const std::int64_t clamped = std::clamp<std::int64_t>(k, -1000, 1000);
     return std::bit_cast<double>(static_cast<std::uint64_t>(clamped + 1023) << 52U);
 }
+
+double limit_of(std::uint32_t precision) { return precision == 7 ? 127.0 : power_of_two(precision); }
+
+// The product with a normal 2^k is exact, or so small that 0 is nearest, or beyond every limit. Numbers of 22 bits are
+// rounded like those of 51.
+bool fits_floats(std::uint32_t precision, std::int64_t k) { return precision <= 22 && k >= -126 && k <= 127; }
 
 void run_binary(Op op, Extent at, const float* x, const float* y, Spread spread, float* out) {
     switch (op) {
