@@ -280,15 +280,16 @@ ASSAY_TILES void finish_block(
 ) {
     for (std::size_t tile = 0; tile < 4; ++tile) {
         const std::size_t row = sums.row + tile / 2 * kTileRows;
-        for (std::size_t half = 0; half < kTileRows; half += kLanes) {
-            const std::size_t col = sums.col + tile % 2 * kTileRows + half;
-            const __mmask8 mask = columns_mask(col, cols);
-            const std::size_t end = mask == 0 ? row : std::min(row + kTileRows, rows);
-            const std::int32_t* from = sums.tiles[tile][0][0] + half;
-            for (std::size_t i = row; i < end; ++i, from += kTileRows) {
-                const __m512d scale_a = _mm512_set1_pd(finish.scale_a[i]);
-                finish_vector(join_weights<digits, is_narrow>(from), scale_a, col, i * cols + col, mask, finish);
-            }
+        const std::size_t col = sums.col + tile % 2 * kTileRows;
+        const __mmask8 left = columns_mask(col, cols);
+        const __mmask8 right = columns_mask(col + kLanes, cols);
+        const std::size_t end = left == 0 ? row : std::min(row + kTileRows, rows);
+        const std::int32_t* from = sums.tiles[tile][0][0];
+        for (std::size_t i = row; i < end; ++i, from += kTileRows) {
+            const __m512d scale_a = _mm512_set1_pd(finish.scale_a[i]);
+            const std::size_t at = i * cols + col;
+            finish_vector(join_weights<digits, is_narrow>(from), scale_a, col, at, left, finish);
+            finish_vector(join_weights<digits, is_narrow>(from + kLanes), scale_a, col + kLanes, at + kLanes, right, finish);
         }
     }
 }
