@@ -143,7 +143,11 @@ TEST_CASE("NUM-17: contractions equal the definition around the ends of chunks")
 TEST_CASE("NUM-17: operands of whole blocks equal the definition, on one side and on both") {
     Random random(9);
     for (const auto [precision, chunk] :
-         {std::array{21U, 64U}, std::array{21U, 2048U}, std::array{24U, 128U}, std::array{8U, 256U}, std::array{7U, 384U}}) {
+         {std::array{21U, 64U},
+          std::array{21U, 2048U},
+          std::array{24U, 128U},
+          std::array{8U, 256U},
+          std::array{7U, 384U}}) {
         for (const Values values : {Values::kPlain, Values::kWide, Values::kHostile, Values::kDenormal}) {
             CAPTURE(precision);
             CAPTURE(chunk);

@@ -25,7 +25,7 @@ namespace {
 constexpr std::size_t kTileRows = 16;
 constexpr std::size_t kTileDepth = DigitKernel::kStepColumns;
 constexpr std::size_t kTileBytes = kTileRows * kTileDepth;
-constexpr std::size_t kDigitBytes = 2 * kTileBytes;  // a digit of a step of a block: two tiles, one below the other
+constexpr std::size_t kDigitBytes = 2 * kTileBytes;  // a digit of a step of a block: a tile below another
 constexpr std::size_t kMaxDigits = 4;
 constexpr std::size_t kMaxTerms = (std::size_t{1} << 17U) - 1;  // products of two digits, each at most 2^14, below 2^31
 
@@ -60,8 +60,8 @@ bool is_allowed_tiles() {
     return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
 }
 
-// A row's digits of one step, each kDigitBytes after the one before. With 128 added to every digit the bytes of a number
-// are its digits plus 128. The columns come in another order, which is the same for all operands.
+// A row's digits of one step, each kDigitBytes after the one before. With 128 added to every digit the bytes of a
+// number are its digits plus 128. The columns come in another order, which is the same for all operands.
 template <std::size_t digits>
 ASSAY_TILES ASSAY_INLINE void store_digits(const __m512i (&words)[4], std::int8_t* out) {
     const __m512i bias = _mm512_set1_epi32(static_cast<int>(0x80808080U >> (8U * (kMaxDigits - digits))));
@@ -118,15 +118,19 @@ struct RoundWhole {
     ASSAY_TILES ASSAY_INLINE __m512i operator()(__m512 x) const { return _mm512_cvtps_epi32(x); }
 };
 
+ASSAY_TILES ASSAY_INLINE __mmask16 is_finite(__m512 x) {
+    const __m512 infinity = _mm512_set1_ps(std::numeric_limits<float>::infinity());
+    return _mm512_cmp_ps_mask(_mm512_abs_ps(x), infinity, _CMP_LT_OQ);
+}
+
 // NUM-14 in floats.
 struct RoundFloats {
     __m512 scale;
     __m512 limit;
     ASSAY_TILES ASSAY_INLINE __m512i operator()(__m512 x) const {
-        const __m512 infinity = _mm512_set1_ps(std::numeric_limits<float>::infinity());
-        const __mmask16 is_finite = _mm512_cmp_ps_mask(_mm512_abs_ps(x), infinity, _CMP_LT_OQ);
-        const __m512 scaled = _mm512_maskz_mul_ps(is_finite, x, scale);
-        return _mm512_cvtps_epi32(_mm512_min_ps(_mm512_max_ps(scaled, _mm512_sub_ps(_mm512_setzero_ps(), limit)), limit));
+        const __m512 lowest = _mm512_sub_ps(_mm512_setzero_ps(), limit);
+        const __m512 scaled = _mm512_maskz_mul_ps(is_finite(x), x, scale);
+        return _mm512_cvtps_epi32(_mm512_min_ps(_mm512_max_ps(scaled, lowest), limit));
     }
 };
 
@@ -135,13 +139,12 @@ struct RoundDoubles {
     __m512d scale;
     __m512d limit;
     ASSAY_TILES ASSAY_INLINE __m256i half(__m256 x) const {
+        const __m512d lowest = _mm512_sub_pd(_mm512_setzero_pd(), limit);
         const __m512d scaled = _mm512_mul_pd(_mm512_cvtps_pd(x), scale);
-        return _mm512_cvtpd_epi32(_mm512_min_pd(_mm512_max_pd(scaled, _mm512_sub_pd(_mm512_setzero_pd(), limit)), limit));
+        return _mm512_cvtpd_epi32(_mm512_min_pd(_mm512_max_pd(scaled, lowest), limit));
     }
     ASSAY_TILES ASSAY_INLINE __m512i operator()(__m512 x) const {
-        const __m512 infinity = _mm512_set1_ps(std::numeric_limits<float>::infinity());
-        const __mmask16 is_finite = _mm512_cmp_ps_mask(_mm512_abs_ps(x), infinity, _CMP_LT_OQ);
-        const __m512 finite = _mm512_maskz_mov_ps(is_finite, x);
+        const __m512 finite = _mm512_maskz_mov_ps(is_finite(x), x);
         return _mm512_inserti64x4(
             _mm512_castsi256_si512(half(_mm512_castps512_ps256(finite))), half(_mm512_extractf32x8_ps(finite, 1)), 1
         );
@@ -168,18 +171,22 @@ ASSAY_TILES void pack(const float* from, std::size_t stride, std::size_t rows, s
     }
 }
 
+// Row `i` of those that `how` has the exponents of.
 template <std::size_t digits>
-ASSAY_TILES void quantise_row(const float* x, std::size_t cols, const Quantisation& how, std::size_t i, std::int8_t* out) {
+ASSAY_TILES void quantise_row(
+    const float* x, std::size_t cols, const Quantisation& how, std::size_t i, std::int8_t* out
+) {
     const std::int32_t* exponents = how.is_shared ? how.exponent : how.exponent + i * how.chunks;
     const double limit = limit_of(how.precision);
+    const __m512 float_limit = _mm512_set1_ps(static_cast<float>(limit));
     for (std::size_t first = 0; first < cols; first += how.chunk) {
         const std::int64_t k = std::int64_t{how.precision} - *exponents++;
         const double scale = power_of_two(k);
         const std::size_t count = std::min(how.chunk, cols - first);
         std::int8_t* to = out + first / kTileDepth * digits * kDigitBytes;
         if (fits_floats(how.precision, k)) {
-            const RoundFloats round{_mm512_set1_ps(static_cast<float>(scale)), _mm512_set1_ps(static_cast<float>(limit))};
-            take_apart<digits>(x + first, count, to, round);
+            const __m512 float_scale = _mm512_set1_ps(static_cast<float>(scale));
+            take_apart<digits>(x + first, count, to, RoundFloats{float_scale, float_limit});
         } else {
             take_apart<digits>(x + first, count, to, RoundDoubles{_mm512_set1_pd(scale), _mm512_set1_pd(limit)});
         }
@@ -289,7 +296,9 @@ ASSAY_TILES void finish_block(
             const __m512d scale_a = _mm512_set1_pd(finish.scale_a[i]);
             const std::size_t at = i * cols + col;
             finish_vector(join_weights<digits, is_narrow>(from), scale_a, col, at, left, finish);
-            finish_vector(join_weights<digits, is_narrow>(from + kLanes), scale_a, col + kLanes, at + kLanes, right, finish);
+            finish_vector(
+                join_weights<digits, is_narrow>(from + kLanes), scale_a, col + kLanes, at + kLanes, right, finish
+            );
         }
     }
 }
@@ -409,10 +418,8 @@ void DigitKernel::pack_left(const float*, std::size_t, std::size_t, std::size_t,
 void DigitKernel::pack_right(const float*, std::size_t, std::size_t, std::size_t, std::int8_t*) const { ASSERT(false); }
 void DigitKernel::quantise_left(Extent, const float*, const Quantisation&, std::int8_t*) const { ASSERT(false); }
 void DigitKernel::quantise_right(Extent, const float*, const Quantisation&, std::int8_t*) const { ASSERT(false); }
-void DigitKernel::multiply(
-    Digits, Digits, std::size_t, std::size_t, std::size_t, const ProductFinish&
-) const {
-    ASSERT(precision_ == 0);
+void DigitKernel::multiply(Digits, Digits, std::size_t, std::size_t, std::size_t, const ProductFinish&) const {
+    ASSERT(false);
 }
 
 #endif

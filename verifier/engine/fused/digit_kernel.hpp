@@ -21,8 +21,8 @@ class DigitKernel {
 
     explicit DigitKernel(std::uint32_t precision);
 
-    /// Operands are laid out in blocks of this many rows, in which steps of this many columns follow each other. What is
-    /// beyond the last row is of no account, beyond the last column it is zero.
+    /// Operands are laid out in blocks of this many rows, in which steps of this many columns follow each other. What
+    /// is beyond the last row is of no account, beyond the last column it is zero.
     static constexpr std::size_t kBlockRows = 32;
     static constexpr std::size_t kStepColumns = 64;
     std::size_t packed_size(std::size_t rows, std::size_t depth) const;

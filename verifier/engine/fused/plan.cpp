@@ -155,7 +155,8 @@ Format Planner::wanted_format(std::size_t contract, std::size_t input, std::size
     const Node& operand = graph_[from];
     const bool has_steps = operand.inputs.size() == 2 && (operand.inputs[1].shape.cols == 1 ||
                                                           operand.attributes[1] % DigitKernel::kStepColumns == 0);
-    return has_steps && operand.attributes[0] == node.attributes[0] ? operand_format(node, input) : product_format(node);
+    const bool can_lie_ready = has_steps && operand.attributes[0] == node.attributes[0];
+    return can_lie_ready ? operand_format(node, input) : product_format(node);
 }
 
 void Planner::choose_formats() {
@@ -366,8 +367,7 @@ std::uint32_t Planner::choose_block_rows(const std::vector<std::size_t>& nodes) 
             }
         });
         widest = std::max(widest, width);
-        transposes =
-            transposes || graph_[i].op == Op::kView || plan_.values[i].format == Format::kRightDigits;
+        transposes = transposes || graph_[i].op == Op::kView || plan_.values[i].format == Format::kRightDigits;
     }
     std::size_t block = std::clamp<std::size_t>(kBlockBytes / widest, 1, rows);
     // Every thread gets something to do, but no block is so small that its loops do not pay.

@@ -206,7 +206,9 @@ void pack_group(const Contraction& c, const Kernel& kernel, std::size_t group, t
 
 // One chunk of the panel's rows of the left operand.
 template <class Kernel>
-typename Kernel::Operand left_operand(const Contraction& c, const Kernel& kernel, const Panel& panel, std::size_t index) {
+typename Kernel::Operand left_operand(
+    const Contraction& c, const Kernel& kernel, const Panel& panel, std::size_t index
+) {
     const std::size_t row = panel.group * c.rows + panel.first;
     if (c.operands.is_laid_out_a) {
         return kernel.laid_out(c.operands.a, c.depth, row, index * c.chunk);

@@ -36,9 +36,11 @@ void run_quantisation(const RowCall& call) {
         case Format::kShort:
             return run_quantise(call.extent, call.in<float>(0), how, call.out<std::int16_t>());
         case Format::kLeftDigits:
-            return DigitKernel(how.precision).quantise_left(call.extent, call.in<float>(0), how, call.out<std::int8_t>());
+            DigitKernel(how.precision).quantise_left(call.extent, call.in<float>(0), how, call.out<std::int8_t>());
+            return;
         case Format::kRightDigits:
-            return DigitKernel(how.precision).quantise_right(call.extent, call.in<float>(0), how, call.out<std::int8_t>());
+            DigitKernel(how.precision).quantise_right(call.extent, call.in<float>(0), how, call.out<std::int8_t>());
+            return;
         default:
             return run_quantise(call.extent, call.in<float>(0), how, call.out<std::int32_t>());
     }

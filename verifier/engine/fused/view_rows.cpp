@@ -98,7 +98,9 @@ void transpose_by_squares(const std::uint32_t* from, const Transposition& t, std
         }
     }
     if (cols < t.cols) {
-        rest(from + cols * t.step, {.step = t.step, .stride = t.stride, .rows = rows, .cols = t.cols - cols}, out + cols);
+        rest(
+            from + cols * t.step, {.step = t.step, .stride = t.stride, .rows = rows, .cols = t.cols - cols}, out + cols
+        );
     }
     if (rows < t.rows) {
         rest(
