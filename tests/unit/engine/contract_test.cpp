@@ -28,15 +28,18 @@ struct Contraction {
     std::uint32_t groups = 1;
 };
 
+void append_quantised(Graph& graph, const Contraction& c, const Input& x) {
+    const std::uint32_t chunks = (c.k + c.chunk - 1) / c.chunk;
+    graph.push_back({Op::kRowExponent, DType::kI32, {x.shape.rows, chunks}, {c.chunk, 0}, {x}, {}});
+    const Input e = output_of(graph, graph.size() - 1);
+    graph.push_back({Op::kQuantise, DType::kI32, x.shape, {c.precision, c.chunk}, {x, e}, {}});
+}
+
 // Exponents, quantisation and contraction of two f32 tensors, as a program writes them.
 Case make_contraction(const Contraction& c, std::vector<Tensor> operands) {
     Graph graph;
-    const std::uint32_t chunks = (c.k + c.chunk - 1) / c.chunk;
     for (std::uint32_t side = 0; side < 2; ++side) {
-        const Input x = state_of(operands, side);
-        graph.push_back({Op::kRowExponent, DType::kI32, {x.shape.rows, chunks}, {c.chunk, 0}, {x}, {}});
-        const Input e = output_of(graph, graph.size() - 1);
-        graph.push_back({Op::kQuantise, DType::kI32, x.shape, {c.precision, c.chunk}, {x, e}, {}});
+        append_quantised(graph, c, state_of(operands, side));
     }
     Node contract{Op::kContract, DType::kF32, {c.groups * c.m, c.n}, {c.precision, c.chunk}, {}, {}};
     for (const std::size_t from : {1U, 0U, 3U, 2U}) {
@@ -45,6 +48,18 @@ Case make_contraction(const Contraction& c, std::vector<Tensor> operands) {
     REQUIRE(canonical::check_node(contract).has_value());
     graph.push_back(contract);
     return make_case(std::move(graph), std::move(operands));
+}
+
+// One tensor contracted with itself.
+Case make_square(const Contraction& c, std::vector<Tensor> operand) {
+    Graph graph;
+    append_quantised(graph, c, state_of(operand, 0));
+    Node contract{Op::kContract, DType::kF32, {c.m, c.m}, {c.precision, c.chunk}, {}, {}};
+    for (const std::size_t from : {1U, 0U, 1U, 0U}) {
+        contract.inputs.push_back(output_of(graph, from));
+    }
+    graph.push_back(contract);
+    return make_case(std::move(graph), std::move(operand));
 }
 
 enum class Values { kPlain, kWide, kOutlier, kHostile, kDenormal, kZero };
@@ -121,6 +136,28 @@ TEST_CASE("NUM-17: contractions equal the definition around the ends of chunks")
                 c, {operand({c.m, k}, Values::kPlain, random), operand({c.n, k}, Values::kHostile, random)}
             );
             CHECK(check_everywhere(made, by_definition(made)));
+        }
+    }
+}
+
+TEST_CASE("NUM-17: operands of whole blocks equal the definition, on one side and on both") {
+    Random random(9);
+    for (const auto [precision, chunk] :
+         {std::array{21U, 64U},
+          std::array{21U, 2048U},
+          std::array{24U, 128U},
+          std::array{8U, 256U},
+          std::array{7U, 384U}}) {
+        for (const Values values : {Values::kPlain, Values::kWide, Values::kHostile, Values::kDenormal}) {
+            CAPTURE(precision);
+            CAPTURE(chunk);
+            const Contraction c{.m = 70, .n = 90, .k = 330, .precision = precision, .chunk = chunk};
+            const Case made = make_contraction(
+                c, {operand({c.m, c.k}, values, random), operand({c.n, c.k}, values, random)}
+            );
+            CHECK(check_everywhere(made, by_definition(made)));
+            const Case square = make_square(c, {operand({c.m, c.k}, values, random)});
+            CHECK(check_everywhere(square, by_definition(square)));
         }
     }
 }

@@ -15,19 +15,15 @@ DigitKernel::DigitKernel(std::uint32_t) { ASSERT(false); }
 
 std::size_t DigitKernel::packed_size(std::size_t, std::size_t) const { return digits_ + precision_; }
 
-template <class Stored>
-void DigitKernel::pack_left(const Stored*, std::size_t, std::size_t, std::size_t, std::int8_t*) const {}
+void DigitKernel::pack_left(const float*, std::size_t, std::size_t, std::size_t, std::int8_t*) const {}
+void DigitKernel::pack_right(const float*, std::size_t, std::size_t, std::size_t, std::int8_t*) const {}
+void DigitKernel::quantise_left(Extent, const float*, const Quantisation&, std::int8_t*) const {}
+void DigitKernel::quantise_right(Extent, const float*, const Quantisation&, std::int8_t*) const {}
 
-template <class Stored>
-void DigitKernel::pack_right(const Stored*, std::size_t, std::size_t, std::size_t, std::int8_t*) const {}
+DigitKernel::Digits DigitKernel::part(const std::int8_t*, std::size_t, std::size_t, std::size_t) const { return {}; }
 
 void DigitKernel::multiply(
-    const std::int8_t*, const std::int8_t*, std::size_t, std::size_t, std::size_t, const ProductFinish&
+    Digits, Digits, std::size_t, std::size_t, std::size_t, const ProductFinish&
 ) const {}
-
-template void DigitKernel::pack_left(const float*, std::size_t, std::size_t, std::size_t, std::int8_t*) const;
-template void DigitKernel::pack_left(const std::int16_t*, std::size_t, std::size_t, std::size_t, std::int8_t*) const;
-template void DigitKernel::pack_right(const float*, std::size_t, std::size_t, std::size_t, std::int8_t*) const;
-template void DigitKernel::pack_right(const std::int16_t*, std::size_t, std::size_t, std::size_t, std::int8_t*) const;
 
 }  // namespace assay::engine::fused

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include <verifier/engine/fused/product_finish.hpp>
+#include <verifier/engine/fused/row_kernels.hpp>
 
 namespace assay::engine::fused {
 
@@ -20,23 +21,36 @@ class DigitKernel {
 
     explicit DigitKernel(std::uint32_t precision);
 
-    /// Operands are laid out in blocks of this many rows, the last one filled up with zeros.
+    /// Operands are laid out in blocks of this many rows, in which steps of this many columns follow each other. What
+    /// is beyond the last row is of no account, beyond the last column it is zero.
     static constexpr std::size_t kBlockRows = 32;
+    static constexpr std::size_t kStepColumns = 64;
     std::size_t packed_size(std::size_t rows, std::size_t depth) const;
     /// `out` begins at a multiple of 64 bytes.
-    template <class Stored>
     void pack_left(
-        const Stored* from, std::size_t stride, std::size_t rows, std::size_t depth, std::int8_t* out
+        const float* from, std::size_t stride, std::size_t rows, std::size_t depth, std::int8_t* out
     ) const;
-    template <class Stored>
     void pack_right(
-        const Stored* from, std::size_t stride, std::size_t rows, std::size_t depth, std::int8_t* out
+        const float* from, std::size_t stride, std::size_t rows, std::size_t depth, std::int8_t* out
     ) const;
+
+    /// Rounds these rows of an operand (NUM-14) and leaves them where pack_left would, or pack_right, of the whole
+    /// operand, which begins at `out`. A part that is to be on the right begins with a row that is a multiple of 16.
+    /// A chunk is all columns or a multiple of kStepColumns.
+    void quantise_left(Extent at, const float* x, const Quantisation& how, std::int8_t* out) const;
+    void quantise_right(Extent at, const float* x, const Quantisation& how, std::int8_t* out) const;
+
+    /// A part of an operand laid out: whole blocks from some row, whole steps from some column on.
+    struct Digits {
+        const std::int8_t* at = nullptr;
+        std::size_t block_bytes = 0;
+    };
+    /// `whole` has `depth` columns.
+    Digits part(const std::int8_t* whole, std::size_t depth, std::size_t first_row, std::size_t first_column) const;
 
     /// left [rows, depth] times the transpose of right [cols, depth].
     void multiply(
-        const std::int8_t* left, const std::int8_t* right, std::size_t rows, std::size_t cols, std::size_t depth,
-        const ProductFinish& finish
+        Digits left, Digits right, std::size_t rows, std::size_t cols, std::size_t depth, const ProductFinish& finish
     ) const;
 
   private:

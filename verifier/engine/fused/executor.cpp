@@ -183,12 +183,17 @@ void Executor::run_batch(std::uint32_t id, const StepContext& context) {
 void Executor::run_product_stage(std::uint32_t id) {
     const Node& contract = node(id);
     const auto address = [&](std::size_t i) { return addresses_[plan_.value_of(contract.inputs[i])]; };
+    const auto is_digits = [&](std::size_t i) {
+        return is_laid_out(plan_.values[plan_.value_of(contract.inputs[i])].format);
+    };
     const ProductOperands operands{
         .a = address(0),
         .exponent_a = reinterpret_cast<const std::int32_t*>(address(1)),
         .b = address(2),
         .exponent_b = reinterpret_cast<const std::int32_t*>(address(3)),
         .out = at<float>(id),
+        .is_laid_out_a = is_digits(0),
+        .is_laid_out_b = is_digits(2),
     };
     run_product(contract, operands, pool_);
 }

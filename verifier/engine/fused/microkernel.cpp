@@ -210,12 +210,7 @@ ASSAY_WIDE void multiply_tile(
 
 template <class T>
 bool Microkernel<T>::is_available() {
-#if defined(__x86_64__)
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
-           __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vnni");
-#else
-    return false;
-#endif
+    return has_wide_vectors();
 }
 
 template <class T>

@@ -7,6 +7,7 @@
 #include <set>
 
 #include <core/base/assert.hpp>
+#include <verifier/engine/fused/digit_kernel.hpp>
 #include <verifier/engine/fused/product.hpp>
 #include <verifier/engine/fused/row_op.hpp>
 
@@ -79,6 +80,7 @@ class Planner {
 
   private:
     void find_live();
+    Format wanted_format(std::size_t contract, std::size_t input, std::size_t from) const;
     void choose_formats();
     bool products_are_bounded() const;
     void find_sums();
@@ -147,9 +149,19 @@ void Planner::find_live() {
     }
 }
 
+// How the operand `input` of a product, which `from` leaves, is best kept.
+Format Planner::wanted_format(std::size_t contract, std::size_t input, std::size_t from) const {
+    const Node& node = graph_[contract];
+    const Node& operand = graph_[from];
+    const bool has_steps = operand.inputs.size() == 2 && (operand.inputs[1].shape.cols == 1 ||
+                                                          operand.attributes[1] % DigitKernel::kStepColumns == 0);
+    const bool can_lie_ready = has_steps && operand.attributes[0] == node.attributes[0];
+    return can_lie_ready ? operand_format(node, input) : product_format(node);
+}
+
 void Planner::choose_formats() {
     std::vector<bool> only_products(count_, true);
-    std::vector<Format> wanted(count_, Format::kWords);
+    std::vector<std::optional<Format>> wanted(count_);
     for (std::size_t i = 0; i < graph_.size(); ++i) {
         if (i < count_ && !live_[i]) {
             continue;
@@ -157,8 +169,12 @@ void Planner::choose_formats() {
         for_each_node_input(i, [&](std::size_t j, std::size_t from) {
             if (graph_[i].op != Op::kContract || j % 2 != 0) {
                 only_products[from] = false;
-            } else {
-                wanted[from] = product_format(graph_[i]);
+                return;
+            }
+            const Format format = wanted_format(i, j, from);
+            wanted[from] = wanted[from].value_or(format) == format ? format : product_format(graph_[i]);
+            if (is_laid_out(format)) {
+                plan_.values[from].packed_bytes = packed_bytes(graph_[i], j);
             }
         });
     }
@@ -167,7 +183,7 @@ void Planner::choose_formats() {
         value.shape = graph_[i].shape;
         value.format = graph_[i].dtype == DType::kI64 ? Format::kWide : Format::kWords;
         if (graph_[i].op == Op::kQuantise && only_products[i] && !kept_[i]) {
-            value.format = wanted[i];
+            value.format = wanted[i].value_or(value.format);
         }
     }
 }
@@ -178,12 +194,15 @@ bool Planner::products_are_bounded() const {
         if (node.op != Op::kContract || !live_[i]) {
             continue;
         }
-        const Format format = product_format(node);
+        const Format plain = product_format(node);
         for (const std::size_t j : {0U, 2U}) {
             const Input& input = node.inputs[j];
-            if (format == Format::kWords || input.source != Source::kNode || graph_[input.index].op != Op::kQuantise ||
-                graph_[input.index].attributes[0] > node.attributes[0] ||
-                plan_.values[input.index].format != format) {
+            if (plain == Format::kWords || input.source != Source::kNode || graph_[input.index].op != Op::kQuantise ||
+                graph_[input.index].attributes[0] > node.attributes[0]) {
+                return false;
+            }
+            const Format format = plan_.values[input.index].format;
+            if (format != plain && !is_laid_out(format)) {
                 return false;
             }
         }
@@ -348,7 +367,7 @@ std::uint32_t Planner::choose_block_rows(const std::vector<std::size_t>& nodes) 
             }
         });
         widest = std::max(widest, width);
-        transposes = transposes || graph_[i].op == Op::kView;
+        transposes = transposes || graph_[i].op == Op::kView || plan_.values[i].format == Format::kRightDigits;
     }
     std::size_t block = std::clamp<std::size_t>(kBlockBytes / widest, 1, rows);
     // Every thread gets something to do, but no block is so small that its loops do not pay.
@@ -400,7 +419,9 @@ void Planner::write_region(Region& region, const std::vector<std::size_t>& nodes
             }
         });
         op.output.value = static_cast<ValueId>(i);
-        op.output.place = plan_.values[i].is_stored ? Operand::Place::kRows : Operand::Place::kScratch;
+        op.output.place = is_laid_out(plan_.values[i].format) ? Operand::Place::kWhole
+                          : plan_.values[i].is_stored         ? Operand::Place::kRows
+                                                              : Operand::Place::kScratch;
         if (op.output.place == Operand::Place::kScratch) {
             const std::size_t size = size_of_node(i);
             if (const auto found = free.lower_bound(size); found != free.end() && found->first == size) {

@@ -21,8 +21,11 @@ namespace assay::engine::fused {
 /// A value: a node's output, or after those a tensor of the state.
 using ValueId = std::uint32_t;
 
-/// How a value lies in memory. A quantised operand of a product is kept as the numbers that the product multiplies.
-enum class Format : std::uint8_t { kWords, kWide, kFloat, kShort };
+/// How a value lies in memory. A quantised operand of a product is kept as the numbers that the product multiplies, or
+/// laid out in digits for the matrix unit, on the left or on the right.
+enum class Format : std::uint8_t { kWords, kWide, kFloat, kShort, kLeftDigits, kRightDigits };
+constexpr bool is_laid_out(Format format) { return format == Format::kLeftDigits || format == Format::kRightDigits; }
+/// Of an element; a value that is laid out has no elements of its own.
 constexpr std::size_t size_of(Format format) {
     return format == Format::kWide ? 8 : format == Format::kShort ? 2 : 4;
 }
@@ -35,7 +38,10 @@ struct Value {
     bool is_stored = false;             ///< in memory between stages; else within one region only
     std::uint32_t next_state = kNoState;  ///< it is written where this tensor of the next state lies; else in the arena
     std::size_t offset = 0;             ///< in the arena
-    std::size_t size_bytes() const { return shape.element_count() * size_of(format); }
+    std::size_t packed_bytes = 0;       ///< of a value that is laid out
+    std::size_t size_bytes() const {
+        return is_laid_out(format) ? packed_bytes : shape.element_count() * size_of(format);
+    }
 };
 
 /// Where an operand of a region's operation is found.

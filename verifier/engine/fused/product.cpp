@@ -39,6 +39,10 @@ bool fits_in_two(const Node& node) {
     return precision + half + bits_of(chunk_depth(node)) <= kDoubleBits;
 }
 
+bool has_tiles(const Node& node) {
+    return DigitKernel::is_available() && DigitKernel::fits(node.attributes[0], chunk_depth(node));
+}
+
 // Everything about a contraction that its panels share.
 struct Contraction {
     const Node& node;
@@ -133,6 +137,7 @@ template <class T>
 struct VectorKernel {
     using Stored = typename Microkernel<T>::Stored;
     using Packed = T;
+    using Operand = const T*;
     static constexpr std::size_t kBlockRows = Microkernel<T>::kLeftRows;
     bool is_split = false;
 
@@ -152,6 +157,11 @@ struct VectorKernel {
             }
         }
     }
+    Operand packed(const T* whole, std::size_t) const { return whole; }
+    Operand laid_out(const void*, std::size_t, std::size_t, std::size_t) const {
+        ASSERT(false);  // only for the matrix unit
+        return nullptr;
+    }
     void multiply(
         const T* left, const T* right, std::size_t rows, std::size_t cols, std::size_t depth,
         const ProductFinish& finish
@@ -162,13 +172,17 @@ struct VectorKernel {
 };
 
 // The matrix unit's tiles of bytes.
-template <class T>
 struct TileKernel : DigitKernel {
-    using Stored = T;
+    using Stored = float;
     using Packed = std::int8_t;
+    using Operand = Digits;
     using DigitKernel::DigitKernel;
     std::size_t left_size(std::size_t rows, std::size_t depth) const { return packed_size(rows, depth); }
     std::size_t right_size(std::size_t rows, std::size_t depth) const { return packed_size(rows, depth); }
+    Operand packed(const Packed* whole, std::size_t depth) const { return part(whole, depth, 0, 0); }
+    Operand laid_out(const void* whole, std::size_t depth, std::size_t row, std::size_t column) const {
+        return part(static_cast<const Packed*>(whole), depth, row, column);
+    }
 };
 
 template <class Kernel>
@@ -190,27 +204,43 @@ void pack_group(const Contraction& c, const Kernel& kernel, std::size_t group, t
     }
 }
 
+// One chunk of the panel's rows of the left operand.
+template <class Kernel>
+typename Kernel::Operand left_operand(
+    const Contraction& c, const Kernel& kernel, const Panel& panel, std::size_t index
+) {
+    const std::size_t row = panel.group * c.rows + panel.first;
+    if (c.operands.is_laid_out_a) {
+        return kernel.laid_out(c.operands.a, c.depth, row, index * c.chunk);
+    }
+    const auto* a = static_cast<const typename Kernel::Stored*>(c.operands.a) + row * c.depth;
+    auto* left = grown_packed<typename Kernel::Packed>(workspace().left, kernel.left_size(panel.rows, c.count(0)));
+    kernel.pack_left(a + index * c.chunk, c.depth, panel.rows, c.count(index), left);
+    return kernel.packed(left, c.count(index));
+}
+
+// `right` is the panel's group of the right operand as pack_group leaves it, where the operand is not laid out.
 template <class Kernel>
 void run_wide_panel(
     const Contraction& c, const Kernel& kernel, const Panel& panel, const typename Kernel::Packed* right
 ) {
-    using Packed = typename Kernel::Packed;
     Workspace& space = workspace();
     const std::size_t row = panel.group * c.rows + panel.first;
-    const auto* a = static_cast<const typename Kernel::Stored*>(c.operands.a) + row * c.depth;
-    auto* left = grown_packed<Packed>(space.left, kernel.left_size(panel.rows, c.count(0)));
     double* scale_a = grown(space.scale_a, panel.rows);
     double* scale_b = grown(space.scale_b, c.cols);
     double* sums = c.chunks > 1 ? grown(space.sums, panel.rows * c.cols) : nullptr;
     for (std::size_t index = 0; index < c.chunks; ++index) {
         find_scales(c, panel, index, scale_a, scale_b);
-        kernel.pack_left(a + index * c.chunk, c.depth, panel.rows, c.count(index), left);
+        const auto left = left_operand(c, kernel, panel, index);
+        const auto chunk = c.operands.is_laid_out_b
+                               ? kernel.laid_out(c.operands.b, c.depth, panel.group * c.cols, index * c.chunk)
+                               : kernel.packed(right, c.count(index));
         kernel.multiply(
-            left, right, panel.rows, c.cols, c.count(index),
+            left, chunk, panel.rows, c.cols, c.count(index),
             {.scale_a = scale_a, .scale_b = scale_b, .sums = sums, .out = c.operands.out + row * c.cols,
              .is_first = index == 0, .is_last = index + 1 == c.chunks}
         );
-        right += kernel.right_size(c.cols, c.count(index));
+        right += c.operands.is_laid_out_b ? 0 : kernel.right_size(c.cols, c.count(index));
     }
 }
 
@@ -222,11 +252,13 @@ void run_wide(const Contraction& c, const Kernel& kernel, ThreadPool& pool) {
     const std::size_t by_threads = (c.rows * c.groups + pool.size() - 1) / pool.size();
     const std::size_t wanted = std::max(std::min(by_cache, by_threads), kMinPanelRows);
     const std::size_t panel_rows = std::min((wanted + kBlock - 1) / kBlock * kBlock, c.rows);
-    const std::size_t size = group_size(c, kernel);
-    if (panel_rows == c.rows) {
+    const std::size_t size = c.operands.is_laid_out_b ? 0 : group_size(c, kernel);
+    if (size == 0 || panel_rows == c.rows) {
         for_each_panel(c, panel_rows, pool, [&](const Panel& panel) {
             auto* right = grown_packed<Packed>(workspace().right, size);
-            pack_group(c, kernel, panel.group, right);
+            if (size > 0) {
+                pack_group(c, kernel, panel.group, right);
+            }
             run_wide_panel(c, kernel, panel, right);
         });
         return;
@@ -328,20 +360,38 @@ Format product_format(const Node& contract) {
     const std::uint32_t precision = contract.attributes[0];
     if (precision <= kMaxShortPrecision) {
         const bool fits_short = 2 * precision + bits_of(chunk_depth(contract)) <= kShortSumBits;
-        return fits_short && Microkernel<std::int16_t>::is_available() ? Format::kShort : Format::kFloat;
+        const bool has_shorts = !has_tiles(contract) && Microkernel<std::int16_t>::is_available();
+        return fits_short && has_shorts ? Format::kShort : Format::kFloat;
     }
     return fits_at_once(contract) || fits_in_two(contract) ? Format::kFloat : Format::kWords;
+}
+
+std::size_t packed_bytes(const Node& contract, std::size_t input) {
+    const canonical::Shape shape = contract.inputs[input].shape;
+    return DigitKernel(contract.attributes[0]).packed_size(shape.rows, shape.cols);
+}
+
+Format operand_format(const Node& contract, std::size_t input) {
+    const Format plain = product_format(contract);
+    if (plain != Format::kFloat || !has_tiles(contract)) {
+        return plain;
+    }
+    // Groups and chunks begin where blocks and steps do, and little is filled up.
+    const canonical::Shape shape = contract.inputs[input].shape;
+    const std::size_t groups = canonical::group_count(contract);
+    const bool are_whole = (groups == 1 || shape.rows / groups % DigitKernel::kBlockRows == 0) &&
+                           (shape.cols <= contract.attributes[1] ||
+                            contract.attributes[1] % DigitKernel::kStepColumns == 0) &&
+                           packed_bytes(contract, input) <= 2 * shape.element_count() * sizeof(float);
+    return !are_whole ? plain : input == 0 ? Format::kLeftDigits : Format::kRightDigits;
 }
 
 void run_product(const Node& contract, const ProductOperands& operands, ThreadPool& pool) {
     const Contraction c{.node = contract, .operands = operands};
     const Format format = product_format(contract);
     ASSERT(format == Format::kShort || format == Format::kFloat);
-    const bool has_tiles = DigitKernel::is_available() && DigitKernel::fits(c.precision, chunk_depth(contract));
-    if (has_tiles && format == Format::kShort) {
-        run_wide(c, TileKernel<std::int16_t>(c.precision), pool);
-    } else if (has_tiles) {
-        run_wide(c, TileKernel<float>(c.precision), pool);
+    if (has_tiles(contract)) {
+        run_wide(c, TileKernel(c.precision), pool);
     } else if (format == Format::kShort) {
         run_wide(c, VectorKernel<std::int16_t>{}, pool);
     } else if (c.precision > kMaxShortPrecision && Microkernel<double>::is_available()) {

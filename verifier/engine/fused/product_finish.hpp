@@ -4,19 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include <verifier/engine/vectorised.hpp>
-
-#if defined(__x86_64__)
-// g++ 12 sees its own headers' placeholder operands as read before they are set.
-#pragma GCC diagnostic push
-#if !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#endif
-#include <immintrin.h>
-#pragma GCC diagnostic pop
-#define ASSAY_WIDE __attribute__((target("avx512f,avx512vl,avx512dq,avx512bw,avx512vnni")))
-#endif
+#include <verifier/engine/fused/wide.hpp>
 
 namespace assay::engine::fused {
 

@@ -101,33 +101,25 @@ ASSAY_INLINE float finite_magnitude(float x) {
     return magnitude < std::numeric_limits<float>::infinity() ? magnitude : 0.0F;
 }
 
+// Loops over integers, of which every order gives the same result, are left to the compiler to cut into lanes.
+ASSAY_INLINE std::uint32_t largest_bits(const float* __restrict x, std::size_t n) {
+    std::uint32_t largest = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        largest = std::max(largest, std::bit_cast<std::uint32_t>(x[i]) & kMagnitude);
+    }
+    return largest;
+}
+
 ASSAY_INLINE std::uint32_t largest_magnitude(const float* __restrict x, std::size_t n) {
-    if (n < kLanes) {
-        float largest = 0.0F;
-        for (std::size_t i = 0; i < n; ++i) {
-            const float magnitude = finite_magnitude(x[i]);
-            largest = magnitude > largest ? magnitude : largest;
-        }
-        return std::bit_cast<std::uint32_t>(largest);
+    const std::uint32_t bits = largest_bits(x, n);
+    if (bits < kInfinity) {
+        return bits;
     }
-    float best[kLanes] = {};
-    std::size_t i = 0;
-    for (; i + kLanes <= n; i += kLanes) {
-        for (std::size_t lane = 0; lane < kLanes; ++lane) {
-            const float magnitude = finite_magnitude(x[i + lane]);
-            best[lane] = magnitude > best[lane] ? magnitude : best[lane];
-        }
+    float largest = 0.0F;
+    for (std::size_t i = 0; i < n; ++i) {
+        largest = std::max(largest, finite_magnitude(x[i]));
     }
-    for (; i < n; ++i) {
-        const float magnitude = finite_magnitude(x[i]);
-        best[0] = magnitude > best[0] ? magnitude : best[0];
-    }
-    for (std::size_t width = kLanes / 2; width > 0; width /= 2) {
-        for (std::size_t lane = 0; lane < width; ++lane) {
-            best[lane] = best[lane + width] > best[lane] ? best[lane + width] : best[lane];
-        }
-    }
-    return std::bit_cast<std::uint32_t>(best[0]);
+    return std::bit_cast<std::uint32_t>(largest);
 }
 
 // NUM-13
@@ -139,21 +131,27 @@ std::int32_t frexp_exponent(std::uint32_t magnitude) {
     return biased != 0 ? biased - 126 : static_cast<std::int32_t>(std::bit_width(magnitude)) - 149;
 }
 
-// NUM-14: the limit is 2^p, and 127 for operands of 8 bits.
-double limit_of(std::uint32_t precision) { return precision == 7 ? 127.0 : power_of_two(precision); }
-
-// Floats give what doubles give where 2^k is a normal one: the product with it is exact, or so small that 0 is nearest,
-// or beyond every limit. Numbers of 22 bits are rounded like those of 51.
-bool fits_floats(std::uint32_t precision, std::int64_t k) { return precision <= 22 && k >= -126 && k <= 127; }
-
 template <class Real>
-ASSAY_INLINE Real quantised(float x, Real scale, Real limit) {
-    constexpr Real kBias = sizeof(Real) == sizeof(double) ? static_cast<Real>(kRoundingBias) : Real{0x1.8p23F};
+inline constexpr Real kBias = sizeof(Real) == sizeof(double) ? static_cast<Real>(kRoundingBias) : Real{0x1.8p23F};
+
+// NUM-14 with the bias that rounds it still in it.
+template <class Real>
+ASSAY_INLINE Real biased(float x, Real scale, Real limit) {
     const std::uint32_t magnitude = std::bit_cast<std::uint32_t>(x) & kMagnitude;
     Real scaled = static_cast<Real>(magnitude < kInfinity ? x : 0.0F) * scale;
     scaled = scaled > limit ? limit : scaled;
     scaled = scaled < -limit ? -limit : scaled;
-    return (scaled + kBias) - kBias;
+    return scaled + kBias<Real>;
+}
+
+template <class Real>
+ASSAY_INLINE Real quantised(float x, Real scale, Real limit) {
+    return biased(x, scale, limit) - kBias<Real>;
+}
+
+// The same plus the bits of the bias: the low bits of a double of this size count whole numbers.
+ASSAY_INLINE std::uint64_t quantised_bits(float x, double scale, double limit) {
+    return std::bit_cast<std::uint64_t>(biased(x, scale, limit));
 }
 
 template <class Real, class T>
@@ -207,6 +205,12 @@ double power_of_two(std::int64_t k) {
     const std::int64_t clamped = std::clamp<std::int64_t>(k, -1000, 1000);
     return std::bit_cast<double>(static_cast<std::uint64_t>(clamped + 1023) << 52U);
 }
+
+double limit_of(std::uint32_t precision) { return precision == 7 ? 127.0 : power_of_two(precision); }
+
+// The product with a normal 2^k is exact, or so small that 0 is nearest, or beyond every limit. Numbers of 22 bits are
+// rounded like those of 51.
+bool fits_floats(std::uint32_t precision, std::int64_t k) { return precision <= 22 && k >= -126 && k <= 127; }
 
 void run_binary(Op op, Extent at, const float* x, const float* y, Spread spread, float* out) {
     switch (op) {
@@ -476,30 +480,11 @@ ASSAY_VECTORISED void run_quantised_sum(
     for (; i < at.rows; ++i) {
         const double factor = power_of_two(std::int64_t{precision} - exponent[is_shared ? 0 : i]);
         const float* __restrict from = x + i * at.cols;
-        // Integers below 2^52 in doubles: every order gives the same sum.
-        if (at.cols < kLanes) {
-            double sum = 0.0;
-            for (std::size_t j = 0; j < at.cols; ++j) {
-                sum += quantised(from[j], factor, limit);
-            }
-            out[i] = static_cast<std::int64_t>(sum);
-            continue;
+        std::uint64_t sum = 0;
+        for (std::size_t j = 0; j < at.cols; ++j) {
+            sum += quantised_bits(from[j], factor, limit);
         }
-        double sums[kLanes] = {};
-        std::size_t j = 0;
-        for (; j + kLanes <= at.cols; j += kLanes) {
-            for (std::size_t lane = 0; lane < kLanes; ++lane) {
-                sums[lane] += quantised(from[j + lane], factor, limit);
-            }
-        }
-        for (; j < at.cols; ++j) {
-            sums[0] += quantised(from[j], factor, limit);
-        }
-        double sum = 0.0;
-        for (const double part : sums) {
-            sum += part;
-        }
-        out[i] = static_cast<std::int64_t>(sum);
+        out[i] = static_cast<std::int64_t>(sum - at.cols * std::bit_cast<std::uint64_t>(kRoundingBias));
     }
 }
 
@@ -568,12 +553,6 @@ ASSAY_VECTORISED void scatter_add_rows(
     }
 }
 
-ASSAY_VECTORISED bool all_finite(std::size_t count, const float* x) {
-    std::uint32_t largest = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-        largest = std::max(largest, std::bit_cast<std::uint32_t>(x[i]) & kMagnitude);
-    }
-    return largest < kInfinity;
-}
+ASSAY_VECTORISED bool all_finite(std::size_t count, const float* x) { return largest_bits(x, count) < kInfinity; }
 
 }  // namespace assay::engine::fused

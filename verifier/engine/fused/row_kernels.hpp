@@ -94,6 +94,10 @@ void scatter_add_rows(
 );
 
 double power_of_two(std::int64_t k);
+/// NUM-14: the largest magnitude of a value rounded to `precision` bits.
+double limit_of(std::uint32_t precision);
+/// Whether values times 2^k are rounded to `precision` bits in floats as they are in doubles.
+bool fits_floats(std::uint32_t precision, std::int64_t k);
 bool all_finite(std::size_t count, const float* x);
 
 }  // namespace assay::engine::fused

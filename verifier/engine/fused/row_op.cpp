@@ -3,6 +3,7 @@
 
 #include <bit>
 
+#include <verifier/engine/fused/digit_kernel.hpp>
 #include <verifier/engine/fused/lanes.hpp>
 
 namespace assay::engine::fused {
@@ -34,6 +35,12 @@ void run_quantisation(const RowCall& call) {
             return run_quantise(call.extent, call.in<float>(0), how, call.out<float>());
         case Format::kShort:
             return run_quantise(call.extent, call.in<float>(0), how, call.out<std::int16_t>());
+        case Format::kLeftDigits:
+            DigitKernel(how.precision).quantise_left(call.extent, call.in<float>(0), how, call.out<std::int8_t>());
+            return;
+        case Format::kRightDigits:
+            DigitKernel(how.precision).quantise_right(call.extent, call.in<float>(0), how, call.out<std::int8_t>());
+            return;
         default:
             return run_quantise(call.extent, call.in<float>(0), how, call.out<std::int32_t>());
     }

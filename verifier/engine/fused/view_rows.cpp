@@ -4,11 +4,8 @@
 #include <algorithm>
 #include <limits>
 
+#include <verifier/engine/fused/transpose.hpp>
 #include <verifier/engine/vectorised.hpp>
-
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
 
 namespace assay::engine::fused {
 namespace {
@@ -90,23 +87,38 @@ __attribute__((target("avx2"))) inline void transpose_square(
     }
 }
 
-void transpose_into(const std::uint32_t* from, const Transposition& t, std::uint32_t* out) {
-    static const bool has_squares = __builtin_cpu_supports("avx2");
-    if (!has_squares) {
-        return transpose_by_columns(from, t, out);
-    }
-    const std::int64_t whole_rows = t.rows / kSquare * kSquare;
-    const std::int64_t whole_cols = t.cols / kSquare * kSquare;
-    for (std::int64_t i = 0; i < whole_rows; i += kSquare) {
-        for (std::int64_t j = 0; j < whole_cols; j += kSquare) {
-            transpose_square(from + i + j * t.step, t.step, out + i * t.stride + j, t.stride);
+// Whole squares from the first on, and what is left of the rows and columns by `rest`.
+template <std::int64_t kSize, auto square, auto rest>
+void transpose_by_squares(const std::uint32_t* from, const Transposition& t, std::uint32_t* out) {
+    const std::int64_t rows = t.rows / kSize * kSize;
+    const std::int64_t cols = t.cols / kSize * kSize;
+    for (std::int64_t i = 0; i < rows; i += kSize) {
+        for (std::int64_t j = 0; j < cols; j += kSize) {
+            square(from + i + j * t.step, t.step, out + i * t.stride + j, t.stride);
         }
     }
-    Transposition rest = t;
-    rest.rows = whole_rows;
-    transpose_plain(from, rest, whole_cols, t.cols, out);
-    rest.rows = t.rows - whole_rows;
-    transpose_by_columns(from + whole_rows, rest, out + whole_rows * t.stride);
+    if (cols < t.cols) {
+        rest(
+            from + cols * t.step, {.step = t.step, .stride = t.stride, .rows = rows, .cols = t.cols - cols}, out + cols
+        );
+    }
+    if (rows < t.rows) {
+        rest(
+            from + rows, {.step = t.step, .stride = t.stride, .rows = t.rows - rows, .cols = t.cols},
+            out + rows * t.stride
+        );
+    }
+}
+
+void transpose_into(const std::uint32_t* from, const Transposition& t, std::uint32_t* out) {
+    constexpr auto by_columns = transpose_by_columns<std::uint32_t>;
+    constexpr auto by_small_squares = transpose_by_squares<kSquare, transpose_square, by_columns>;
+    static const bool has_wide = has_wide_vectors();
+    static const bool has_squares = __builtin_cpu_supports("avx2");
+    if (has_wide) {
+        return transpose_by_squares<kWideSquare, transpose_wide_square, by_small_squares>(from, t, out);
+    }
+    has_squares ? by_small_squares(from, t, out) : by_columns(from, t, out);
 }
 
 #else
