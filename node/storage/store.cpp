@@ -38,11 +38,8 @@ void check(const rocksdb::Status& status, const char* what) {
     }
 }
 
-/// At most what RocksDB makes of `batch`, so that it is not moved while it grows.
-std::size_t size_of(const Batch& batch) {
-    constexpr std::size_t kChangeBytes = 16;  // a tag, the column, two lengths
-    return kChangeBytes * (1 + batch.count()) + batch.size_bytes();
-}
+/// What is kept for the next batch: memory fresh from the kernel costs more than what is written into it.
+constexpr std::size_t kKeptBytes = 64U << 20U;
 
 rocksdb::ColumnFamilyOptions make_column_options(const StoreOptions& store) {
     // A file where so many of so many neighbours erase something is compacted soon: pruning frees the disk.
@@ -79,6 +76,16 @@ void Batch::add(Column column, ByteView key, ByteView value, bool erases) {
     append(bytes_, value);
 }
 
+void Batch::clear() {
+    bytes_.clear();
+    if (bytes_.capacity() > kKeptBytes) {
+        bytes_.shrink_to_fit();
+    }
+    for (auto& places : places_) {
+        places.clear();
+    }
+}
+
 Batch::Change Batch::at(const Place& place) const {
     const ByteView both = ByteView(bytes_).subspan(place.offset, std::size_t{place.key_size} + place.value_size);
     return {
@@ -93,9 +100,12 @@ std::vector<Batch::Change> Batch::in_order(Column column) const {
     for (const Place& place : places_[static_cast<std::size_t>(column)]) {
         out.push_back(at(place));
     }
-    std::stable_sort(out.begin(), out.end(), [](const Change& a, const Change& b) {
+    const auto is_before = [](const Change& a, const Change& b) {
         return to_slice(a.key).compare(to_slice(b.key)) < 0;
-    });
+    };
+    if (!std::is_sorted(out.begin(), out.end(), is_before)) {
+        std::stable_sort(out.begin(), out.end(), is_before);
+    }
     return out;
 }
 
@@ -111,6 +121,7 @@ struct Store::Impl {
     std::unique_ptr<rocksdb::Env> env;
     std::unique_ptr<rocksdb::DB> db;
     std::vector<rocksdb::ColumnFamilyHandle*> columns;
+    rocksdb::WriteBatch batch;  ///< of the last write: its memory is used again
     bool write_ahead_log = true;
     bool failed = false;
 
@@ -214,8 +225,11 @@ void Store::write(const Batch& batch, bool sync) {
     if (impl_->failed) {
         throw StorageError("database: an earlier write failed");
     }
-    constexpr std::size_t kProtectionBytesPerKey = 8;
-    rocksdb::WriteBatch out(size_of(batch), 0, kProtectionBytesPerKey, 0);
+    rocksdb::WriteBatch& out = impl_->batch;
+    if (out.GetDataSize() > kKeptBytes) {
+        out = rocksdb::WriteBatch();
+    }
+    out.Clear();
     // Failed until the database says otherwise: a write that throws on the way is a failed one too.
     impl_->failed = true;
     for (std::size_t i = 0; i < kColumnCount; ++i) {

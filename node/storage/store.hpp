@@ -38,6 +38,8 @@ class Batch {
   public:
     void put(Column column, ByteView key, ByteView value) { add(column, key, value, false); }
     void erase(Column column, ByteView key) { add(column, key, {}, true); }
+    /// Empties it. The memory is kept for the next changes, if it is no more than a large block needs.
+    void clear();
 
     struct Change {
         ByteView key;
