@@ -32,13 +32,9 @@ std::optional<consensus::ProvenKey> prove_leaf(
     if (!leaf) {
         return std::nullopt;
     }
-    auto written = read_written(snapshot, leaf->key_hash, height);
-    if (!written || !written->value) {
-        throw storage::StorageError("database: a leaf of the tree has no value");
-    }
-    merkle::JmtProof proof = merkle::prove(TreeReader(snapshot), height.value, written->slot);
-    return consensus::ProvenKey{
-        .key = std::move(written->slot), .value = *std::move(written->value), .proof = std::move(proof)};
+    auto slot = read_slot_at(snapshot, leaf->key_hash, height).value();
+    merkle::JmtProof proof = merkle::prove(TreeReader(snapshot), height.value, slot.key);
+    return consensus::ProvenKey{.key = std::move(slot.key), .value = std::move(slot.value), .proof = std::move(proof)};
 }
 
 /// How much one block erases at most beyond what a height has, and what a height counts for itself.
@@ -362,8 +358,8 @@ consensus::QueryResult Application::query(const consensus::QueryRequest& request
         .proof = merkle::prove(reader, height.value, request.key),
     };
     const Hash256 slot_hash = crypto::sha256(request.key);
-    if (auto written = read_written(state->snapshot(), slot_hash, height)) {
-        out.value = std::move(written->value);
+    if (auto slot = read_slot_at(state->snapshot(), slot_hash, height)) {
+        out.value = std::move(slot->value);
     }
     if (request.with_neighbours && !out.value) {
         const auto neighbours = merkle::find_neighbours(reader, height.value, slot_hash);

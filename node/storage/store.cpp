@@ -165,18 +165,6 @@ std::optional<Bytes> Snapshot::get(Column column, ByteView key) const {
     return to_bytes(value);
 }
 
-std::optional<Entry> Snapshot::last_until(Column column, ByteView prefix, ByteView key) const {
-    const std::unique_ptr<rocksdb::Iterator> it(
-        impl_->store->db->NewIterator(impl_->read_options(), impl_->store->handle(column))
-    );
-    it->SeekForPrev(to_slice(key));
-    check(it->status(), "seek");
-    if (!it->Valid() || !it->key().starts_with(to_slice(prefix))) {
-        return std::nullopt;
-    }
-    return Entry{.key = to_bytes(it->key()), .value = to_bytes(it->value())};
-}
-
 std::vector<Entry> Snapshot::scan(Column column, ByteView prefix, ByteView from, std::size_t limit) const {
     const std::unique_ptr<rocksdb::Iterator> it(
         impl_->store->db->NewIterator(impl_->read_options(), impl_->store->handle(column))
