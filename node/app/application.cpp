@@ -274,8 +274,10 @@ consensus::FinalizeResult Application::finalize(const consensus::FinalizeRequest
         .height = block.height, .time_ms = block.time_ms, .block_hash = block.block_hash, .proposer = block.proposer,
         .misbehaviour = block.misbehaviour,
         .absent = block.absent};
+    const auto hashes = block.tx_hashes.empty() ? contracts::tx_hashes(block.txs) : block.tx_hashes;
     auto outcome = contracts::apply_block(
-        *state, state->chain_id(), context, block.txs, find_signed(block.txs, state->params(), verifier_, verified_)
+        *state, state->chain_id(), context, block.txs,
+        find_signed(block.txs, hashes, state->params(), verifier_, verified_), hashes
     );
     batch_.clear();
     Meta meta = state->meta();
