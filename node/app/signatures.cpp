@@ -29,7 +29,8 @@ void VerifiedSignatures::add(const Hash256& tx) {
 
 bool VerifiedSignatures::take(const Hash256& tx) {
     const std::lock_guard lock(mutex_);
-    return recent_.erase(tx) + older_.erase(tx) > 0;
+    const bool was_recent = recent_.erase(tx);
+    return was_recent || older_.erase(tx);
 }
 
 std::optional<crypto::PublicKey> SignatureVerifier::find(const AccountId& signer) const {

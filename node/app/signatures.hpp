@@ -20,7 +20,7 @@ namespace assay::node {
 class VerifiedSignatures {
   public:
     void add(const Hash256& tx);
-    /// Whether it is there; afterwards it is not.
+    /// Whether it is there. It is forgotten, but for one that was added twice, far apart.
     bool take(const Hash256& tx);
 
   private:
