@@ -41,8 +41,8 @@ void check(const rocksdb::Status& status, const char* what) {
 /// What is kept for the next batch: memory fresh from the kernel costs more than what is written into it.
 constexpr std::size_t kKeptBytes = 64U << 20U;
 
-/// A key at a random place costs what is searched before it, so it is put into a small buffer that the processor's caches
-/// hold. Several together become one file, as large as one buffer's by RocksDB's own settings, and as much memory is used.
+/// A key at a random place costs what is searched before it, so it is put into a small buffer, more of which the
+/// processor's caches hold. Several become one file, as large as one buffer's by RocksDB's own settings.
 void use_small_buffers(rocksdb::ColumnFamilyOptions& options) {
     constexpr int kBuffersToAFile = 8;
     options.write_buffer_size /= kBuffersToAFile;
