@@ -56,6 +56,7 @@ struct FinalizeRequest {
     std::vector<Bytes> txs;
     std::vector<contracts::Misbehaviour> misbehaviour{};  ///< the engine's evidence
     std::vector<contracts::ConsensusAddress> absent{};    ///< validators that did not vote for the block before
+    std::vector<Hash256> tx_hashes{};  ///< of `txs`, from an engine that has them; or empty
 };
 
 struct FinalizeResult {

@@ -13,14 +13,11 @@ Hash256 block_hash(const BlockHeader& header) {
 }
 
 // BLK-11
-Hash256 txs_root(const std::vector<Bytes>& txs) {
+Hash256 txs_root(const std::vector<Bytes>& txs) { return txs_root(contracts::tx_hashes(txs)); }
+
+Hash256 txs_root(const std::vector<Hash256>& tx_hashes) {
     static const crypto::TaggedHash kHash("assay/txs");
-    std::vector<Hash256> hashes;
-    hashes.reserve(txs.size());
-    for (const Bytes& tx : txs) {
-        hashes.push_back(contracts::tx_hash(tx));
-    }
-    return kHash(codec::encode(hashes));
+    return kHash(codec::encode(tx_hashes));
 }
 
 Block sign_block(
@@ -29,8 +26,19 @@ Block sign_block(
     const crypto::SecretKey& proposer,
     const std::array<std::uint8_t, 32>& aux
 ) {
+    const auto hashes = contracts::tx_hashes(txs);
+    return sign_block(std::move(header), std::move(txs), hashes, proposer, aux);
+}
+
+Block sign_block(
+    BlockHeader header,
+    std::vector<Bytes> txs,
+    const std::vector<Hash256>& tx_hashes,
+    const crypto::SecretKey& proposer,
+    const std::array<std::uint8_t, 32>& aux
+) {
     header.proposer = proposer.account();
-    header.txs_root = txs_root(txs);
+    header.txs_root = txs_root(tx_hashes);
     Block block{.header = std::move(header), .signature = {}, .txs = std::move(txs)};
     block.signature = proposer.sign(block_hash(block.header).view(), aux);
     return block;

@@ -40,12 +40,21 @@ struct Block {
 /// "assay/block" over Borsh(header).
 Hash256 block_hash(const BlockHeader& header);
 Hash256 txs_root(const std::vector<Bytes>& txs);
+Hash256 txs_root(const std::vector<Hash256>& tx_hashes);
 /// Fills in proposer and txs_root, then signs. `aux` is BIP-340's auxiliary randomness.
 Block sign_block(
     BlockHeader header,
     std::vector<Bytes> txs,
     const crypto::SecretKey& proposer,
     const std::array<std::uint8_t, 32>& aux = {}
+);
+/// The same with the transactions' hashes, which the caller has.
+Block sign_block(
+    BlockHeader header,
+    std::vector<Bytes> txs,
+    const std::vector<Hash256>& tx_hashes,
+    const crypto::SecretKey& proposer,
+    const std::array<std::uint8_t, 32>& aux
 );
 /// Signature and txs_root; what needs the parent is the engine's matter.
 bool is_authentic(const Block& block);

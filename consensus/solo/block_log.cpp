@@ -86,15 +86,15 @@ std::array<std::uint8_t, kCheckBytes> check_of(ByteView length, ByteView payload
 }
 
 Bytes frame(const LogRecord& record) {
-    const Bytes payload = codec::encode(record);
+    Bytes out(kHeaderBytes);
+    codec::encode_to(out, record);
+    const ByteView payload = ByteView(out).subspan(kHeaderBytes);
     ASSERT(payload.size() <= kPayloadMax);
-    const Bytes length = codec::encode(static_cast<std::uint32_t>(payload.size()));
-    Bytes out;
-    out.reserve(kHeaderBytes + payload.size());
-    append(out, as_bytes(kRecordMagic));
-    append(out, length);
-    append(out, check_of(length, payload));
-    append(out, payload);
+    Bytes header;
+    append(header, as_bytes(kRecordMagic));
+    codec::encode_to(header, static_cast<std::uint32_t>(payload.size()));
+    append(header, check_of(ByteView(header).subspan(kRecordMagic.size()), payload));
+    std::copy(header.begin(), header.end(), out.begin());
     return out;
 }
 

@@ -148,11 +148,14 @@ void SoloEngine::make_block() {
         .proposer = proposer_,
     };
     auto txs = state_.prepare(mempool_.candidates(options_.block_bytes_max), options_.block_bytes_max);
+    auto hashes = contracts::tx_hashes(txs);
     LogRecord record{
-        .block = sign_block(std::move(header), std::move(txs), options_.proposer, options_.signing_randomness()),
+        .block =
+            sign_block(std::move(header), std::move(txs), hashes, options_.proposer, options_.signing_randomness()),
         .app_hash = {},
     };
-    const auto request = to_request(record.block);
+    auto request = to_request(record.block);
+    request.tx_hashes = std::move(hashes);
     ASSERT(state_.process(request).has_value());
     record.app_hash = state_.finalize(request).app_hash;
     pass(BlockStage::kFinalized);

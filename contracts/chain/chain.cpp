@@ -103,8 +103,9 @@ void keep(BlockOutcome& outcome, Traces traces) {
 /// Checks and effects of a transaction that has paid.
 Result<Traces, TxError> apply_action(Run& run, const Tx& tx, const Cause& cause) {
     TRY(check_action_stateless(tx.body.action));
-    TRY(check_action_stateful(run.state, run.params, tx.body.sender, tx.body.action));
-    return run_guarded(run.state, run.params, run.block, cause, [&](Context& context) {
+    // The checks read through the overlay of the effects, which then need not look for the same slots again.
+    return run_guarded(run.state, run.params, run.block, cause, [&](Context& context) -> Result<void, TxError> {
+        TRY(check_action_stateful(context.state, run.params, tx.body.sender, tx.body.action));
         return execute_action(context, tx.body.action);
     });
 }
@@ -240,17 +241,18 @@ Result<void, TxError> check_tx(
 
 BlockOutcome apply_block(
     const StateView& view, const std::string& chain_id, const BlockContext& context, const std::vector<Bytes>& txs,
-    const std::vector<bool>& known_signed
+    const std::vector<bool>& known_signed, const std::vector<Hash256>& hashes
 ) noexcept {
     // BLK-2
     ASSERT(known_signed.empty() || known_signed.size() == txs.size());
+    ASSERT(hashes.empty() || hashes.size() == txs.size());
     BlockOutcome outcome;
     const Params params = get_params(view);
     Overlay state = Overlay::over(view);
     Run run{state, params, chain_id, context, outcome};
     for (std::size_t i = 0; i < txs.size(); ++i) {
         Receipt receipt;
-        receipt.tx = tx_hash(txs[i]);
+        receipt.tx = hashes.empty() ? tx_hash(txs[i]) : hashes[i];
         const auto applied = apply_tx(run, txs[i], !known_signed.empty() && known_signed[i], receipt);
         receipt.code = applied ? std::uint8_t{0} : static_cast<std::uint8_t>(applied.error());
         outcome.receipts.push_back(std::move(receipt));

@@ -106,10 +106,10 @@ Result<void, TxError> check_tx(
 /// Executes a whole block: each transaction (checks, effects, invariants; a failed one leaves no trace but its fee and
 /// nonce), then the deadlines that end with this block, then the draws. Total: any bytes give a receipt.
 /// `known_signed` says of which transactions is_signed() has been found to hold; empty, or one for each. It saves
-/// verifying their signatures and changes nothing else.
+/// verifying their signatures and changes nothing else. `hashes` are the transactions', for who has them already; or empty.
 BlockOutcome apply_block(
     const StateView& view, const std::string& chain_id, const BlockContext& context, const std::vector<Bytes>& txs,
-    const std::vector<bool>& known_signed = {}
+    const std::vector<bool>& known_signed = {}, const std::vector<Hash256>& hashes = {}
 ) noexcept;
 
 }  // namespace assay::contracts

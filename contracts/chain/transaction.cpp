@@ -47,6 +47,15 @@ Hash256 tx_hash(ByteView tx_bytes) noexcept {
     return crypto::sha256(tx_bytes);  // TX-4
 }
 
+std::vector<Hash256> tx_hashes(const std::vector<Bytes>& txs) {
+    std::vector<Hash256> out;
+    out.reserve(txs.size());
+    for (const Bytes& tx : txs) {
+        out.push_back(tx_hash(tx));
+    }
+    return out;
+}
+
 Tx sign_tx(TxBody body, const crypto::SecretKey& key) {
     const Signature signature = key.sign(signing_hash(body).view());
     return Tx{std::move(body), signature};

@@ -416,6 +416,7 @@ struct Tx {
 Hash256 signing_hash(const TxBody& body);
 /// TX-4: a transaction's name: SHA-256 of its bytes.
 Hash256 tx_hash(ByteView tx_bytes) noexcept;
+std::vector<Hash256> tx_hashes(const std::vector<Bytes>& txs);
 Tx sign_tx(TxBody body, const crypto::SecretKey& key);
 
 /// TASK-2: "assay/task" over sender and nonce (u64).

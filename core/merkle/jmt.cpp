@@ -35,14 +35,18 @@ std::optional<LeafHashes> leaf_at_end(const NodeReader& reader, Slot slot, End e
         slot.child = node.children[at];
         slot.path.push_back(static_cast<std::uint8_t>(at));
     }
-    const auto* leaf = std::get_if<LeafHashes>(&slot.child);
-    return leaf != nullptr ? std::optional(*leaf) : std::nullopt;
+    const auto* leaf = std::get_if<Leaf>(&slot.child);
+    return leaf != nullptr ? std::optional(leaf->hashes) : std::nullopt;
 }
 
+/// A change with the version that its leaf is of: an older one where a leaf only moves.
 struct Change {
     Hash256 key_hash;
     std::optional<Hash256> value_hash;
+    std::uint64_t version = 0;
 };
+
+Change move_of(const Leaf& leaf) { return {leaf.hashes.key_hash, leaf.hashes.value_hash, leaf.version}; }
 
 /// One batch of changes on its way down the tree. Depth is at most 64 nibbles, so the recursion is bounded.
 class Updater {
@@ -122,13 +126,16 @@ class Updater {
             return collapse(*kept);
         }
         std::vector<Change> puts;
-        const auto* leaf = std::get_if<LeafHashes>(&old);
+        const auto* leaf = std::get_if<Leaf>(&old);
         bool leaf_waits = leaf != nullptr;
         for (const Change& change : changes) {
-            if (leaf_waits && leaf->key_hash <= change.key_hash) {
+            if (leaf_waits && leaf->hashes.key_hash <= change.key_hash) {
                 leaf_waits = false;
-                if (leaf->key_hash != change.key_hash) {
-                    puts.push_back(Change{leaf->key_hash, leaf->value_hash});
+                if (is_kept(*leaf, change)) {
+                    puts.push_back(move_of(*leaf));
+                }
+                if (leaf->hashes.key_hash == change.key_hash && leaf->hashes.value_hash == change.value_hash) {
+                    continue;
                 }
             }
             if (change.value_hash) {
@@ -136,9 +143,18 @@ class Updater {
             }
         }
         if (leaf_waits) {
-            puts.push_back(Change{leaf->key_hash, leaf->value_hash});
+            puts.push_back(move_of(*leaf));
         }
         return build(kept, puts);
+    }
+
+    /// Whether `leaf` stays as it is beside `change`, the first at or after it.
+    bool is_kept(const Leaf& leaf, const Change& change) {
+        if (leaf.hashes.key_hash != change.key_hash || leaf.hashes.value_hash == change.value_hash) {
+            return true;
+        }
+        out_.stale_leaves.push_back({.key_hash = leaf.hashes.key_hash, .version = leaf.version});
+        return false;
     }
 
     /// The subtree of `puts` alone, where nothing was before.
@@ -147,7 +163,8 @@ class Updater {
             return Empty{};
         }
         if (puts.size() == 1) {
-            return LeafHashes{puts.front().key_hash, *puts.front().value_hash};
+            const Change& only = puts.front();
+            return Leaf{{only.key_hash, *only.value_hash}, only.version};
         }
         kept = make();
         apply(*kept, puts);
@@ -162,7 +179,7 @@ class Updater {
                 (only != nullptr && !std::holds_alternative<Empty>(child))) {
                 return InnerRef{version_, write(work)};
             }
-            if (std::holds_alternative<LeafHashes>(child)) {
+            if (std::holds_alternative<Leaf>(child)) {
                 only = &child;
             }
         }
@@ -220,19 +237,33 @@ TreeUpdate update_tree(
     const std::map<Bytes, std::optional<Bytes>>& changes,
     NodeCache* cache
 ) {
-    ASSERT(!base_version || *base_version < version);
-    std::vector<Change> hashed;
+    std::vector<LeafChange> hashed;
     hashed.reserve(changes.size());
     for (const auto& [key, value] : changes) {
-        hashed.push_back(Change{crypto::sha256(key), std::nullopt});
-        if (value) {
-            hashed.back().value_hash = crypto::sha256(*value);
-        }
+        hashed.push_back({crypto::sha256(key), value ? std::optional(crypto::sha256(*value)) : std::nullopt});
     }
-    std::sort(hashed.begin(), hashed.end(), [](const Change& a, const Change& b) { return a.key_hash < b.key_hash; });
+    std::sort(hashed.begin(), hashed.end(), [](const LeafChange& a, const LeafChange& b) {
+        return a.key_hash < b.key_hash;
+    });
+    return update_leaves(reader, base_version, version, hashed, cache);
+}
+
+TreeUpdate update_leaves(
+    const NodeReader& reader,
+    std::optional<std::uint64_t> base_version,
+    std::uint64_t version,
+    const std::vector<LeafChange>& changes,
+    NodeCache* cache
+) {
+    ASSERT(!base_version || *base_version < version);
+    std::vector<Change> versioned;
+    versioned.reserve(changes.size());
+    for (const LeafChange& change : changes) {
+        versioned.push_back({change.key_hash, change.value_hash, version});
+    }
     NodeCache none(0);
-    auto update = Updater(reader, version, cache != nullptr ? *cache : none).run(base_version, hashed);
-    for (const Change& change : hashed) {
+    auto update = Updater(reader, version, cache != nullptr ? *cache : none).run(base_version, versioned);
+    for (const LeafChange& change : changes) {
         update.hashes += change.value_hash ? 2U : 1U;
     }
     return update;
@@ -244,7 +275,7 @@ TreeUpdate extend_tree(
     std::vector<Change> puts;
     puts.reserve(leaves.size());
     for (const LeafHashes& leaf : leaves) {
-        puts.push_back(Change{leaf.key_hash, leaf.value_hash});
+        puts.push_back({leaf.key_hash, leaf.value_hash, version});
     }
     NodeCache none(0);
     TreeUpdate update = Updater(reader, version, none).run(begun ? std::optional(version) : std::nullopt, puts);
@@ -274,7 +305,7 @@ JmtProof prove_hash(const NodeReader& reader, std::uint64_t version, const Hash2
                 at = heap[2 * at].what == Summary::What::kLeaf ? 2 * at : 2 * at + 1;
             }
             if (heap[at].what == Summary::What::kLeaf) {
-                proof.leaf = std::get<LeafHashes>(node.children[at - kWidth]);
+                proof.leaf = std::get<Leaf>(node.children[at - kWidth]).hashes;
             }
             break;
         }
@@ -308,8 +339,8 @@ Neighbours find_neighbours(const NodeReader& reader, std::uint64_t version, cons
                 keep(right, at);
             }
         }
-        if (const auto* leaf = std::get_if<LeafHashes>(&node.children[nibble]); leaf && leaf->key_hash != key_hash) {
-            keep(leaf->key_hash < key_hash ? left : right, nibble);
+        if (const auto* leaf = std::get_if<Leaf>(&node.children[nibble]); leaf && leaf->hashes.key_hash != key_hash) {
+            keep(leaf->hashes.key_hash < key_hash ? left : right, nibble);
         }
         const auto* inner = std::get_if<InnerRef>(&node.children[nibble]);
         if (inner == nullptr) {
@@ -320,6 +351,25 @@ Neighbours find_neighbours(const NodeReader& reader, std::uint64_t version, cons
         node = read_inner(reader, InnerRef(*inner), path);
     }
     return {leaf_at_end(reader, std::move(left), End::kRight), leaf_at_end(reader, std::move(right), End::kLeft)};
+}
+
+std::optional<std::uint64_t> leaf_version(const NodeReader& reader, std::uint64_t version, const Hash256& key_hash) {
+    Node node = read_root(reader, version);
+    Bytes path;
+    while (true) {
+        const std::uint8_t nibble = nibble_at(key_hash, path.size());
+        const Child& child = node.children[nibble];
+        if (const auto* leaf = std::get_if<Leaf>(&child)) {
+            return leaf->hashes.key_hash == key_hash ? std::optional(leaf->version) : std::nullopt;
+        }
+        const auto* inner = std::get_if<InnerRef>(&child);
+        if (inner == nullptr) {
+            return std::nullopt;
+        }
+        path.push_back(nibble);
+        ASSERT(path.size() < kMaxNibbles);
+        node = read_inner(reader, InnerRef(*inner), path);
+    }
 }
 
 Hash256 root_at(const NodeReader& reader, std::uint64_t version) {

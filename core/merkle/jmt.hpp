@@ -34,10 +34,18 @@ class NodeReader {
     virtual std::optional<Bytes> read_node(const NodeKey& key) const = 0;
 };
 
+/// The value that `version` gave a key.
+struct WrittenLeaf {
+    Hash256 key_hash;
+    std::uint64_t version = 0;
+    bool operator==(const WrittenLeaf&) const = default;
+};
+
 struct TreeUpdate {
     Hash256 root;
     std::vector<std::pair<NodeKey, Bytes>> nodes;  ///< to be written under `version`
     std::vector<NodeKey> stale;                    ///< no longer reachable from `version` on; for pruning
+    std::vector<WrittenLeaf> stale_leaves;         ///< whose values `version` replaced or deleted
     std::uint64_t hashes = 0;                      ///< SHA-256 digests computed; for measuring
 };
 
@@ -64,6 +72,12 @@ struct NodeCache {
     std::unique_ptr<KeptNode> root;
 };
 
+/// A key's new value, as hashes; nullopt deletes.
+struct LeafChange {
+    Hash256 key_hash;
+    std::optional<Hash256> value_hash;
+};
+
 /// Applies `changes` (raw key -> new value, nullopt deletes) to the tree of `base_version` (nullopt: empty tree) and
 /// returns the tree of `version` (> base_version). With no changes the root node is carried over to `version`.
 /// A node that storage lost or altered is a bug or a broken disk, never an answer: it aborts through ASSERT.
@@ -72,6 +86,14 @@ TreeUpdate update_tree(
     std::optional<std::uint64_t> base_version,
     std::uint64_t version,
     const std::map<Bytes, std::optional<Bytes>>& changes,
+    NodeCache* cache = nullptr
+);
+/// The same of changes that are hashed already, in ascending order.
+TreeUpdate update_leaves(
+    const NodeReader& reader,
+    std::optional<std::uint64_t> base_version,
+    std::uint64_t version,
+    const std::vector<LeafChange>& changes,
     NodeCache* cache = nullptr
 );
 
@@ -106,6 +128,10 @@ struct Neighbours {
 
 /// JMT-6: the neighbours of `key_hash`, which need not be there, in the tree of `version`.
 Neighbours find_neighbours(const NodeReader& reader, std::uint64_t version, const Hash256& key_hash);
+
+/// The version that wrote the value which `key_hash` has in the tree of `version`; nullopt when it has none. A value that
+/// is written again unchanged stays the earlier version's. Of a tree that was put together from leaves: the version it got.
+std::optional<std::uint64_t> leaf_version(const NodeReader& reader, std::uint64_t version, const Hash256& key_hash);
 
 /// The root of the tree of `version`.
 Hash256 root_at(const NodeReader& reader, std::uint64_t version);

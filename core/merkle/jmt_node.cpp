@@ -25,9 +25,9 @@ Hash256 prefixed(std::string_view prefix, const Hash256& first, const Hash256& s
 constexpr Positions kAllChildren = 0xFFFF0000U;
 
 Summary summary_of(const Child& child, std::uint64_t& hashes) {
-    if (const auto* leaf = std::get_if<LeafHashes>(&child)) {
+    if (const auto* leaf = std::get_if<Leaf>(&child)) {
         ++hashes;
-        return {Summary::What::kLeaf, leaf_hash(*leaf)};
+        return {Summary::What::kLeaf, leaf_hash(leaf->hashes)};
     }
     if (const auto* inner = std::get_if<InnerRef>(&child)) {
         return {Summary::What::kInner, inner->hash};

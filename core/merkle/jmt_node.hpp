@@ -31,8 +31,16 @@ struct InnerRef {
     static constexpr auto fields() { return Fields<&InnerRef::version, &InnerRef::hash>{}; }
 };
 
-/// A lone key lies in its parent's slot, so that leaves need no node.
-using Child = std::variant<Empty, LeafHashes, InnerRef>;
+/// A lone key lies in its parent's slot, so that leaves need no node. The version that wrote its value is no part of
+/// any hash: it says where the value is.
+struct Leaf {
+    LeafHashes hashes;
+    std::uint64_t version = 0;
+    constexpr auto operator<=>(const Leaf&) const = default;
+    static constexpr auto fields() { return Fields<&Leaf::hashes, &Leaf::version>{}; }
+};
+
+using Child = std::variant<Empty, Leaf, InnerRef>;
 
 /// One physical node: four levels of the binary tree. The root is always stored, every other node has two keys or
 /// more below it.

@@ -56,9 +56,9 @@ class LeafWalk {
             }
             const std::size_t slot = level.next++;
             const Child child = level.node.children[slot];
-            if (const auto* leaf = std::get_if<LeafHashes>(&child)) {
-                if (!after_ || leaf->key_hash > *after_) {
-                    return *leaf;
+            if (const auto* leaf = std::get_if<Leaf>(&child)) {
+                if (!after_ || leaf->hashes.key_hash > *after_) {
+                    return leaf->hashes;
                 }
             } else if (const auto* inner = std::get_if<InnerRef>(&child)) {
                 const bool on_path = level.on_path && slot == nibble_at(*after_, path_.size());

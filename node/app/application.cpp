@@ -32,13 +32,9 @@ std::optional<consensus::ProvenKey> prove_leaf(
     if (!leaf) {
         return std::nullopt;
     }
-    auto written = read_written(snapshot, leaf->key_hash, height);
-    if (!written || !written->value) {
-        throw storage::StorageError("database: a leaf of the tree has no value");
-    }
-    merkle::JmtProof proof = merkle::prove(TreeReader(snapshot), height.value, written->slot);
-    return consensus::ProvenKey{
-        .key = std::move(written->slot), .value = *std::move(written->value), .proof = std::move(proof)};
+    auto slot = read_slot_at(snapshot, leaf->key_hash, height).value();
+    merkle::JmtProof proof = merkle::prove(TreeReader(snapshot), height.value, slot.key);
+    return consensus::ProvenKey{.key = std::move(slot.key), .value = std::move(slot.value), .proof = std::move(proof)};
 }
 
 /// How much one block erases at most beyond what a height has, and what a height counts for itself.
@@ -278,40 +274,39 @@ consensus::FinalizeResult Application::finalize(const consensus::FinalizeRequest
         .height = block.height, .time_ms = block.time_ms, .block_hash = block.block_hash, .proposer = block.proposer,
         .misbehaviour = block.misbehaviour,
         .absent = block.absent};
+    const auto hashes = block.tx_hashes.empty() ? contracts::tx_hashes(block.txs) : block.tx_hashes;
     auto outcome = contracts::apply_block(
-        *state, state->chain_id(), context, block.txs, find_signed(block.txs, state->params(), verifier_, verified_)
+        *state, state->chain_id(), context, block.txs,
+        find_signed(block.txs, hashes, state->params(), verifier_, verified_), hashes
     );
-    Pending pending{.meta = state->meta(), .batch = {}, .changes = {}};
-    Meta& meta = pending.meta;
-    meta.app_hash =
-        write_state(pending.batch, state->snapshot(), state->height().value, block.height, outcome.changes, &nodes_);
+    batch_.clear();
+    Meta meta = state->meta();
+    meta.app_hash = write_state(batch_, state->snapshot(), state->height().value, block.height, outcome.changes, &nodes_);
     meta.height = block.height;
-    history::index_block(pending.batch, block, outcome, time_referee(*state, block.txs, outcome, clock_));
+    history::index_block(batch_, block, outcome, time_referee(*state, block.txs, outcome, clock_));
     if (keeps_blocks_) {
-        history::keep_block(pending.batch, block);
+        history::keep_block(batch_, block);
     }
-    prune(pending, state->snapshot());
-    write_meta(pending.batch, meta);
+    prune(meta, state->snapshot());
+    write_meta(batch_, meta);
 
     consensus::FinalizeResult result{
         .app_hash = meta.app_hash,
         .receipts = std::move(outcome.receipts),
         .validator_updates = std::move(outcome.validator_updates)};
-    pending.changes = std::move(outcome.changes);
-    pending_ = std::move(pending);
+    pending_ = Pending{.meta = std::move(meta), .changes = std::move(outcome.changes)};
     return result;
 }
 
 // CMT-14
-void Application::prune(Pending& pending, const storage::Snapshot& snapshot) const {
-    Meta& meta = pending.meta;
+void Application::prune(Meta& meta, const storage::Snapshot& snapshot) {
     std::size_t work = 0;
     // What is due after one block is erased with it; what an earlier setting left takes some blocks more.
     while (keep_ != 0 && meta.first_state.value + keep_ < meta.height.value && work < kPruneWork) {
-        work += kPruneHeightWork + prune_state(pending.batch, snapshot, meta.first_state);
+        work += kPruneHeightWork + prune_state(batch_, snapshot, meta.first_state);
         meta.first_state = Height{meta.first_state.value + 1};
         while (keeps_blocks_ && meta.first_block <= meta.first_state) {
-            work += history::prune_block(pending.batch, snapshot, meta.first_block);
+            work += history::prune_block(batch_, snapshot, meta.first_block);
             meta.first_block = Height{meta.first_block.value + 1};
         }
     }
@@ -325,7 +320,7 @@ void Application::commit() {
     ASSERT(pending_.has_value());
     // The engine forgets blocks that this database could lose in a power cut, but for a synced commit after them.
     const bool sync = keep_ != 0 && pending_->meta.height.value % (kKeepBlocksMin / 2) == 0;
-    store_.write(pending_->batch, sync);
+    store_.write(batch_, sync);
     cache_->advance(pending_->meta.height, pending_->changes);
     publish(pending_->meta);
     pending_.reset();
@@ -365,8 +360,8 @@ consensus::QueryResult Application::query(const consensus::QueryRequest& request
         .proof = merkle::prove(reader, height.value, request.key),
     };
     const Hash256 slot_hash = crypto::sha256(request.key);
-    if (auto written = read_written(state->snapshot(), slot_hash, height)) {
-        out.value = std::move(written->value);
+    if (auto slot = read_slot_at(state->snapshot(), slot_hash, height)) {
+        out.value = std::move(slot->value);
     }
     if (request.with_neighbours && !out.value) {
         const auto neighbours = merkle::find_neighbours(reader, height.value, slot_hash);

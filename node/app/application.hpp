@@ -100,11 +100,10 @@ class Application final : public consensus::StateMachine {
   private:
     struct Pending {
         Meta meta;
-        storage::Batch batch;
         contracts::Changes changes;
     };
     void publish(const Meta& meta);
-    void prune(Pending& pending, const storage::Snapshot& snapshot) const;
+    void prune(Meta& meta, const storage::Snapshot& snapshot);
 
     storage::Store& store_;
     const Clock clock_;
@@ -117,6 +116,7 @@ class Application final : public consensus::StateMachine {
     mutable std::mutex mutex_;
     std::shared_ptr<const CommittedState> committed_;  ///< null before init
     std::optional<Pending> pending_;
+    storage::Batch batch_;  ///< what commit() writes
     std::optional<Meta> before_restore_;  ///< while a snapshot is being restored
 };
 

@@ -6,6 +6,7 @@
 #include <thread>
 #include <utility>
 
+#include <core/base/assert.hpp>
 #include <contracts/chain/chain.hpp>
 
 namespace assay::node {
@@ -28,7 +29,8 @@ void VerifiedSignatures::add(const Hash256& tx) {
 
 bool VerifiedSignatures::take(const Hash256& tx) {
     const std::lock_guard lock(mutex_);
-    return recent_.erase(tx) + older_.erase(tx) > 0;
+    const bool was_recent = recent_.erase(tx);
+    return was_recent || older_.erase(tx);
 }
 
 std::optional<crypto::PublicKey> SignatureVerifier::find(const AccountId& signer) const {
@@ -55,14 +57,16 @@ bool SignatureVerifier::operator()(const AccountId& signer, ByteView message, co
 
 std::vector<bool> find_signed(
     const std::vector<Bytes>& txs,
+    const std::vector<Hash256>& hashes,
     const contracts::Params& params,
     const SignatureVerifier& verifier,
     VerifiedSignatures& verified
 ) {
+    ASSERT(hashes.size() == txs.size());
     std::vector<bool> out(txs.size());
     std::vector<std::size_t> unknown;
     for (std::size_t i = 0; i < txs.size(); ++i) {
-        out[i] = verified.take(contracts::tx_hash(txs[i]));
+        out[i] = verified.take(hashes[i]);
         if (!out[i]) {
             unknown.push_back(i);
         }

@@ -20,7 +20,7 @@ namespace assay::node {
 class VerifiedSignatures {
   public:
     void add(const Hash256& tx);
-    /// Whether it is there; afterwards it is not.
+    /// Whether it is there. It is forgotten, but for one that was added twice, far apart.
     bool take(const Hash256& tx);
 
   private:
@@ -43,9 +43,11 @@ class SignatureVerifier {
 };
 
 /// For each transaction of a block whether it is signed (contracts::is_signed), or false where that has not been found
-/// out. Takes from `verified` what it has of them; the others, if there are many, are verified on all cores.
+/// out. Takes from `verified` what it has of them; the others, if there are many, are verified on all cores. `hashes` are
+/// the transactions'.
 std::vector<bool> find_signed(
     const std::vector<Bytes>& txs,
+    const std::vector<Hash256>& hashes,
     const contracts::Params& params,
     const SignatureVerifier& verifier,
     VerifiedSignatures& verified

@@ -1,33 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <node/app/state_cache.hpp>
 
-#include <utility>
-
 namespace assay::node {
-namespace {
-
-/// What an entry takes besides its bytes.
-constexpr std::size_t kEntryBytes = 128;
-
-std::size_t size_of(const Bytes& key, const std::optional<Bytes>& value) {
-    return kEntryBytes + key.size() + (value ? value->size() : 0);
-}
-
-}  // namespace
-
 std::size_t StateCache::part_of(const Bytes& key) { return key.empty() ? 0 : key.back() % kParts; }
 
 std::optional<std::optional<Bytes>> StateCache::find(Height height, const Bytes& key) const {
     const Part& part = parts_[part_of(key)];
     const std::lock_guard lock(part.mutex);
-    if (part.height != height) {
-        return std::nullopt;
-    }
-    const auto found = part.slots.find(key);
-    if (found == part.slots.end()) {
-        return std::nullopt;
-    }
-    return std::optional<std::optional<Bytes>>(std::in_place, found->second);
+    return part.height == height ? part.slots.find(key) : std::nullopt;
 }
 
 void StateCache::keep(Height height, const Bytes& key, const std::optional<Bytes>& value) {
@@ -40,14 +20,10 @@ void StateCache::keep(Height height, const Bytes& key, const std::optional<Bytes
 }
 
 void StateCache::put(Part& part, const Bytes& key, const std::optional<Bytes>& value) const {
-    if (part.bytes > part_bytes_max_) {
+    if (part.slots.size_bytes() > part_bytes_max_) {
         part.slots.clear();
-        part.bytes = 0;
     }
-    const auto [at, added] = part.slots.try_emplace(key);
-    part.bytes -= added ? 0 : size_of(key, at->second);
-    part.bytes += size_of(key, value);
-    at->second = value;
+    part.slots.put(key, value);
 }
 
 void StateCache::advance(Height height, const contracts::Changes& changes) {
@@ -67,7 +43,6 @@ void StateCache::reset(Height height) {
         const std::lock_guard lock(part.mutex);
         part.height = height;
         part.slots.clear();
-        part.bytes = 0;
     }
 }
 

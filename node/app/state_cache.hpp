@@ -6,12 +6,11 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
-#include <unordered_map>
 
 #include <contracts/chain/state.hpp>
 #include <core/base/bytes.hpp>
 #include <core/base/integers.hpp>
-#include <consensus/seeded_hash.hpp>
+#include <node/app/slot_table.hpp>
 
 namespace assay::node {
 
@@ -38,8 +37,7 @@ class StateCache {
     struct Part {
         mutable std::mutex mutex;
         Height height;
-        std::size_t bytes = 0;
-        std::unordered_map<Bytes, std::optional<Bytes>, consensus::SeededHash> slots;
+        SlotTable slots;
     };
     static std::size_t part_of(const Bytes& key);
     void put(Part& part, const Bytes& key, const std::optional<Bytes>& value) const;

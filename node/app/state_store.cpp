@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <node/app/state_store.hpp>
 
+#include <algorithm>
 #include <utility>
 
 #include <core/codec/borsh.hpp>
@@ -38,15 +39,51 @@ Bytes height_key(Height height) {
 
 /// What the block of one height made useless, for when no earlier state is wanted any more.
 struct Stale {
-    std::vector<Bytes> nodes;    ///< keys of the tree's column
-    std::vector<Hash256> slots;  ///< whose values before that height are superseded
-    static constexpr auto fields() { return Fields<&Stale::nodes, &Stale::slots>{}; }
+    std::vector<Bytes> nodes;   ///< keys of the tree's column
+    std::vector<Bytes> values;  ///< keys of the column of values
+    static constexpr auto fields() { return Fields<&Stale::nodes, &Stale::values>{}; }
 };
 
-Bytes value_key(const Hash256& slot, Height height) {
-    Bytes key = to_bytes(slot);
-    append_big_endian(key, height.value);
+/// The height first, so that what a block writes is appended.
+Bytes value_key(std::uint64_t height, const Hash256& slot) {
+    Bytes key;
+    key.reserve(sizeof height + Hash256::kSizeBytes);
+    append_big_endian(key, height);
+    append(key, slot.view());
     return key;
+}
+
+/// Borsh(Slot).
+Bytes encode_slot(const Bytes& key, const Bytes& value) {
+    Bytes out;
+    out.reserve(2 * sizeof(std::uint32_t) + key.size() + value.size());
+    codec::encode_to(out, key);
+    codec::encode_to(out, value);
+    return out;
+}
+
+/// A slot that changes, with its hashes.
+struct HashedChange {
+    merkle::LeafChange leaf;
+    const Bytes* slot = nullptr;
+    const std::optional<Bytes>* value = nullptr;
+};
+
+/// In the order of the slots' hashes, which is that of the tree and of the columns.
+std::vector<HashedChange> hash_changes(const contracts::Changes& changes) {
+    std::vector<HashedChange> out;
+    out.reserve(changes.size());
+    for (const auto& [slot, value] : changes) {
+        out.push_back({
+            .leaf = {crypto::sha256(slot), value ? std::optional(crypto::sha256(*value)) : std::nullopt},
+            .slot = &slot,
+            .value = &value,
+        });
+    }
+    std::sort(out.begin(), out.end(), [](const HashedChange& a, const HashedChange& b) {
+        return a.leaf.key_hash < b.leaf.key_hash;
+    });
+    return out;
 }
 
 template <class T>
@@ -83,9 +120,16 @@ std::optional<Bytes> read_slot(const storage::Snapshot& snapshot, const Bytes& k
     return entry ? std::optional(decode_stored<Slot>(*entry).value) : std::nullopt;
 }
 
-std::optional<Written> read_written(const storage::Snapshot& snapshot, const Hash256& slot_hash, Height height) {
-    const auto entry = snapshot.last_until(Column::kValues, slot_hash.view(), value_key(slot_hash, height));
-    return entry ? std::optional(decode_stored<Written>(entry->value)) : std::nullopt;
+std::optional<Slot> read_slot_at(const storage::Snapshot& snapshot, const Hash256& slot_hash, Height height) {
+    const auto written = merkle::leaf_version(TreeReader(snapshot), height.value, slot_hash);
+    if (!written) {
+        return std::nullopt;
+    }
+    const auto entry = snapshot.get(Column::kValues, value_key(*written, slot_hash));
+    if (!entry) {
+        throw storage::StorageError("database: a leaf of the tree has no value");
+    }
+    return decode_stored<Slot>(*entry);
 }
 
 std::vector<Slot> scan_slots(
@@ -111,32 +155,38 @@ Hash256 write_state(
     const contracts::Changes& changes,
     merkle::NodeCache* nodes
 ) {
-    const auto update = merkle::update_tree(TreeReader(snapshot), base, height.value, changes, nodes);
-    for (const auto& [key, node] : update.nodes) {
-        batch.put(Column::kTree, merkle::to_key(key), node);
-    }
-    Stale stale;
-    for (const merkle::NodeKey& key : update.stale) {
-        stale.nodes.push_back(merkle::to_key(key));
-    }
-    for (const auto& [key, value] : changes) {
-        const Hash256 hash = crypto::sha256(key);
-        stale.slots.push_back(hash);
-        batch.put(Column::kValues, value_key(hash, height), codec::encode(Written{key, value}));
-        if (value) {
-            batch.put(Column::kState, hash.view(), codec::encode(Slot{key, *value}));
+    const auto hashed = hash_changes(changes);
+    std::vector<merkle::LeafChange> leaves;
+    leaves.reserve(hashed.size());
+    for (const HashedChange& change : hashed) {
+        leaves.push_back(change.leaf);
+        const Hash256& hash = change.leaf.key_hash;
+        if (*change.value) {
+            const Bytes slot = encode_slot(*change.slot, **change.value);
+            batch.put(Column::kValues, value_key(height.value, hash), slot);
+            batch.put(Column::kState, hash.view(), slot);
         } else {
             batch.erase(Column::kState, hash.view());
         }
     }
+    const auto update = merkle::update_leaves(TreeReader(snapshot), base, height.value, leaves, nodes);
+    for (const auto& [key, node] : update.nodes) {
+        batch.put(Column::kTree, merkle::to_key(key), node);
+    }
     if (base) {
+        Stale stale;
+        for (const merkle::NodeKey& key : update.stale) {
+            stale.nodes.push_back(merkle::to_key(key));
+        }
+        for (const merkle::WrittenLeaf& leaf : update.stale_leaves) {
+            stale.values.push_back(value_key(leaf.version, leaf.key_hash));
+        }
         batch.put(Column::kStale, height_key(height), codec::encode(stale));
     }
     return update.root;
 }
 
 std::size_t prune_state(storage::Batch& batch, const storage::Snapshot& snapshot, Height height) {
-    constexpr std::size_t kStep = 64;
     const Height next{height.value + 1};
     const auto entry = snapshot.get(Column::kStale, height_key(next));
     if (!entry) {
@@ -146,31 +196,11 @@ std::size_t prune_state(storage::Batch& batch, const storage::Snapshot& snapshot
     for (const Bytes& node : stale.nodes) {
         batch.erase(Column::kTree, node);
     }
-    for (const Hash256& slot : stale.slots) {
-        // Usually one value before and the one of that block, which goes too when it says that there is none.
-        const Bytes end = value_key(slot, next);
-        Bytes from = to_bytes(slot);
-        bool is_done = false;
-        while (!is_done) {
-            const auto values = snapshot.scan(Column::kValues, to_bytes(slot), from, kStep);
-            for (const storage::Entry& value : values) {
-                is_done = value.key >= end;
-                if (value.key < end || (value.key == end && !decode_stored<Written>(value.value).value)) {
-                    batch.erase(Column::kValues, value.key);
-                }
-                if (is_done) {
-                    break;
-                }
-            }
-            is_done = is_done || values.size() < kStep;
-            if (!is_done) {
-                from = values.back().key;
-                from.push_back(0);
-            }
-        }
+    for (const Bytes& value : stale.values) {
+        batch.erase(Column::kValues, value);
     }
     batch.erase(Column::kStale, height_key(next));
-    return 1 + stale.nodes.size() + stale.slots.size();
+    return 1 + stale.nodes.size() + stale.values.size();
 }
 
 void write_restored(
@@ -181,8 +211,9 @@ void write_restored(
 ) {
     for (const Slot& slot : slots) {
         const Hash256 hash = crypto::sha256(slot.key);
-        batch.put(Column::kValues, value_key(hash, height), codec::encode(Written{slot.key, slot.value}));
-        batch.put(Column::kState, hash.view(), codec::encode(slot));
+        const Bytes encoded = codec::encode(slot);
+        batch.put(Column::kValues, value_key(height.value, hash), encoded);
+        batch.put(Column::kState, hash.view(), encoded);
     }
     for (const auto& [key, node] : nodes) {
         batch.put(Column::kTree, merkle::to_key(key), node);

@@ -34,7 +34,7 @@ struct Meta {
             &Meta::first_state, &Meta::first_block, &Meta::first_history>{};
     }
 };
-inline constexpr std::uint32_t kMetaFormat = 4;
+inline constexpr std::uint32_t kMetaFormat = 5;
 
 /// nullopt: there is no state. Throws StorageError for a database of another version.
 std::optional<Meta> read_meta(const storage::Snapshot& snapshot);
@@ -52,15 +52,9 @@ class TreeReader final : public merkle::NodeReader {
 
 /// The last value of a slot.
 std::optional<Bytes> read_slot(const storage::Snapshot& snapshot, const Bytes& key);
-/// What was written at a height. The slot is beside it for those who know only its hash: a leaf of the tree.
-struct Written {
-    Bytes slot;
-    std::optional<Bytes> value;  ///< nullopt: deleted
-    static constexpr auto fields() { return Fields<&Written::slot, &Written::value>{}; }
-};
-/// The last that was written to the slot with this hash until the block of `height`, which is kept; nullopt when nothing
-/// was.
-std::optional<Written> read_written(const storage::Snapshot& snapshot, const Hash256& slot_hash, Height height);
+/// The slot with this hash in the state of `height`, which is kept; nullopt when it is empty. The tree of that height
+/// knows which block wrote the value. Throws StorageError.
+std::optional<snapshot::Slot> read_slot_at(const storage::Snapshot& snapshot, const Hash256& slot_hash, Height height);
 /// At most `limit` slots of the last state in the order of their keys' hashes, those after the hash `after`.
 std::vector<snapshot::Slot> scan_slots(
     const storage::Snapshot& snapshot, const std::optional<Hash256>& after, std::size_t limit

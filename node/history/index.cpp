@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <node/history/index.hpp>
 
+#include <algorithm>
+#include <array>
 #include <limits>
 #include <map>
+#include <set>
+#include <utility>
 #include <variant>
 
 #include <core/base/assert.hpp>
@@ -18,7 +22,7 @@ enum class Kind : std::uint8_t {
     kTx = 2,
     kTaskRecord = 3,
     kTask = 4,
-    kAccountTx = 5,
+    kAccountTx = 5,  ///< by account and height: which of the block's transactions are the account's
     kDispute = 6,
     kTaskDispute = 7,
     kMove = 8,
@@ -49,10 +53,12 @@ std::uint64_t number_of(const Bytes& key) {
     return number;
 }
 
+constexpr std::uint32_t kIndexBits = 24;
+
 /// The order of things within and across blocks. A block has fewer than 2^24 transactions or records.
 std::uint64_t position(Height height, std::uint64_t index) {
-    ASSERT(index < (1U << 24U) && height.value < (std::uint64_t{1} << 40U));
-    return height.value << 24U | index;
+    ASSERT(index < (1U << kIndexBits) && height.value < (std::uint64_t{1} << (64 - kIndexBits)));
+    return height.value << kIndexBits | index;
 }
 
 /// Refused before its signature was checked: whoever made it need not be whom it names.
@@ -68,6 +74,18 @@ bool is_sender_known(const contracts::Receipt& receipt) {
         default:
             return true;
     }
+}
+
+Bytes account_key(const AccountId& account, Height height) {
+    return with_number(make_key(Kind::kAccountTx, account.view()), height.value);
+}
+
+/// Whether an action of this name is a move in a dispute: only of those the transaction is decoded again.
+bool moves_dispute(const std::string& action) {
+    static const std::array kMoves{
+        contracts::action_name(contracts::RevealMove{}), contracts::action_name(contracts::SelectMove{}),
+        contracts::action_name(contracts::ProveMove{})};
+    return std::find(kMoves.begin(), kMoves.end(), action) != kMoves.end();
 }
 
 /// The dispute that an action names; nullopt for actions that move none.
@@ -107,6 +125,90 @@ T decode_stored(const Bytes& bytes) {
     return *std::move(value);
 }
 
+template <class T>
+void put(storage::Batch& batch, const Bytes& key, const T& value) {
+    batch.put(storage::Column::kHistory, key, codec::encode(value));
+}
+
+/// Where each transaction is, by its hash.
+void index_txs(storage::Batch& batch, Height height, const std::vector<contracts::Receipt>& receipts) {
+    std::vector<std::pair<Hash256, std::uint32_t>> by_hash;
+    by_hash.reserve(receipts.size());
+    for (std::uint32_t i = 0; i < receipts.size(); ++i) {
+        by_hash.emplace_back(receipts[i].tx, i);
+    }
+    std::sort(by_hash.begin(), by_hash.end());
+    for (const auto& [hash, index] : by_hash) {
+        put(batch, make_key(Kind::kTx, hash.view()), TxPlace{.height = height, .index = index});
+    }
+}
+
+/// Which of the block's transactions are whose.
+void index_senders(storage::Batch& batch, Height height, const std::vector<contracts::Receipt>& receipts) {
+    std::map<AccountId, std::vector<std::uint32_t>> by_sender;
+    for (std::uint32_t i = 0; i < receipts.size(); ++i) {
+        if (is_sender_known(receipts[i])) {
+            by_sender[receipts[i].sender].push_back(i);
+        }
+    }
+    for (const auto& [sender, indices] : by_sender) {
+        put(batch, account_key(sender, height), indices);
+    }
+}
+
+/// What happened to tasks. Returns the disputes that began, by the transaction that opened them.
+std::map<Hash256, contracts::DisputeId> index_records(
+    storage::Batch& batch, Height height, const std::vector<contracts::HistoryRecord>& records
+) {
+    std::map<Hash256, contracts::DisputeId> opened;
+    for (std::size_t i = 0; i < records.size(); ++i) {
+        const contracts::HistoryRecord& record = records[i];
+        const std::uint64_t here = position(height, i);
+        put(batch, with_number(make_key(Kind::kTaskRecord, record.task.view()), record.index), record);
+        if (std::holds_alternative<contracts::history::Submitted>(record.event)) {
+            put(batch, with_number(make_key(Kind::kTask), here), record.task);
+        } else if (const auto dispute = opened_dispute(record.event)) {
+            put(batch, with_number(make_key(Kind::kDispute), here), *dispute);
+            put(batch, with_number(make_key(Kind::kTaskDispute, record.task.view()), here), *dispute);
+            opened.emplace(record.tx, *dispute);
+        } else if (const auto* challenge = std::get_if<contracts::history::AvailabilityChallenged>(&record.event)) {
+            put(batch, with_number(make_key(Kind::kTaskChallenge, record.task.view()), here), challenge->challenge);
+        }
+    }
+    return opened;
+}
+
+/// The moves of disputes, openings included.
+void index_moves(
+    storage::Batch& batch,
+    const consensus::FinalizeRequest& block,
+    const std::vector<contracts::Receipt>& receipts,
+    const std::map<Hash256, contracts::DisputeId>& opened
+) {
+    for (std::size_t i = 0; i < block.txs.size(); ++i) {
+        const contracts::Receipt& receipt = receipts[i];
+        if (receipt.code != 0) {
+            continue;
+        }
+        std::optional<contracts::DisputeId> dispute;
+        if (const auto it = opened.find(receipt.tx); it != opened.end()) {
+            dispute = it->second;
+        } else if (moves_dispute(receipt.action)) {
+            const auto tx = codec::decode<contracts::Tx>(block.txs[i]);
+            dispute = tx ? moved_dispute(tx->body.action) : std::nullopt;
+        }
+        if (dispute) {
+            put(batch, with_number(make_key(Kind::kMove, dispute->view()), position(block.height, i)),
+                Move{
+                    .tx = receipt.tx,
+                    .height = block.height,
+                    .action = receipt.action,
+                    .size_bytes = static_cast<std::uint32_t>(block.txs[i].size()),
+                });
+        }
+    }
+}
+
 }  // namespace
 
 void keep_block(storage::Batch& batch, const consensus::FinalizeRequest& block) {
@@ -118,17 +220,15 @@ void keep_block(storage::Batch& batch, const consensus::FinalizeRequest& block) 
 std::size_t prune_block(storage::Batch& batch, const storage::Snapshot& snapshot, Height height) {
     const Reader reader(snapshot);
     const auto receipts = reader.receipts(height).value_or(std::vector<contracts::Receipt>{});
-    for (std::size_t i = 0; i < receipts.size(); ++i) {
+    std::set<AccountId> senders;
+    for (const contracts::Receipt& receipt : receipts) {
         // A transaction can be in several blocks; the last is where it is found.
-        const auto place = reader.find_tx(receipts[i].tx);
+        const auto place = reader.find_tx(receipt.tx);
         if (place && place->height == height) {
-            batch.erase(storage::Column::kHistory, make_key(Kind::kTx, receipts[i].tx.view()));
+            batch.erase(storage::Column::kHistory, make_key(Kind::kTx, receipt.tx.view()));
         }
-        if (is_sender_known(receipts[i])) {
-            batch.erase(
-                storage::Column::kHistory,
-                with_number(make_key(Kind::kAccountTx, receipts[i].sender.view()), position(height, i))
-            );
+        if (is_sender_known(receipt) && senders.insert(receipt.sender).second) {
+            batch.erase(storage::Column::kHistory, account_key(receipt.sender, height));
         }
     }
     batch.erase(storage::Column::kHistory, with_number(make_key(Kind::kReceipts), height.value));
@@ -142,57 +242,14 @@ void index_block(
     const contracts::BlockOutcome& outcome,
     const std::vector<RefereeTime>& referee
 ) {
-    const auto put = [&batch](const Bytes& key, const auto& value) {
-        batch.put(storage::Column::kHistory, key, codec::encode(value));
-    };
-    put(with_number(make_key(Kind::kReceipts), block.height.value), outcome.receipts);
-
-    std::map<Hash256, contracts::DisputeId> opened;
-    for (std::size_t i = 0; i < outcome.history.size(); ++i) {
-        const contracts::HistoryRecord& record = outcome.history[i];
-        const std::uint64_t here = position(block.height, i);
-        put(with_number(make_key(Kind::kTaskRecord, record.task.view()), record.index), record);
-        if (std::holds_alternative<contracts::history::Submitted>(record.event)) {
-            put(with_number(make_key(Kind::kTask), here), record.task);
-        } else if (const auto dispute = opened_dispute(record.event)) {
-            put(with_number(make_key(Kind::kDispute), here), *dispute);
-            put(with_number(make_key(Kind::kTaskDispute, record.task.view()), here), *dispute);
-            opened.emplace(record.tx, *dispute);
-        } else if (const auto* challenge = std::get_if<contracts::history::AvailabilityChallenged>(&record.event)) {
-            put(with_number(make_key(Kind::kTaskChallenge, record.task.view()), here), challenge->challenge);
-        }
-    }
-
     ASSERT(outcome.receipts.size() == block.txs.size());
-    for (std::size_t i = 0; i < block.txs.size(); ++i) {
-        const contracts::Receipt& receipt = outcome.receipts[i];
-        const std::uint64_t here = position(block.height, i);
-        const TxPlace place{.height = block.height, .index = static_cast<std::uint32_t>(i)};
-        put(make_key(Kind::kTx, receipt.tx.view()), place);
-        if (is_sender_known(receipt)) {
-            put(with_number(make_key(Kind::kAccountTx, receipt.sender.view()), here), place);
-        }
-        if (receipt.code != 0) {
-            continue;
-        }
-        std::optional<contracts::DisputeId> dispute;
-        if (const auto it = opened.find(receipt.tx); it != opened.end()) {
-            dispute = it->second;
-        } else if (const auto tx = codec::decode<contracts::Tx>(block.txs[i])) {
-            dispute = moved_dispute(tx->body.action);
-        }
-        if (dispute) {
-            put(with_number(make_key(Kind::kMove, dispute->view()), here),
-                Move{
-                    .tx = receipt.tx,
-                    .height = block.height,
-                    .action = receipt.action,
-                    .size_bytes = static_cast<std::uint32_t>(block.txs[i].size()),
-                });
-        }
-    }
+    put(batch, with_number(make_key(Kind::kReceipts), block.height.value), outcome.receipts);
+    index_txs(batch, block.height, outcome.receipts);
+    const auto opened = index_records(batch, block.height, outcome.history);
+    index_senders(batch, block.height, outcome.receipts);
+    index_moves(batch, block, outcome.receipts, opened);
     for (const RefereeTime& time : referee) {
-        put(make_key(Kind::kReferee, time.dispute.view()), time.nanoseconds);
+        put(batch, make_key(Kind::kReferee, time.dispute.view()), time.nanoseconds);
     }
 }
 
@@ -236,7 +293,27 @@ Part<contracts::TaskId> Reader::tasks(std::uint64_t from, std::size_t limit) con
 }
 
 Part<TxPlace> Reader::account_txs(const AccountId& account, std::uint64_t from, std::size_t limit) const {
-    return list<TxPlace>(make_key(Kind::kAccountTx, account.view()), from, limit);
+    const Height first{from >> kIndexBits};
+    Part<TxPlace> part;
+    // Of each block there is at least one, but in the first they may all be before `from`.
+    for (const auto& entry : snapshot_.scan(
+             storage::Column::kHistory, make_key(Kind::kAccountTx, account.view()), account_key(account, first),
+             limit + 2
+         )) {
+        const Height height{number_of(entry.key)};
+        for (const std::uint32_t index : decode_stored<std::vector<std::uint32_t>>(entry.value)) {
+            const std::uint64_t here = position(height, index);
+            if (here < from) {
+                continue;
+            }
+            if (part.items.size() == limit) {
+                part.next = here;
+                return part;
+            }
+            part.items.push_back({.height = height, .index = index});
+        }
+    }
+    return part;
 }
 
 Part<contracts::DisputeId> Reader::disputes(

@@ -38,10 +38,19 @@ void check(const rocksdb::Status& status, const char* what) {
     }
 }
 
-/// At most what RocksDB makes of `batch`, so that it is not moved while it grows.
-std::size_t size_of(const Batch& batch) {
-    constexpr std::size_t kChangeBytes = 16;  // a tag, the column, two lengths
-    return kChangeBytes * (1 + batch.count()) + batch.size_bytes();
+/// What is kept for the next batch: memory fresh from the kernel costs more than what is written into it.
+constexpr std::size_t kKeptBytes = 64U << 20U;
+
+/// A key at a random place costs what is searched before it, so it is put into a small buffer, more of which the
+/// processor's caches hold. Several become one file, as large as one buffer's by RocksDB's own settings.
+void use_small_buffers(rocksdb::ColumnFamilyOptions& options) {
+    constexpr int kBuffersToAFile = 8;
+    options.write_buffer_size /= kBuffersToAFile;
+    options.max_write_buffer_number *= kBuffersToAFile;
+    options.min_write_buffer_number_to_merge = kBuffersToAFile;
+    // A read asks each of them.
+    options.memtable_whole_key_filtering = true;
+    options.memtable_prefix_bloom_size_ratio = 0.05;
 }
 
 rocksdb::ColumnFamilyOptions make_column_options(const StoreOptions& store) {
@@ -52,8 +61,10 @@ rocksdb::ColumnFamilyOptions make_column_options(const StoreOptions& store) {
     options.table_properties_collector_factories.push_back(
         rocksdb::NewCompactOnDeletionCollectorFactory(kWindow, kErased)
     );
+    use_small_buffers(options);
     if (store.write_buffer_bytes != 0) {
         options.write_buffer_size = store.write_buffer_bytes;
+        options.min_write_buffer_number_to_merge = 1;
     }
     // One place to begin the search at, where the key before was inserted: a batch is in the order of its keys.
     options.memtable_insert_with_hint_prefix_extractor.reset(rocksdb::NewCappedPrefixTransform(0));
@@ -61,7 +72,8 @@ rocksdb::ColumnFamilyOptions make_column_options(const StoreOptions& store) {
     table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
     table.format_version = 5;
     options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
-    options.compression = rocksdb::kLZ4Compression;
+    // Most of it is hashes. What is rewritten soon is not worth the attempt to compress it.
+    options.compression_per_level = {rocksdb::kNoCompression, rocksdb::kNoCompression, rocksdb::kLZ4Compression};
     return options;
 }
 
@@ -79,6 +91,16 @@ void Batch::add(Column column, ByteView key, ByteView value, bool erases) {
     append(bytes_, value);
 }
 
+void Batch::clear() {
+    bytes_.clear();
+    if (bytes_.capacity() > kKeptBytes) {
+        bytes_.shrink_to_fit();
+    }
+    for (auto& places : places_) {
+        places.clear();
+    }
+}
+
 Batch::Change Batch::at(const Place& place) const {
     const ByteView both = ByteView(bytes_).subspan(place.offset, std::size_t{place.key_size} + place.value_size);
     return {
@@ -93,9 +115,12 @@ std::vector<Batch::Change> Batch::in_order(Column column) const {
     for (const Place& place : places_[static_cast<std::size_t>(column)]) {
         out.push_back(at(place));
     }
-    std::stable_sort(out.begin(), out.end(), [](const Change& a, const Change& b) {
+    const auto is_before = [](const Change& a, const Change& b) {
         return to_slice(a.key).compare(to_slice(b.key)) < 0;
-    });
+    };
+    if (!std::is_sorted(out.begin(), out.end(), is_before)) {
+        std::stable_sort(out.begin(), out.end(), is_before);
+    }
     return out;
 }
 
@@ -111,6 +136,7 @@ struct Store::Impl {
     std::unique_ptr<rocksdb::Env> env;
     std::unique_ptr<rocksdb::DB> db;
     std::vector<rocksdb::ColumnFamilyHandle*> columns;
+    rocksdb::WriteBatch batch;  ///< of the last write: its memory is used again
     bool write_ahead_log = true;
     bool failed = false;
 
@@ -152,18 +178,6 @@ std::optional<Bytes> Snapshot::get(Column column, ByteView key) const {
     }
     check(status, "read");
     return to_bytes(value);
-}
-
-std::optional<Entry> Snapshot::last_until(Column column, ByteView prefix, ByteView key) const {
-    const std::unique_ptr<rocksdb::Iterator> it(
-        impl_->store->db->NewIterator(impl_->read_options(), impl_->store->handle(column))
-    );
-    it->SeekForPrev(to_slice(key));
-    check(it->status(), "seek");
-    if (!it->Valid() || !it->key().starts_with(to_slice(prefix))) {
-        return std::nullopt;
-    }
-    return Entry{.key = to_bytes(it->key()), .value = to_bytes(it->value())};
 }
 
 std::vector<Entry> Snapshot::scan(Column column, ByteView prefix, ByteView from, std::size_t limit) const {
@@ -214,8 +228,11 @@ void Store::write(const Batch& batch, bool sync) {
     if (impl_->failed) {
         throw StorageError("database: an earlier write failed");
     }
-    constexpr std::size_t kProtectionBytesPerKey = 8;
-    rocksdb::WriteBatch out(size_of(batch), 0, kProtectionBytesPerKey, 0);
+    rocksdb::WriteBatch& out = impl_->batch;
+    if (out.GetDataSize() > kKeptBytes) {
+        out = rocksdb::WriteBatch();
+    }
+    out.Clear();
     // Failed until the database says otherwise: a write that throws on the way is a failed one too.
     impl_->failed = true;
     for (std::size_t i = 0; i < kColumnCount; ++i) {

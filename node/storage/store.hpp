@@ -26,9 +26,9 @@ class StorageError : public std::runtime_error {
 enum class Column : std::uint8_t {
     kMeta = 0,     ///< height, app hash, chain id
     kState = 1,    ///< SHA-256(slot) -> slot and last committed value
-    kValues = 2,   ///< SHA-256(slot) || height, big-endian -> slot and value written at that height
+    kValues = 2,   ///< height, big-endian || SHA-256(slot) -> slot and value written at that height
     kTree = 3,     ///< JMT nodes
-    kStale = 4,    ///< height, big-endian -> nodes that it and later ones do not reach, slots it changed; for pruning
+    kStale = 4,    ///< height, big-endian -> nodes that it and later ones do not reach, values it replaced; for pruning
     kHistory = 5,  ///< indexes that no rule reads
 };
 inline constexpr std::size_t kColumnCount = 6;
@@ -38,6 +38,8 @@ class Batch {
   public:
     void put(Column column, ByteView key, ByteView value) { add(column, key, value, false); }
     void erase(Column column, ByteView key) { add(column, key, {}, true); }
+    /// Empties it. The memory is kept for the next changes, if it is no more than a large block needs.
+    void clear();
 
     struct Change {
         ByteView key;
@@ -77,8 +79,6 @@ class Snapshot {
 
     /// Throws StorageError for anything but found and not found.
     std::optional<Bytes> get(Column column, ByteView key) const;
-    /// The last entry whose key starts with `prefix` and is not after `key`.
-    std::optional<Entry> last_until(Column column, ByteView prefix, ByteView key) const;
     /// At most `limit` entries whose keys start with `prefix`, ascending, from `from` (a full key) on.
     std::vector<Entry> scan(Column column, ByteView prefix, ByteView from, std::size_t limit) const;
 

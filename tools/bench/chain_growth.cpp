@@ -73,11 +73,13 @@ void append_big_endian(Bytes& out, std::uint64_t number) {
 void put_slots(storage::Batch& batch, std::uint64_t version, const contracts::Changes& changes) {
     for (const auto& [slot, value] : changes) {
         const Bytes hash = to_bytes(crypto::sha256(slot));
-        Bytes key = hash;
-        append_big_endian(key, version);
-        batch.put(Column::kValues, key, codec::encode(node::Written{slot, value}));
         if (value) {
-            batch.put(Column::kState, hash, codec::encode(snapshot::Slot{slot, *value}));
+            Bytes key;
+            append_big_endian(key, version);
+            append(key, hash);
+            const Bytes encoded = codec::encode(snapshot::Slot{slot, *value});
+            batch.put(Column::kValues, key, encoded);
+            batch.put(Column::kState, hash, encoded);
         } else {
             batch.erase(Column::kState, hash);
         }

@@ -60,8 +60,8 @@ TEST_CASE("BLK-11: the transactions' root is over their hashes in order") {
     const std::vector<Bytes> txs{toy_tx(1, 0), toy_tx(2, 0)};
     const std::vector<Hash256> hashes{crypto::sha256(txs[0]), crypto::sha256(txs[1])};
     CHECK(txs_root(txs) == crypto::TaggedHash("assay/txs")(codec::encode(hashes)));
-    CHECK(txs_root({txs[1], txs[0]}) != txs_root(txs));
-    CHECK(txs_root({}) != txs_root(txs));
+    CHECK(txs_root(std::vector{txs[1], txs[0]}) != txs_root(txs));
+    CHECK(txs_root(std::vector<Bytes>{}) != txs_root(txs));
 }
 
 TEST_CASE("BLK-12: a block with another signature, header or body than signed is not authentic") {

@@ -126,6 +126,7 @@ struct History {
     std::vector<State> states;               // states[v] after version v
     std::vector<Hash256> roots;
     std::vector<std::vector<NodeKey>> stale;
+    std::vector<std::vector<WrittenLeaf>> stale_leaves;
 };
 
 History random_history(std::uint64_t seed, std::uint64_t versions, std::uint64_t key_space) {
@@ -154,6 +155,7 @@ History random_history(std::uint64_t seed, std::uint64_t versions, std::uint64_t
         history.states.push_back(state);
         history.roots.push_back(update.root);
         history.stale.push_back(update.stale);
+        history.stale_leaves.push_back(update.stale_leaves);
     }
     return history;
 }
@@ -165,6 +167,36 @@ TEST_CASE("JMT-3 JMT-4: after random puts and deletes the root is that of the so
             CAPTURE(version);
             REQUIRE(history.roots[version] == oracle(history.states[version]));
             REQUIRE(root_at(history.store, version) == history.roots[version]);
+        }
+    }
+}
+
+TEST_CASE("JMT-4: leaves say which version wrote their values and an update which of those it replaced") {
+    constexpr std::uint64_t kKeys = 60;
+    for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+        const History history = random_history(seed, 30, kKeys);
+        std::map<Bytes, std::uint64_t> written;
+        for (std::uint64_t version = 0; version < history.states.size(); ++version) {
+            const State& state = history.states[version];
+            std::map<Hash256, std::uint64_t> replaced;
+            for (std::uint64_t i = 0; i < kKeys; ++i) {
+                const Bytes key = key_of(i);
+                const auto here = state.find(key);
+                const bool was_there = version > 0 && history.states[version - 1].contains(key);
+                if (was_there && (here == state.end() || here->second != history.states[version - 1].at(key))) {
+                    replaced[crypto::sha256(key)] = written.at(key);
+                    written.erase(key);
+                }
+                if (here != state.end()) {
+                    written.try_emplace(key, version);
+                }
+                const auto expected = written.contains(key) ? std::optional(written.at(key)) : std::nullopt;
+                REQUIRE(leaf_version(history.store, version, crypto::sha256(key)) == expected);
+            }
+            REQUIRE(history.stale_leaves[version].size() == replaced.size());
+            for (const WrittenLeaf& leaf : history.stale_leaves[version]) {
+                REQUIRE(replaced.at(leaf.key_hash) == leaf.version);
+            }
         }
     }
 }

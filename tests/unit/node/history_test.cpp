@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include <core/codec/borsh.hpp>
 #include <core/crypto/hash.hpp>
 #include <contracts/chain/tx_error.hpp>
@@ -91,6 +93,29 @@ TEST_CASE("transactions are found by hash and by sender, refused ones only when 
     CHECK(reader.account_txs(key(1).account(), *first.next, 1).items.at(0) == assay::history::TxPlace{{2}, 1});
     CHECK_FALSE(reader.account_txs(key(1).account(), *first.next, 1).next.has_value());
     CHECK(reader.account_txs(key(5).account(), 0, 10).items.empty());
+}
+
+TEST_CASE("an account's transactions are listed one by one, however many of them a block has") {
+    Index index;
+    const auto sends = [](std::uint64_t nonce) { return transfer(key(1), nonce, key(2).account(), 1); };
+    const Bytes other = transfer(key(2), 0, key(1).account(), 1);
+    index.add({sends(0), other, sends(1), sends(2)}, {receipt(1, "transfer"), receipt(2, "transfer"),
+                                                      receipt(1, "transfer"), receipt(1, "transfer")}, {});
+    index.add({other}, {receipt(2, "transfer")}, {});
+    index.add({sends(3), sends(4)}, {receipt(1, "transfer"), receipt(1, "transfer")}, {});
+    const auto snapshot = index.store.snapshot();
+    const assay::history::Reader reader(*snapshot);
+    const std::vector<assay::history::TxPlace> all{{{1}, 0}, {{1}, 2}, {{1}, 3}, {{3}, 0}, {{3}, 1}};
+    for (const std::size_t limit : {1U, 2U, 3U, 4U, 5U, 6U}) {
+        std::vector<assay::history::TxPlace> found;
+        for (std::optional<std::uint64_t> from = 0; from;) {
+            const auto part = reader.account_txs(key(1).account(), *from, limit);
+            CHECK(part.items.size() == std::min(limit, all.size() - found.size()));
+            found.insert(found.end(), part.items.begin(), part.items.end());
+            from = part.next;
+        }
+        CHECK(found == all);
+    }
 }
 
 TEST_CASE("tasks, their records, disputes and challenges are listed in order and in pages") {

@@ -70,8 +70,8 @@ std::uintmax_t bytes_on_disk(const std::filesystem::path& directory) {
 }
 
 std::optional<Bytes> value_at(const storage::Snapshot& snapshot, const Bytes& slot, Height height) {
-    const auto written = read_written(snapshot, crypto::sha256(slot), height);
-    return written ? written->value : std::nullopt;
+    const auto there = read_slot_at(snapshot, crypto::sha256(slot), height);
+    return there ? std::optional(there->value) : std::nullopt;
 }
 
 }  // namespace

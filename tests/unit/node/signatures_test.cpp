@@ -52,8 +52,9 @@ TEST_CASE("what a check verified is taken by the block that has it, and everythi
     for (std::size_t i = 0; i < txs.size(); i += 2) {
         verified.add(contracts::tx_hash(txs[i]));
     }
-    const auto first = find_signed(txs, {}, verifier, verified);
-    const auto second = find_signed(txs, {}, verifier, verified);
+    const auto hashes = contracts::tx_hashes(txs);
+    const auto first = find_signed(txs, hashes, {}, verifier, verified);
+    const auto second = find_signed(txs, hashes, {}, verifier, verified);
     for (std::size_t i = 0; i < txs.size(); ++i) {
         CAPTURE(i);
         CHECK(first[i] == (i % 2 == 0 || i % 3 != 0));

@@ -73,10 +73,6 @@ TEST_CASE("reads, scans and the last entry until a key see one moment") {
     CHECK(before->scan(Column::kValues, key("a"), key("a"), 10).size() == 2);
     CHECK(after->scan(Column::kValues, key("a"), key("a3"), 10).size() == 1);
     CHECK(after->scan(Column::kValues, key("a"), key("a"), 1).at(0).value == Bytes{2});
-    CHECK(after->last_until(Column::kValues, key("a"), key("a9"))->value == Bytes{3});
-    CHECK(before->last_until(Column::kValues, key("a"), key("a2"))->value == Bytes{1});
-    CHECK_FALSE(after->last_until(Column::kValues, key("a"), key("a1")).has_value());
-    CHECK_FALSE(after->last_until(Column::kValues, key("c"), key("c9")).has_value());
 }
 
 TEST_CASE("of several changes to a key in one batch the last one counts, whatever lies between them") {
