@@ -123,6 +123,11 @@ DisputeId dispute_id(
     return retag<DisputeId>(kTag(codec::encode(name)));
 }
 
+Hash256 challenge_seal(const DisputeId& dispute, const Hash256& found) noexcept {
+    static const crypto::TaggedHash kTag("assay/seal");  // DSP-41
+    return kTag(dispute.view(), found.view());
+}
+
 bool is_responders_turn(const Dispute& dispute) noexcept {
     return dispute.position.level == trace::Level::kProof || dispute.position.pending.empty();
 }

@@ -50,6 +50,8 @@ DisputeId dispute_id(
 DisputeId dispute_id(
     const TaskId& task, std::uint32_t segment, const AccountId& challenger, const DisputedProfile& profile
 ) noexcept;
+/// DSP-41: "assay/seal" over the dispute and the probe root that its challenger found.
+Hash256 challenge_seal(const DisputeId& dispute, const Hash256& found) noexcept;
 
 /// DSP-37: what the solver claims of `segment` of a completed task.
 trace::Claim make_claim(const StateView& view, const Task& task, std::uint32_t segment);
@@ -87,6 +89,10 @@ Result<void, TxError> check_stateful(
     const StateView& view, const Params& params, const AccountId& sender, const ChallengeVerdict& action
 ) noexcept;
 Result<void, TxError> execute(Context& context, const ChallengeVerdict& action) noexcept;
+
+/// DSP-42: the first block in which a verdict may be disclosed that was challenged first by `dispute`: half a window
+/// later, so that nobody's challenge cuts short what the others have not finished.
+Height disclosed_from(const Params& params, const Dispute& dispute) noexcept;
 
 /// The open disputes over a verdict, in the order in which they were opened.
 std::vector<Dispute> disputes_of(const StateView& view, const TaskId& task, const Assignment& assignment);

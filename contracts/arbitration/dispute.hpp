@@ -70,13 +70,15 @@ struct Dispute {
     Amount burned;
     std::optional<DisputedVerdict> verdict;  ///< what is disputed; the solver's segment without either
     std::optional<DisputedProfile> profile;
+    Hash256 seal;  ///< of what a verdict's challenger found (DSP-41)
     static constexpr auto fields() {
         return Fields<
             &Dispute::id, &Dispute::task, &Dispute::segment, &Dispute::responder, &Dispute::challenger,
             &Dispute::challenger_role, &Dispute::challenger_bond, &Dispute::state, &Dispute::reason, &Dispute::claim,
             &Dispute::position, &Dispute::opened_at, &Dispute::ended_at, &Dispute::responder_clock,
             &Dispute::challenger_clock, &Dispute::last_move_at, &Dispute::deadline, &Dispute::onchain_bytes,
-            &Dispute::slashed, &Dispute::paid, &Dispute::burned, &Dispute::verdict, &Dispute::profile>{};
+            &Dispute::slashed, &Dispute::paid, &Dispute::burned, &Dispute::verdict, &Dispute::profile,
+            &Dispute::seal>{};
     }
 };
 

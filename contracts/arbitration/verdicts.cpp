@@ -17,6 +17,9 @@ DisputedVerdict subject_of(const Assignment& assignment, VerdictPart part) {
     return {.verifier = assignment.verifier, .is_second = is_second, .part = part};
 }
 
+/// DSP-42: from the first challenge on.
+std::uint64_t secret_blocks(const Params& params) { return params.challenge_blocks / 2; }
+
 }  // namespace
 
 Result<trace::Claim, TxError> make_distance_claim(
@@ -68,6 +71,10 @@ Result<trace::Claim, TxError> make_verdict_claim(
         return claim;
     }
     return Unexpected{part == VerdictPart::kProbe ? TxError::kNotPublished : TxError::kPartUnknown};  // DSP-41, DSP-45
+}
+
+Height disclosed_from(const Params& params, const Dispute& dispute) noexcept {
+    return Height{dispute.opened_at.value + secret_blocks(params)};
 }
 
 std::vector<Dispute> disputes_of(const StateView& view, const TaskId& task, const Assignment& assignment) {
@@ -129,7 +136,10 @@ Result<void, TxError> execute(Context& context, const ChallengeVerdict& action) 
     // DSP-42: what no lottery can make wrong need not wait to be disclosed.
     const bool waits = action.part == VerdictPart::kProbe && !assignment.forced.has_value();
     dispute.state = waits ? DisputeState::kAwaiting : DisputeState::kActive;
-    const std::uint32_t span = waits ? context.params.disclose_blocks : context.params.dispute_clock_blocks;
+    dispute.seal = action.seal;
+    const Params& params = context.params;
+    const std::uint64_t span =
+        waits ? secret_blocks(params) + params.disclose_blocks : params.dispute_clock_blocks;
     record(context, task, history::VerdictChallenged{dispute.id, action.segment, action.verifier});
     enter_dispute(context, task, std::move(dispute), context.height_after(span));
     set_task(context.state, task);

@@ -257,7 +257,7 @@ struct VerdictOpening {
         return Fields<&VerdictOpening::verdict, &VerdictOpening::decoy_root, &VerdictOpening::salt>{};
     }
 };
-struct DiscloseVerdict {  // verification; after the challenge window, or when the verdict is challenged
+struct DiscloseVerdict {  // verification; after the challenge window, or some time after the verdict is challenged
     TaskId task;
     std::uint32_t segment = 0;
     VerdictOpening opening;
@@ -279,10 +279,11 @@ struct ChallengeVerdict {  // arbitration; "the `part` that `verifier` published
     Role role = Role::kWhistleblower;  ///< whose stake the challenger's bond is locked in
     VerdictPart part = VerdictPart::kProbe;
     std::optional<MeasuredRoots> roots = std::nullopt;  ///< exactly with a measurement
+    Hash256 seal = {};  ///< challenge_seal(...) of the probe root that we found; any other wins no jackpot (VER-16)
     static constexpr auto fields() {
         return Fields<
             &ChallengeVerdict::task, &ChallengeVerdict::segment, &ChallengeVerdict::verifier, &ChallengeVerdict::role,
-            &ChallengeVerdict::part, &ChallengeVerdict::roots>{};
+            &ChallengeVerdict::part, &ChallengeVerdict::roots, &ChallengeVerdict::seal>{};
     }
 };
 

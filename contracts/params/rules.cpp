@@ -8,17 +8,21 @@
 
 #include <contracts/chain/gas.hpp>
 #include <contracts/chain/transaction.hpp>
+#include <contracts/settlement/settlement.hpp>
 
 namespace assay::contracts {
 namespace {
 
+/// Of one task; the one more is the evaluation (EVL-5).
+std::uint64_t assignments_max(const Params& params) {
+    return std::uint64_t{params.verifiers_per_segment_max} * (params.segments_checked_max + 1ULL);
+}
+
 /// What grows with the value stays within kMaxAssignments and kMaxBondBps.
 bool are_counts_valid(const Params& params) {
-    // The one more is the evaluation (EVL-5).
-    const std::uint64_t most = std::uint64_t{params.verifiers_per_segment_max} * (params.segments_checked_max + 1ULL);
     return params.segments_checked >= 1 && params.segments_checked_max >= params.segments_checked &&
            params.verifiers_per_segment >= 1 && params.verifiers_per_segment_max >= params.verifiers_per_segment &&
-           most <= kMaxAssignments && params.solver_bond_bps <= kMaxBondBps &&
+           assignments_max(params) <= kMaxAssignments && params.solver_bond_bps <= kMaxBondBps &&
            params.verifier_bond_bps <= kMaxBondBps && params.challenger_bond_bps <= kMaxBondBps;
 }
 
@@ -38,6 +42,12 @@ bool are_classes_valid(const std::vector<HardwareClass>& classes) {
 
 /// PAR-5: the first draw of a task comes before its deadline, however late secrets are opened.
 bool awaits_draws(const Params& params) { return params.commit_blocks > 2ULL * params.contribute_blocks + 1; }
+
+/// PAR-6: what bounds a jackpot leaves something of it where jackpots are to be won.
+bool are_jackpots_valid(const Params& params) {
+    const bool are_won = params.forced_error_bps != 0 && params.watchers_per_verdict != 0;
+    return !are_won || tenth_of(params.contributor_bond).grains >= assignments_max(params);
+}
 
 /// PRF-6: the fewest reports that may stand, one of them left out, are enough for the quantile and confidence.
 bool is_profiling_valid(const Params& params) {
@@ -83,7 +93,7 @@ bool are_valid(const Params& params) noexcept {
     const bool validators_ok = params.validator_stake_min.grains >= 1 && params.validators_max >= 1 &&
                                params.validators_max <= kMaxValidators && params.double_sign_slash_bps <= 10'000;
     const bool beacon_ok = params.contributor_bond.grains >= 1 && params.contributors_max <= kMaxContributors &&
-                           params.task_value_max.grains >= 1 && awaits_draws(params);
+                           params.task_value_max.grains >= 1 && awaits_draws(params) && are_jackpots_valid(params);
     return validators_ok && beacon_ok && spans_ok && sizes_ok && fees_ok && gas_ok && bonds_ok && shares_ok &&
            are_classes_valid(params.hardware_classes) &&
            params.watchers_per_verdict <= kMaxWatchers && is_profiling_valid(params);

@@ -8,7 +8,7 @@ namespace assay::contracts {
 
 /// PAR-1: whether a chain can run with these: every span at least one block, shares of at most the whole, sizes that a
 /// transaction can have, a fee that cannot overflow, at most kMaxAssignments verifiers for one task; PAR-5: time for a
-/// draw.
+/// draw; PAR-6: jackpots that are something.
 bool are_valid(const Params& params) noexcept;
 
 inline constexpr std::uint32_t kMaxSpanBlocks = 1U << 30U;

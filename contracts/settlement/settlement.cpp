@@ -161,8 +161,9 @@ void pay_jackpots(Context& context, Task& task, const std::vector<AccountId>& wi
     }
     const std::uint64_t share = task.spec.verification_fee.grains / task.assignments.size();
     const auto fair = checked_mul_div(share, kBasisPoints, context.params.forced_error_bps);
+    const std::uint64_t most = tenth_of(context.params.contributor_bond).grains / task.assignments.size();
     const std::uint64_t third = get_supply(context.state).treasury.grains / 3;
-    const std::uint64_t whole = fair ? std::min(third, *fair) : third;
+    const std::uint64_t whole = std::min({third, most, fair ? *fair : most});
     const std::size_t halvings = winners.size() - 1;
     const Amount each{halvings < 64 ? whole >> halvings : 0};
     if (each.grains == 0) {

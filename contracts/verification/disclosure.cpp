@@ -50,15 +50,16 @@ std::vector<Dispute> awaiting_disputes(const StateView& view, const Task& task, 
     return disputes;
 }
 
-/// VER-16: the watchers among those who challenged, but none whom somebody who was not drawn was ahead of.
-std::vector<AccountId> jackpot_winners(const Assignment& assignment, const std::vector<Dispute>& challenges) {
-    Height end{~std::uint64_t{0}};
-    for (const Dispute& dispute : challenges) {
-        end = is_watcher(assignment, dispute.challenger) ? end : std::min(end, dispute.opened_at);
-    }
+/// VER-16: the watchers among those who challenged whose seal is of the true probe root, but none who may have seen that
+/// in the disclosure before it was in a block.
+std::vector<AccountId> jackpot_winners(
+    const Params& params, const Assignment& assignment, const std::vector<Dispute>& challenges
+) {
     std::vector<AccountId> winners;
     for (const Dispute& dispute : challenges) {
-        if (is_watcher(assignment, dispute.challenger) && dispute.opened_at <= end) {
+        const bool is_sealed = dispute.seal == challenge_seal(dispute.id, assignment.probe_root.value());
+        const bool is_early = dispute.opened_at < disclosed_from(params, challenges.front());
+        if (is_sealed && is_early && is_watcher(assignment, dispute.challenger)) {
             winners.push_back(dispute.challenger);
         }
     }
@@ -66,8 +67,9 @@ std::vector<AccountId> jackpot_winners(const Assignment& assignment, const std::
 }
 
 /// DSP-42: the disputes that waited for this disclosure.
-void answer_challenges(Context& context, Task& task, const Assignment& assignment) {
-    const std::vector<Dispute> challenges = awaiting_disputes(context.state, task, assignment);
+void answer_challenges(
+    Context& context, Task& task, const Assignment& assignment, const std::vector<Dispute>& challenges
+) {
     for (const Dispute& dispute : challenges) {
         if (assignment.forced == true) {
             end_dispute_as_forced(context, task, dispute);
@@ -76,7 +78,7 @@ void answer_challenges(Context& context, Task& task, const Assignment& assignmen
         }
     }
     if (assignment.forced == true) {
-        pay_jackpots(context, task, jackpot_winners(assignment, challenges));
+        pay_jackpots(context, task, jackpot_winners(context.params, assignment, challenges));
     }
     resume_deadline(context, task, false);
 }
@@ -108,16 +110,19 @@ Result<void, TxError> check_stateful(
 Result<void, TxError> execute(Context& context, const DiscloseVerdict& action) noexcept {
     Task task = find_task(context.state, action.task).value();
     Assignment& assignment = task.assignments[find_assignment(task, action.segment, context.actor).value()];
+    const std::vector<Dispute> waiting = awaiting_disputes(context.state, task, assignment);
+    if (!waiting.empty() && context.height() < disclosed_from(context.params, waiting.front())) {
+        return Unexpected{TxError::kPhase};  // DSP-42
+    }
     const VerdictOpening& opening = action.opening;
     if (is_kept(context.params, task, assignment, opening)) {
         assignment.forced = is_forced(task, assignment, opening, context.params.forced_error_bps);
         assignment.probe_root = opening.verdict.probe_root;
         record(context, task,
                history::VerdictDisclosed{action.segment, context.actor, opening.verdict, *assignment.forced});
-        answer_challenges(context, task, assignment);
+        answer_challenges(context, task, assignment, waiting);
     } else {
-        const auto disputes = awaiting_disputes(context.state, task, assignment);
-        const auto first = disputes.empty() ? std::nullopt : std::optional{disputes.front()};
+        const auto first = waiting.empty() ? std::nullopt : std::optional{waiting.front()};
         refute_verdict(context, task, assignment, {VerdictStatus::kBroken, Reason::kBrokenCommitment, first});
     }
     set_task(context.state, task);

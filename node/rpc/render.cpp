@@ -334,7 +334,8 @@ Json render_dispute_summary(const contracts::Dispute& dispute, std::optional<dou
             {"burned", render(dispute.burned)},
             {"subject", subject_of(dispute)},
             {"part", part_of(dispute)},
-            {"second", dispute.verdict && dispute.verdict->is_second}};
+            {"second", dispute.verdict && dispute.verdict->is_second},
+            {"seal", dispute.seal.is_zero() ? Json() : render(dispute.seal)}};
 }
 
 Json render_dispute(

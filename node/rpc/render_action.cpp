@@ -53,7 +53,8 @@ Json fields_of(const ChallengeVerdict& a) {
             {"segment", a.segment},
             {"verifier", rpc::render(a.verifier)},
             {"role", to_string(a.role)},
-            {"part", to_string(a.part)}};
+            {"part", to_string(a.part)},
+            {"seal", rpc::render(a.seal)}};
 }
 Json fields_of(const OpenDispute& a) {
     return {{"task", rpc::render(a.task)}, {"segment", a.segment}, {"role", to_string(a.role)}};

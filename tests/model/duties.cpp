@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 
+#include <contracts/arbitration/arbitration.hpp>
 #include <contracts/verification/lottery.hpp>
 #include <core/crypto/hash.hpp>
 #include <verifier/trace/evaluation.hpp>
@@ -426,8 +427,13 @@ void Crowd::add_verdict_challenge(
     const Actor& actor, const TaskId& id, const Task& task, const Duty& duty, Actions& out
 ) {
     const Role role = actor.role == Role::kVerifier ? Role::kVerifier : Role::kWhistleblower;
-    contracts::ChallengeVerdict action{id, duty.segment, duty.verifier, role, VerdictPart::kProbe, std::nullopt};
+    contracts::ChallengeVerdict action{id, duty.segment, duty.verifier, role, VerdictPart::kProbe, std::nullopt, {}};
     const Hash256 probe = true_end(task, duty.segment, duty.probe);
+    if (!probe.is_zero() && !chance(10)) {
+        const contracts::DisputedVerdict subject{duty.verifier};
+        action.seal =
+            contracts::challenge_seal(contracts::dispute_id(id, duty.segment, actor.id, subject), probe);
+    }
     const bool wrong = duty.verdict.probe_root && duty.verdict.probe_root != probe && !probe.is_zero();
     if (!wrong && !is_exact(task, duty.segment)) {
         const Hash256 end = true_end(task, duty.segment, steps_in(task, duty.segment));

@@ -2,7 +2,6 @@
 #include <tests/model/model.hpp>
 
 #include <algorithm>
-#include <limits>
 
 #include <contracts/arbitration/arbitration.hpp>
 #include <contracts/availability/availability.hpp>
@@ -147,17 +146,23 @@ void Model::act(const contracts::PublishVerdict& a) {
     advance_verdicts(a.task, false);
 }
 
+std::vector<DisputeId> Model::awaiting_of(const Task& task, std::uint32_t segment, const AccountId& verifier) const {
+    std::vector<DisputeId> out;
+    for (const DisputeId& id : task.disputes) {
+        const Dispute& dispute = world_.disputes.at(id);
+        const bool awaits = dispute.state == DisputeState::kAwaiting;
+        if (awaits && dispute.responder == verifier && dispute.segment == segment) {
+            out.push_back(id);
+        }
+    }
+    return out;
+}
+
 void Model::act(const contracts::DiscloseVerdict& a) {
     Task& task = at(a.task);
     Duty& duty = *find_duty(task, a.segment, who_);
     const contracts::VerdictOpening& opening = a.opening;
-    std::vector<DisputeId> awaiting;
-    for (const DisputeId& id : task.disputes) {
-        const Dispute& dispute = world_.disputes.at(id);
-        if (dispute.state == DisputeState::kAwaiting && dispute.responder == who_ && dispute.segment == a.segment) {
-            awaiting.push_back(id);
-        }
-    }
+    const std::vector<DisputeId> awaiting = awaiting_of(task, a.segment, who_);
     contracts::Assignment ticket;
     ticket.segment = a.segment;
     ticket.verifier = who_;
@@ -188,13 +193,6 @@ void Model::act(const contracts::DiscloseVerdict& a) {
             return std::find(duty.watchers.begin(), duty.watchers.end(), dispute.challenger) != duty.watchers.end();
         };
         std::vector<AccountId> winners;
-        std::uint64_t first_stranger = std::numeric_limits<std::uint64_t>::max();
-        for (const DisputeId& id : awaiting) {
-            const Dispute& dispute = world_.disputes.at(id);
-            if (!is_watcher(dispute)) {
-                first_stranger = std::min(first_stranger, dispute.opened_at);
-            }
-        }
         for (const DisputeId& id : awaiting) {
             // DSP-42
             Dispute& dispute = world_.disputes.at(id);
@@ -210,7 +208,10 @@ void Model::act(const contracts::DiscloseVerdict& a) {
             }
             close_dispute(id, DisputeState::kForced, Reason::kForcedError);
             return_bond(dispute);
-            if (is_watcher(dispute) && dispute.opened_at <= first_stranger) {  // VER-16
+            const bool sealed = dispute.seal == contracts::challenge_seal(id, opening.verdict.probe_root.value());
+            const std::uint64_t first = world_.disputes.at(awaiting.front()).opened_at;
+            const bool early = dispute.opened_at < first + params_.challenge_blocks / 2;
+            if (is_watcher(dispute) && ((sealed && early) || flaw_ == Flaw::kPaysCopies)) {  // VER-16
                 winners.push_back(dispute.challenger);
             }
         }
@@ -277,11 +278,12 @@ void Model::act(const contracts::ChallengeVerdict& a) {
     dispute.verdict = contracts::DisputedVerdict{a.verifier, probe && duty.forced == true, a.part};
     const bool waits = probe && !duty.forced;  // DSP-42
     dispute.state = waits ? DisputeState::kAwaiting : DisputeState::kActive;
+    dispute.seal = a.seal;
     open(
         contracts::dispute_id(a.task, a.segment, who_, dispute.verdict),
         dispute,
         verdict_claim(a.task, duty, a.part),
-        waits ? params_.disclose_blocks : params_.dispute_clock_blocks
+        waits ? params_.challenge_blocks / 2 + params_.disclose_blocks : params_.dispute_clock_blocks
     );
 }
 

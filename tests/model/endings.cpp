@@ -426,7 +426,8 @@ void Model::pay_jackpots(const TaskId& id, const std::vector<AccountId>& winners
     }
     const std::uint64_t share = task.spec.verification_fee.grains / task.duties.size();
     const std::uint64_t fair = part_of(share, 10'000, params_.forced_error_bps);
-    std::uint64_t each = std::min(world_.treasury / 3, fair);
+    const std::uint64_t most = params_.contributor_bond.grains / 10 / task.duties.size();
+    std::uint64_t each = std::min(world_.treasury / 3, flaw_ == Flaw::kAnyJackpot ? fair : std::min(fair, most));
     for (std::size_t i = 1; i < winners.size(); ++i) {
         each /= 2;
     }

@@ -107,6 +107,7 @@ Dispute dispute_of(const contracts::Dispute& record) {
         .reason = record.reason,
         .verdict = record.verdict,
         .profile = record.profile,
+        .seal = record.seal,
         .rounds = record.position.rounds,
         .level = record.position.level,
         .responders_turn = contracts::is_responders_turn(record),

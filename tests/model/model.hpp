@@ -41,8 +41,10 @@ enum class Flaw : std::uint8_t {
     kArrivalOrder,  ///< who contributed first comes first in the seed
     kForgives,      ///< a secret withheld costs the seat alone
     kAnyValue,      ///< tasks are admitted whatever they are worth
+    kPaysCopies,    ///< watchers win jackpots whatever they have sealed
+    kAnyJackpot,    ///< the contributors' bonds bound no jackpot
 };
-inline constexpr int kFlaws = 14;
+inline constexpr int kFlaws = 16;
 
 class Model {
   public:
@@ -234,6 +236,8 @@ class Model {
     bool rejects(const Task& task, std::uint32_t segment, const contracts::Verdict& verdict) const;
     Duty* find_duty(Task& task, std::uint32_t segment, const AccountId& verifier) const;
     const Duty* find_duty(const Task& task, std::uint32_t segment, const AccountId& verifier) const;
+    /// Challenges of the verdict that wait for its disclosure.
+    std::vector<DisputeId> awaiting_of(const Task& task, std::uint32_t segment, const AccountId& verifier) const;
 
     const Task* find(const TaskId& id) const;
     Task& at(const TaskId& id) { return world_.tasks.at(id); }

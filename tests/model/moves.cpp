@@ -278,7 +278,7 @@ contracts::Action Crowd::nonsense(const Actor& actor, const Mirror& chain) {
         case 17:
             return contracts::DiscloseVerdict{id, segment, {verdict, root, root}};
         case 18:
-            return contracts::ChallengeVerdict{id, segment, other, role, of_verdict, roots};
+            return contracts::ChallengeVerdict{id, segment, other, role, of_verdict, roots, root};
         case 19:
             return contracts::RegisterValidator{key};
         case 20:

@@ -111,6 +111,7 @@ struct Dispute {
     std::optional<contracts::Reason> reason;
     std::optional<contracts::DisputedVerdict> verdict;
     std::optional<contracts::DisputedProfile> profile;
+    Hash256 seal;
     std::uint32_t rounds = 0;
     trace::Level level = trace::Level::kSteps;
     bool responders_turn = true;

@@ -413,13 +413,15 @@ Model::Why Model::why(const contracts::DiscloseVerdict& a) const {
     if (duty->forced) {
         out.insert(TxError::kAlreadyDisclosed);
     }
-    const bool awaited = std::any_of(task->disputes.begin(), task->disputes.end(), [&](const DisputeId& id) {
-        const Dispute& dispute = world_.disputes.at(id);
-        return dispute.state == contracts::DisputeState::kAwaiting && dispute.segment == a.segment &&
-               dispute.responder == who_;
-    });
-    if (task->state != TaskState::kDisclosure && !awaited) {
+    const std::vector<DisputeId> awaiting = awaiting_of(*task, a.segment, who_);
+    if (task->state != TaskState::kDisclosure && awaiting.empty()) {
         out.insert(TxError::kPhase);  // VER-13
+    }
+    const bool is_early = std::any_of(awaiting.begin(), awaiting.end(), [&](const DisputeId& id) {
+        return id == awaiting.front() && height_ < world_.disputes.at(id).opened_at + params_.challenge_blocks / 2;
+    });
+    if (is_early) {
+        out.insert(TxError::kPhase);  // DSP-42
     }
     return out;
 }

@@ -248,8 +248,10 @@ void Worker::add_verifying(const View& view, const Task& task, Actions& out) {
         for (const auto& id : contracts::get_docket(*view.state, task.id).disputes) {
             const auto dispute = contracts::find_dispute(*view.state, id).value();
             verifier.is_challenged =
-                verifier.is_challenged || (dispute.state == contracts::DisputeState::kAwaiting &&
-                                           dispute.responder == id_ && dispute.segment == duty.segment);
+                verifier.is_challenged ||
+                (dispute.state == contracts::DisputeState::kAwaiting && dispute.responder == id_ &&
+                 dispute.segment == duty.segment &&
+                 view.height.value + 1 >= contracts::disclosed_from(view.state->params(), dispute).value);
         }
         const auto& done = challenged_[task.id];
         const auto missing = verifier.replays.missing_checkpoint;
@@ -340,8 +342,13 @@ void Worker::add_verdict_watching(const View& view, const Task& task, Actions& o
         const Intent decided = roles::decide_verdict_watch(watch);
         if (as<intent::ReplayProbe>(decided) != nullptr) {
             replay(view, task, duty.segment, duty.probe, *duty.probe_root, probes_[part]);
-        } else if (as<intent::ChallengeVerdict>(decided) != nullptr) {
-            out.push_back(contracts::ChallengeVerdict{task.id, duty.segment, duty.verifier, role()});
+        } else if (const auto* accuse = as<intent::ChallengeVerdict>(decided)) {
+            contracts::ChallengeVerdict challenge{task.id, duty.segment, duty.verifier, role()};
+            const contracts::DisputedVerdict first{duty.verifier};
+            challenge.seal = contracts::challenge_seal(
+                contracts::dispute_id(task.id, duty.segment, id_, first), accuse->found
+            );
+            out.push_back(challenge);
         }
     }
 }

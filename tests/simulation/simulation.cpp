@@ -76,7 +76,7 @@ class Simulation {
     Simulation(model::Workshop& shop, std::uint64_t seed, const std::filesystem::path& home, bool trace)
         : events_(seed), trace_(trace), gauge_(shop) {
         const int replicas = 3 + static_cast<int>(events_.below(3));
-        const bool in_tolerance = events_.chance(15);
+        const bool in_tolerance = events_.chance(25);
         const std::vector<Kind> kinds = choose_kinds(events_, in_tolerance);
         genesis_.chain_id = "sim-1";
         genesis_.params = make_params(events_, in_tolerance);
@@ -150,11 +150,12 @@ class Simulation {
   private:
     void plan_tasks(bool in_tolerance) {
         auto& orders = workers_.front()->orders;
-        orders.resize(1 + events_.below(2) + (events_.chance(12) ? 1 : 0));
+        const std::size_t least = in_tolerance ? 2 : 1;  // so that tasks in that mode have children
+        orders.resize(least + events_.below(2) + (events_.chance(12) ? 1 : 0));
         tasks_ = orders.size();
         for (Order& order : orders) {
-            order.in_tolerance = in_tolerance && events_.chance(50);
-            order.is_stacked = events_.chance(40);
+            order.in_tolerance = in_tolerance && events_.chance(75);
+            order.is_stacked = events_.chance(in_tolerance ? 80 : 40);
         }
         orders.front() = {.in_tolerance = in_tolerance, .is_stacked = false};
     }

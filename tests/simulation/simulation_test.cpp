@@ -49,6 +49,9 @@ constexpr const char* kReached[] = {
     "lying profiler slashed for lost_dispute",
     "stacked, honest solver: settled",
     "stacked, honest solver: settled, marked",
+    "stacked, by distance, honest solver: settled",
+    "stacked, by distance, honest solver: settled, marked",
+    "stacked, by distance, cheat: convicted",
     "lost its disk: verifier slashed for missed_verdict",
     "draws with secrets"};
 constexpr std::uint64_t kLongRange = 1'000;

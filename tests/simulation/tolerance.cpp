@@ -243,7 +243,7 @@ void Worker::add_distance_watching(const View& view, const Task& task, Actions& 
             }
             continue;
         }
-        contracts::ChallengeVerdict challenge{task.id, duty.segment, duty.verifier, role(), VerdictPart::kEnd, {}};
+        contracts::ChallengeVerdict challenge{task.id, duty.segment, duty.verifier, role(), VerdictPart::kEnd, {}, {}};
         if (duty.end_root == own->second.verdict.end_root) {
             challenge.part = VerdictPart::kMeasurement;
             challenge.roots = own->second.roots;

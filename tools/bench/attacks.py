@@ -36,7 +36,7 @@ ATTACKS = [
     ("copied challenges of forced errors", "free-rider", "exact"),
     ("copied challenges, two watchers", "free-rider", "exact", "--watchers", "2"),
     ("jackpots by an insider", "insider", "exact"),
-    ("jackpots by an insider, two watchers", "insider", "exact", "--watchers", "2"),  # pays: why one is the default
+    ("jackpots by an insider, two watchers", "insider", "exact", "--watchers", "2"),
     ("skipped segment, by distance", "skip", "tolerance"),
     ("wrong batch, by distance", "data", "tolerance"),
     ("another learning rate, by distance", "optimizer", "tolerance"),

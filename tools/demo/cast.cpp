@@ -94,6 +94,7 @@ contracts::Params demo_params(Fraud fraud, bool tolerance) {
         params.fee_base = Amount{kAsy / 100};  // so that there is a treasury to win
     } else if (cast_of(fraud).hunts_jackpots) {
         params.forced_error_bps = 7'500;  // not all, so that it is worth something to know which
+        params.contributor_bond = Amount{200 * kAsy};  // bounds no jackpot; nobody contributes
         params.segments_checked = 16;
         params.segments_checked_max = 16;
     } else if (fraud == Fraud::kLate) {

@@ -4,10 +4,14 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 #include <variant>
+#include <vector>
 
+#include <contracts/arbitration/arbitration.hpp>
+#include <contracts/settlement/settlement.hpp>
 #include <tools/demo/cast.hpp>
 
 namespace assay::demo {
@@ -27,19 +31,22 @@ bool contains(const json& names, const std::string& name) {
 /// Reads the task's history into one entry for each verdict that watchers were drawn for.
 class Ledger {
   public:
-    explicit Ledger(Network& network) : network_(network) {}
+    explicit Ledger(Network& network) : network_(network), params_(network.rpc().params()) {}
 
     void read(const HistoryRecord& record) {
         if (const auto* drawn = std::get_if<history::WatcherDrawn>(&record.event)) {
             entry(drawn->segment, drawn->verifier)["watchers"].push_back(network_.name_of(drawn->watcher));
         } else if (const auto* challenged = std::get_if<history::VerdictChallenged>(&record.event)) {
-            if (entry(challenged->segment, challenged->verifier).at("forced").is_null()) {
-                note_challenge({challenged->segment, challenged->verifier}, record);
+            json& verdict = entry(challenged->segment, challenged->verifier);
+            if (verdict.at("forced").is_null()) {
+                verdict["challengers"].push_back(network_.name_of(record.actor));
+                challenges_[{challenged->segment, challenged->verifier}].push_back(challenged->dispute);
             }  // else it is the true result that is challenged (VER-15)
         } else if (const auto* disclosed = std::get_if<history::VerdictDisclosed>(&record.event)) {
             last_ = {disclosed->segment, disclosed->verifier};
             if (verdicts_.contains(last_)) {
                 verdicts_.at(last_)["forced"] = disclosed->forced;
+                verdicts_.at(last_)["sealed"] = sealed(disclosed->verdict);
             }
         } else if (const auto* paid = std::get_if<history::Paid>(&record.event)) {
             note_payment(*paid);
@@ -73,23 +80,27 @@ class Ledger {
                 {"forced", nullptr},
                 {"watchers", json::array()},
                 {"challengers", json::array()},
-                {"in_time", json::array()},
+                {"sealed", json::array()},
                 {"won", json::array()}};
         }
         return verdict;
     }
 
-    /// VER-16: a watcher is in time if nobody who was not drawn has challenged in an earlier block.
-    void note_challenge(const Place& place, const HistoryRecord& record) {
-        json& verdict = verdicts_.at(place);
-        const std::string challenger = network_.name_of(record.actor);
-        verdict["challengers"].push_back(challenger);
-        const auto first = first_strangers_.find(place);
-        if (!contains(verdict["watchers"], challenger)) {
-            first_strangers_.try_emplace(place, record.height);
-        } else if (first == first_strangers_.end() || first->second == record.height) {
-            verdict["in_time"].push_back(challenger);
+    /// VER-16: of the verdict that was disclosed last, the watchers whose seal is of its probe root.
+    json sealed(const Verdict& verdict) {
+        json out = json::array();
+        std::optional<Dispute> first;
+        for (const DisputeId& id : challenges_[last_]) {
+            const auto dispute = network_.rpc().dispute(id);
+            first = first ? first : dispute;
+            const std::string challenger = dispute ? network_.name_of(dispute->challenger) : "";
+            const bool is_sealed = dispute && dispute->seal == challenge_seal(id, verdict.probe_root.value()) &&
+                                   dispute->opened_at < disclosed_from(params_, *first);
+            if (is_sealed && contains(verdicts_.at(last_).at("watchers"), challenger)) {
+                out.push_back(challenger);
+            }
         }
+        return out;
     }
 
     void note_payment(const history::Paid& paid) {
@@ -104,8 +115,9 @@ class Ledger {
     }
 
     Network& network_;
+    Params params_;
     std::map<Place, json> verdicts_;
-    std::map<Place, Height> first_strangers_;  ///< when the first of them challenged
+    std::map<Place, std::vector<DisputeId>> challenges_;
     Place last_;
     std::map<Reason, std::uint64_t> paid_;
     std::map<std::string, std::uint64_t> earned_;
@@ -193,7 +205,7 @@ class Judge {
 
     void judge_jackpot(const json& verdict) {
         // VER-16
-        const json winners = verdict.at("forced") == true ? verdict.at("in_time") : json::array();
+        const json winners = verdict.at("forced") == true ? verdict.at("sealed") : json::array();
         json due = json::array();
         for (const json& name : winners) {
             due.push_back({{"account", name}, {"amount", share_of(hunt_.at("jackpot"), winners.size())}});
@@ -248,8 +260,9 @@ json make_hunt(Network& network, const Act& act, const Supply& before, const Sup
     }
     const Params params = network.rpc().params();
     const std::uint64_t share = task->spec.verification_fee.grains / task->assignments.size();
+    const std::uint64_t most = tenth_of(params.contributor_bond).grains / task->assignments.size();
     json hunt = {
-        {"jackpot", share * kBasisPoints / params.forced_error_bps},
+        {"jackpot", std::min(share * kBasisPoints / params.forced_error_bps, most)},
         {"hunters", json::array()},
         {"informant", nullptr},
         {"verdicts", ledger.verdicts()},

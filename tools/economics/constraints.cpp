@@ -75,11 +75,9 @@ double bond_for_draws(const Setting& setting, const Costs& costs) {
     return kBondsPerWithholding * withholding;
 }
 
-/// So that those of a verifier do not withhold them for its jackpot.
-double bond_for_jackpots(const Setting& setting, const Costs& costs) {
-    return costs.adversary.contributors == 0
-               ? 0.0
-               : kBondsPerWithholding * costs.safety * Model(setting, costs).own_jackpot();
+/// So that its bound leaves of each jackpot what keeps watchers active.
+double bond_for_watching(const Setting& setting, const Costs& costs) {
+    return kBondsPerWithholding * setting.assignments * over(needed_win(setting, costs), setting.forced_rate);
 }
 
 class Checker {
@@ -217,20 +215,10 @@ class Checker {
              .have = won,
              .need = needed_win(s_, costs_),
              .unit = "ASY",
-             .meaning = "replaying wins a watcher more than it costs, and more than following another's challenge",
+             .meaning = "replaying wins a watcher more than it costs, shared with the other watchers",
              .help = "a higher verification fee, fewer watchers per verdict, or a forced error rate above 0"}
         );
         add(treasury_constraint(s_, costs_));
-        add(
-            {.name = "watcher.blind",
-             .role = "whistleblower",
-             .parameter = "challenger_bond",
-             .have = to_asy(s_.challenger_bond),
-             .need = over(costs_.safety * won, 1.0 - s_.forced_rate),
-             .unit = "ASY",
-             .meaning = "challenging without a replay loses more bonds than it wins jackpots",
-             .help = "a higher challenger bond, or fewer forced errors"}
-        );
     }
 
     void challenger() {
@@ -346,13 +334,13 @@ class Checker {
              .help = "a higher contributor bond, a lower task_value_max, or more segments checked"}
         );
         add(
-            {.name = "beacon.jackpots",
-             .role = "verifier",
+            {.name = "beacon.watching",
+             .role = "whistleblower",
              .parameter = "contributor_bond",
              .have = to_asy(p_.contributor_bond),
-             .need = need.jackpots,
+             .need = need.watching,
              .unit = "ASY",
-             .meaning = "withholding a secret costs more than the jackpot that it may bring, "
+             .meaning = "jackpots, which a withheld secret's loss bounds, are worth a watcher's replay, "
                         "for the dearest task of this kind",
              .help = "a higher contributor bond, a lower task_value_max, or more forced errors"}
         );
@@ -395,7 +383,7 @@ bool is_admitted(const Parameters& parameters, const Costs& costs, const TaskCos
 }
 
 ContributorBond contributor_bond_for(const Setting& setting, const Costs& costs) {
-    return {bond_for_draws(setting, costs), bond_for_jackpots(setting, costs)};
+    return {bond_for_draws(setting, costs), bond_for_watching(setting, costs)};
 }
 
 ContributorBond contributor_bond_for(const Parameters& parameters, const Costs& costs, const TaskCosts& task) {
@@ -403,7 +391,7 @@ ContributorBond contributor_bond_for(const Parameters& parameters, const Costs& 
     for (const double value : dearest_values(parameters)) {
         const Setting setting = make_setting_worth(value, parameters, costs, task);
         const ContributorBond bond = contributor_bond_for(setting, costs);
-        out = {std::max(out.draws, bond.draws), std::max(out.jackpots, bond.jackpots)};
+        out = {std::max(out.draws, bond.draws), std::max(out.watching, bond.watching)};
     }
     return out;
 }

@@ -35,11 +35,11 @@ std::vector<Constraint> check(const Parameters& parameters, const Costs& costs, 
 /// TASK-14: whether the chain lets such a task in.
 bool is_admitted(const Parameters& parameters, const Costs& costs, const TaskCosts& task);
 
-/// What a contributor's bond has to be, in ASY, so that withholding secrets does not pay.
+/// What a contributor's bond has to be, in ASY.
 struct ContributorBond {
-    double draws = 0.0;     ///< for accomplices of a solver that skips, until no draw tells
-    double jackpots = 0.0;  ///< for those of a verifier, to win its jackpot
-    double both() const { return draws > jackpots ? draws : jackpots; }
+    double draws = 0.0;     ///< so that withholding secrets does not pay accomplices of a solver that skips
+    double watching = 0.0;  ///< so that the jackpots that it bounds are worth a replay
+    double both() const { return draws > watching ? draws : watching; }
 };
 /// For one task as it is, and for the dearest of its kind that the parameters admit.
 ContributorBond contributor_bond_for(const Setting& setting, const Costs& costs);

@@ -158,36 +158,27 @@ Expectation Model::false_rejection() const {
     return out;
 }
 
-double Model::shared_with_others() const {
-    const Adversary& a = costs_.adversary;
-    double out = 0.0;
-    const std::uint32_t active = a.watchers - 1 - std::min(a.idle_watchers, a.watchers - 1);
-    for (std::uint32_t others = 0; others < std::max(setting_.watchers, 1U); ++others) {
-        out += probability_of({a.watchers - 1, active, setting_.watchers - 1}, others) * std::pow(0.5, others);
-    }
-    return out;
-}
-
 double Model::honest_watcher() const {
-    return setting_.forced_rate * (asy(setting_.jackpot) * shared_with_others() - asy(setting_.transaction_fee)) -
+    return setting_.forced_rate * (asy(setting_.jackpot) * shared_with_others(costs_, setting_.watchers) - asy(setting_.transaction_fee)) -
            setting_.mean_watch_cost();
 }
 
 Expectation Model::blind_challenge() const {
+    // Without a replay there is nothing to seal, and so nothing to win.
     const double wrong = 1.0 - setting_.forced_rate;
     Expectation out;
     out.detection = wrong;
-    out.gain = setting_.mean_watch_cost() - wrong * (asy(setting_.challenger_bond) + asy(setting_.transaction_fee));
-    out.payoff = honest_watcher() + out.gain;
+    out.payoff = -wrong * asy(setting_.challenger_bond) - asy(setting_.transaction_fee);
+    out.gain = (1.0 - costs_.false_rejection) * (out.payoff - honest_watcher());  // a rejection is not watched
     return out;
 }
 
 Expectation Model::follower() const {
+    const double followed = setting_.forced_rate * (1.0 - nobody_else(costs_, setting_.watchers));
     Expectation out;
-    out.detection = nobody_else(costs_, setting_.watchers);
-    out.gain = setting_.mean_watch_cost() - setting_.forced_rate * nobody_else(costs_, setting_.watchers) *
-                                                (asy(setting_.jackpot) - asy(setting_.transaction_fee));
-    out.payoff = honest_watcher() + out.gain;
+    out.detection = 1.0;  // what it copies wins nothing
+    out.payoff = -followed * asy(setting_.transaction_fee);
+    out.gain = (1.0 - costs_.false_rejection) * (out.payoff - honest_watcher());  // a rejection is not watched
     return out;
 }
 

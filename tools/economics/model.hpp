@@ -88,8 +88,6 @@ class Model {
     double still_told(const SolverPlan& plan) const;
     /// What one draw of verifiers and segments shows: `found` of a wrong segment that is drawn is noticed.
     double noticed(const SolverPlan& plan, double found) const;
-    /// Expected 2^-n for the n other watchers of a watch that are active.
-    double shared_with_others() const;
 
     const Setting& setting_;
     const Costs& costs_;

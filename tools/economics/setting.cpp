@@ -88,13 +88,21 @@ double nobody_else(const Costs& costs, std::uint32_t watchers) {
     );
 }
 
+double shared_with_others(const Costs& costs, std::uint32_t watchers) {
+    const Adversary& a = costs.adversary;
+    double out = 0.0;
+    const std::uint32_t active = a.watchers - 1 - std::min(a.idle_watchers, a.watchers - 1);
+    for (std::uint32_t others = 0; others < std::max(watchers, 1U); ++others) {
+        out += probability_of({a.watchers - 1, active, watchers - 1}, others) * std::pow(0.5, others);
+    }
+    return out;
+}
+
 double needed_win(const Setting& setting, const Costs& costs) {
     if (setting.watchers == 0) {
         return 0.0;
     }
-    const double alone = nobody_else(costs, setting.watchers);
-    const double cost = costs.safety * setting.mean_watch_cost();
-    return alone > 0.0 ? cost / alone : std::numeric_limits<double>::infinity();
+    return costs.safety * setting.mean_watch_cost() / shared_with_others(costs, setting.watchers);
 }
 
 Setting make_setting(const Parameters& p, const Costs& costs, const TaskCosts& task) {
@@ -125,6 +133,10 @@ Setting make_setting(const Parameters& p, const Costs& costs, const TaskCosts& t
     out.fee_tax = share_of(out.fee, p.tax_bps);
     out.fee_share = (out.fee - out.fee_tax) / out.assignments;
     out.jackpot = fair_jackpot(out.fee / out.assignments, p.forced_error_bps);
+    if (out.value() <= p.task_value_max) {
+        // Where the task is refused, another genesis would have to have another bond.
+        out.jackpot = std::min(out.jackpot, out.withholding / out.assignments);
+    }
     return out;
 }
 

@@ -20,7 +20,7 @@ struct Setting {
     Grains reward_tax = 0;
     Grains fee_tax = 0;
     Grains fee_share = 0;  ///< of one assignment, after tax
-    Grains jackpot = 0;    ///< with a full treasury; follows the fee before tax
+    Grains jackpot = 0;    ///< with a full treasury; follows the fee before tax, up to the bound of VER-16
 
     // What is at stake.
     Grains solver_bond = 0;
@@ -59,9 +59,10 @@ Setting make_setting(const Parameters& parameters, const Costs& costs, const Tas
 /// `extension_blocks`: blocks that leave it out follow each other.
 double missed_clock(const Costs& costs, std::uint32_t extension_blocks);
 
-/// Probability that a watch of `watchers` has no other active watcher: only then is it the watch that counts, since who
-/// sees another's challenge can follow it without a replay.
+/// Probability that a watch of `watchers` has no other active watcher.
 double nobody_else(const Costs& costs, std::uint32_t watchers);
+/// Of a jackpot, what its active watchers leave to each on average: 2^-n with n others (VER-16).
+double shared_with_others(const Costs& costs, std::uint32_t watchers);
 
 /// The jackpot times the forced rate, in ASY, that makes replaying a watcher's best reply, with the safety factor.
 double needed_win(const Setting& setting, const Costs& costs);

@@ -242,6 +242,15 @@ class Play {
     struct Challenges {
         std::vector<std::uint32_t> all;
         std::vector<std::uint32_t> replayed;  ///< of them, who know the true root
+        std::vector<std::uint32_t> tipped;    ///< of them, who were told what the verdict was committed to
+        /// VER-16: whose seal is of the root that is disclosed.
+        std::vector<std::uint32_t> winners(bool invented) const {
+            std::vector<std::uint32_t> out = tipped;
+            if (!invented) {
+                out.insert(out.end(), replayed.begin(), replayed.end());
+            }
+            return out;
+        }
     };
 
     Challenges challenges(const Assignment& a, bool forced, const std::vector<std::uint32_t>& watchers) {
@@ -264,6 +273,7 @@ class Play {
             } else if (strategy == Strategy::kCoalition && tipping) {
                 if (forced) {
                     out.all.push_back(id);
+                    out.tipped.push_back(id);
                 }
             } else {
                 spend(id, s_.watch_cost(probe));
@@ -283,6 +293,9 @@ class Play {
     }
 
     void pay_jackpot(const std::vector<std::uint32_t>& winners) {
+        if (winners.empty()) {
+            return;
+        }
         const Grains jackpot = std::min(ledger_.treasury / 3, s_.jackpot);
         const std::size_t halvings = std::min<std::size_t>(winners.size() - 1, 62);
         const Grains each = jackpot >> halvings;
@@ -315,15 +328,14 @@ class Play {
         if (index == 0) {
             out_.seat_forced = forced;
             out_.seat_challenged = std::find(made.all.begin(), made.all.end(), round_.watcher) != made.all.end();
-            out_.seat_won = forced && out_.seat_challenged;
+            const std::vector<std::uint32_t> winners = made.winners(a.invented);
+            out_.seat_won = forced && std::find(winners.begin(), winners.end(), round_.watcher) != winners.end();
         }
         if (forced) {
             if (index == 0 && round_.tipped_sybils > 0) {
                 pay_transactions(a.verifier, round_.tipped_sybils);  // none of them was drawn: nothing is won
             }
-            if (!made.all.empty()) {
-                pay_jackpot(made.all);
-            }
+            pay_jackpot(made.winners(a.invented));
             if (a.invented && !made.replayed.empty()) {  // the second result is checked too
                 convict_verifier(index, made.replayed[random_.below(static_cast<std::uint32_t>(made.replayed.size()))]);
             }

@@ -67,6 +67,7 @@ struct ChallengeVerdict {
     TaskId task;
     std::uint32_t segment = 0;
     AccountId verifier;
+    Hash256 found;  ///< what two replays gave in the place of its probe root
     bool operator==(const ChallengeVerdict&) const = default;
 };
 struct OpenDispute {

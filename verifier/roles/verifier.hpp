@@ -16,7 +16,7 @@ struct VerifierView {
     Hash256 claimed;           ///< the solver's state root after the segment
     Replays replays;
     bool has_kept_verdict = false;  ///< what our commitment opens to is on our disk
-    bool is_challenged = false;     ///< somebody challenged our verdict and waits for its disclosure
+    bool is_challenged = false;     ///< our verdict was challenged, and the next block may disclose it (DSP-42)
     bool has_challenged = false;    ///< the missing checkpoint's availability is challenged already
     Amount free_stake;         ///< as verifier
     Amount challenger_bond;    ///< what a rejection or a challenge locks
@@ -31,7 +31,7 @@ bool is_opening_of(
 );
 
 /// Replays before it commits, twice before it rejects; commits only what it can back with a bond; publishes when every
-/// commitment of the task is in; discloses when the challenge window is over, or when it is challenged.
+/// commitment of the task is in; discloses when the challenge window is over, or half of one after it is challenged.
 Intent decide_verifier(const VerifierView& view);
 
 }  // namespace assay::roles

@@ -19,7 +19,7 @@ bool is_open_to_challenge(const VerdictView& view) {
            view.assignment.verifier != view.self;
 }
 
-/// Whether watchers may still win by this verdict, so that nobody else should be ahead of them.
+/// Whether watchers may still be at it, who are paid for a challenge where nobody else is.
 bool is_left_to_watchers(const VerdictView& view) {
     const contracts::Assignment& assignment = view.assignment;
     if (assignment.watchers.empty() || contracts::is_watcher(assignment, view.self) || !contracts::is_secret(assignment)) {
@@ -62,7 +62,8 @@ Intent decide_verdict_watch(const VerdictView& view) {
             if (is_left_to_watchers(view)) {
                 return Wait::kOtherParty;
             }
-            return intent::ChallengeVerdict{view.task.id, assignment.segment, assignment.verifier};
+            return intent::ChallengeVerdict{
+                view.task.id, assignment.segment, assignment.verifier, view.replays.first.value()};
         case Finding::kDoubt: return replay;
         case Finding::kUnknown:
         case Finding::kMissing: return view.is_duty ? Intent{replay} : Intent{Wait::kNothingDue};

@@ -43,8 +43,8 @@ bool is_watchers_duty(
 
 /// Whether somebody has to look at the probe root that was published: with the first answer that differs it replays
 /// again, and challenges when two replays agree that it is wrong. A forced error looks like any other; its true result
-/// is judged by the same replays. Who was not drawn leaves the first half of the window to the watchers: a challenge
-/// ahead of theirs would cost them their jackpots (VER-16).
+/// is judged by the same replays. Who was not drawn leaves the first half of the window to the watchers, and saves
+/// itself a challenge that nobody pays for where they find the same.
 Intent decide_verdict_watch(const VerdictView& view);
 
 /// Whether to have a whistleblower's bond on the chain: joins while few others watch, leaves once it has checked as many

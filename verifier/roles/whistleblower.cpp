@@ -60,12 +60,15 @@ Intent decide_whistleblower(const WatchView& view) {
     std::optional<Intent> next;
     std::optional<Intent> retry;
     for (const std::uint32_t segment : order) {
-        // LIN-2: the chain itself has established it; DSP-44: what was said of it is its verdicts'.
-        if (segment < contracts::first_segment(view.task.spec) || !contracts::is_exact(view.task, segment)) {
+        const Replays& replays = view.replays[segment];
+        const Finding finding = finding_of(replays, view.claimed[segment]);
+        // LIN-2: the chain itself has established it; DSP-44: what was said of it is its verdicts', but who watches one
+        // and cannot have the checkpoints asks for them.
+        const bool is_of_verdicts = !contracts::is_exact(view.task, segment) && finding != Finding::kWithheld;
+        if (segment < contracts::first_segment(view.task.spec) || is_of_verdicts) {
             continue;
         }
-        const Replays& replays = view.replays[segment];
-        switch (finding_of(replays, view.claimed[segment])) {
+        switch (finding) {
             case Finding::kReject: return bonded(view, intent::OpenDispute{view.task.id, segment});
             case Finding::kDoubt: return intent::Replay{view.task.id, segment};
             case Finding::kUnknown:

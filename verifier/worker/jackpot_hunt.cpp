@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <verifier/worker/jackpot_hunt.hpp>
 
+#include <map>
+#include <set>
+#include <utility>
+
 #include <contracts/arbitration/arbitration.hpp>
 #include <contracts/verification/lottery.hpp>
 #include <verifier/roles/verifier.hpp>
@@ -9,24 +13,33 @@
 
 namespace assay::worker {
 
-std::set<JackpotHunt::Subject> JackpotHunt::copied(const contracts::Task& task) {
-    std::set<Subject> theirs;
+std::vector<contracts::ChallengeVerdict> JackpotHunt::copied(const contracts::Task& task) {
+    using Subject = std::pair<std::uint32_t, AccountId>;  // a segment and who judged it
+    std::map<Subject, Hash256> theirs;
     std::set<Subject> ours;
     for (const contracts::DisputeId& id : at_.chain.rpc().disputes(task.id)) {
         const auto dispute = at_.chain.rpc().dispute(id);
         if (dispute && dispute->verdict && dispute->state == contracts::DisputeState::kAwaiting) {
-            auto& subjects = dispute->challenger == at_.chain.self() ? ours : theirs;
-            subjects.emplace(dispute->segment, dispute->verdict->verifier);
+            const Subject subject{dispute->segment, dispute->verdict->verifier};
+            theirs.try_emplace(subject, dispute->seal);
+            if (dispute->challenger == at_.chain.self()) {
+                ours.insert(subject);
+            }
         }
     }
-    std::erase_if(theirs, [&ours](const Subject& subject) { return ours.contains(subject); });
-    return theirs;
+    std::vector<contracts::ChallengeVerdict> out;
+    for (const auto& [subject, seal] : theirs) {
+        if (!ours.contains(subject)) {
+            out.push_back({.task = task.id, .segment = subject.first, .verifier = subject.second, .seal = seal});
+        }
+    }
+    return out;
 }
 
-std::set<JackpotHunt::Subject> JackpotHunt::betrayed(const contracts::Task& task) {
+std::vector<contracts::ChallengeVerdict> JackpotHunt::betrayed(const contracts::Task& task) {
     const Journal journal(at_.options.insider_of / "journal.json");
     const std::uint32_t rate = at_.chain.params().forced_error_bps;
-    std::set<Subject> out;
+    std::vector<contracts::ChallengeVerdict> out;
     for (const contracts::Assignment& assignment : task.assignments) {
         const auto kept = journal.verdict({task.id, assignment.segment});
         const bool is_ours = contracts::is_watcher(assignment, at_.chain.self()) && contracts::is_secret(assignment);
@@ -37,7 +50,12 @@ std::set<JackpotHunt::Subject> JackpotHunt::betrayed(const contracts::Task& task
         const contracts::DisputedVerdict subject{.verifier = assignment.verifier};
         const auto id = contracts::dispute_id(task.id, assignment.segment, at_.chain.self(), subject);
         if (!at_.chain.rpc().dispute(id)) {
-            out.emplace(assignment.segment, assignment.verifier);
+            out.push_back(
+                {.task = task.id,
+                 .segment = assignment.segment,
+                 .verifier = assignment.verifier,
+                 .seal = contracts::challenge_seal(id, kept->verdict.probe_root.value())}
+            );
         }
     }
     return out;
@@ -51,12 +69,10 @@ bool JackpotHunt::attend(const contracts::Task& task) {
     }
     bool sent = false;
     const bool copies = at_.options.dishonesty == Dishonesty::kFreeRider;
-    for (const auto& [segment, verifier] : copies ? copied(task) : betrayed(task)) {
+    for (const contracts::ChallengeVerdict& challenge : copies ? copied(task) : betrayed(task)) {
         if (at_.stop) {
             break;
         }
-        const contracts::ChallengeVerdict challenge{
-            .task = task.id, .segment = segment, .verifier = verifier, .role = contracts::Role::kWhistleblower};
         sent = send_challenge(at_, challenge) || sent;
     }
     return sent;

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <set>
+#include <vector>
 
 #include <verifier/worker/workplace.hpp>
 
 namespace assay::worker {
 
 /// Challenges verdicts without a replay, for their jackpots: a free rider those that somebody else has challenged, an
-/// insider those that its owner's verifier has kept as forced. A challenge names no result, so there is nothing else
-/// that could be copied.
+/// insider those that its owner's verifier has kept as forced. The free rider copies the seals as well.
 class JackpotHunt {
   public:
     explicit JackpotHunt(Workplace& workplace) : at_(workplace) {}
@@ -17,11 +16,9 @@ class JackpotHunt {
     bool attend(const contracts::Task& task);
 
   private:
-    using Subject = std::pair<std::uint32_t, AccountId>;  ///< a segment and who judged it
-
-    /// What others have challenged, or the verifier at our side knows to be forced; less what we have challenged.
-    std::set<Subject> copied(const contracts::Task& task);
-    std::set<Subject> betrayed(const contracts::Task& task);
+    /// Of what others have challenged, or the verifier at our side knows to be forced; less what we have challenged.
+    std::vector<contracts::ChallengeVerdict> copied(const contracts::Task& task);
+    std::vector<contracts::ChallengeVerdict> betrayed(const contracts::Task& task);
 
     Workplace& at_;
 };

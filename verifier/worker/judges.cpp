@@ -7,6 +7,7 @@
 
 #include <core/base/assert.hpp>
 #include <core/crypto/random.hpp>
+#include <contracts/arbitration/arbitration.hpp>
 #include <contracts/params/by_value.hpp>
 #include <contracts/verification/lottery.hpp>
 #include <verifier/roles/verifier.hpp>
@@ -60,7 +61,7 @@ class Verifier final : public Role {
     void forget(const contracts::TaskId& /*task*/) override {}
 
   private:
-    /// Whether a challenge of our verdict waits for its disclosure.
+    /// Whether a challenge of our verdict waits for its disclosure, which the next block may have.
     bool is_challenged(const contracts::Task& task, const contracts::Assignment& assignment) {
         if (task.open_disputes == 0 || !contracts::is_secret(assignment)) {
             return false;
@@ -69,7 +70,8 @@ class Verifier final : public Role {
         return std::any_of(ids.begin(), ids.end(), [&](const contracts::DisputeId& id) {
             const auto dispute = at_.chain.rpc().dispute(id);
             return dispute && dispute->state == contracts::DisputeState::kAwaiting &&
-                   dispute->responder == at_.chain.self() && dispute->segment == assignment.segment;
+                   dispute->responder == at_.chain.self() && dispute->segment == assignment.segment &&
+                   at_.chain.height() + 1 >= contracts::disclosed_from(at_.chain.params(), *dispute).value;
         });
     }
 

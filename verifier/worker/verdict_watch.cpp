@@ -113,8 +113,15 @@ bool VerdictWatch::attend(const contracts::Task& task) {
 }
 
 bool VerdictWatch::challenge(const contracts::Task& task, const roles::intent::ChallengeVerdict& intent) {
+    const contracts::DisputedVerdict subject{.verifier = intent.verifier};
+    const auto dispute = contracts::dispute_id(task.id, intent.segment, at_.chain.self(), subject);
     return send_challenge(
-        at_, {.task = task.id, .segment = intent.segment, .verifier = intent.verifier, .role = role_}
+        at_,
+        {.task = task.id,
+         .segment = intent.segment,
+         .verifier = intent.verifier,
+         .role = role_,
+         .seal = contracts::challenge_seal(dispute, intent.found)}
     );
 }
 

@@ -441,3 +441,17 @@ TEST_CASE("PAR-1: the beacon's parameters have their bounds") {
     params.contributors_max = kMaxContributors + 1;
     CHECK_FALSE(are_valid(params));
 }
+
+TEST_CASE("PAR-6: where jackpots are won, a contributor's bond leaves something of them") {
+    Params params;
+    params.contributor_bond = {59};  // 5 segments and an evaluation
+    CHECK_FALSE(are_valid(params));
+    params.watchers_per_verdict = 0;
+    CHECK(are_valid(params));
+    params.watchers_per_verdict = 1;
+    params.forced_error_bps = 0;
+    CHECK(are_valid(params));
+    params.forced_error_bps = 1;
+    params.contributor_bond = {60};
+    CHECK(are_valid(params));
+}

@@ -39,11 +39,29 @@ TaskId published_task(Chain& chain, const ToyRun& run, const ToyRun& finds) {
     return id;
 }
 
-DisputeId challenge(Chain& chain, const Actor& who, const TaskId& id, std::uint32_t segment, Role role) {
+DisputeId challenge(
+    Chain& chain, const Actor& who, const TaskId& id, std::uint32_t segment, Role role, const Hash256& seal = {}
+) {
     const Assignment before = chain.assignment(chain.verifier, id, segment);
-    REQUIRE(chain.run(who, ChallengeVerdict{id, segment, chain.verifier.id, role}) == 0);
+    ChallengeVerdict challenge{id, segment, chain.verifier.id, role};
+    challenge.seal = seal;
+    REQUIRE(chain.run(who, challenge) == 0);
     return dispute_id(id, segment, who.id, DisputedVerdict{chain.verifier.id, before.forced == true});
 }
+
+/// Of a challenge by `who`, who has replayed up to the probe.
+Hash256 seal_of(const Chain& chain, const Actor& who, const TaskId& id, std::uint32_t segment) {
+    const Assignment assignment = chain.assignment(chain.verifier, id, segment);
+    const DisputeId dispute = dispute_id(id, segment, who.id, DisputedVerdict{chain.verifier.id, false});
+    return challenge_seal(dispute, chain.probe_root(segment, assignment.probe));
+}
+
+DisputeId challenge_as_watcher(Chain& chain, const Actor& who, const TaskId& id, std::uint32_t segment) {
+    return challenge(chain, who, id, segment, Role::kWhistleblower, seal_of(chain, who, id, segment));
+}
+
+/// So that the next block may have the disclosure of a verdict that the last one challenged.
+void keep_secret(Chain& chain) { chain.skip(chain.params.challenge_blocks / 2 - 1); }
 
 Dispute dispute_of(const Chain& chain, const DisputeId& id) { return find_dispute(chain.view, id).value(); }
 
@@ -264,15 +282,17 @@ TEST_CASE("VER-16: watchers who challenge a forced error share a jackpot, others
     Chain chain(params);
     CHECK(chain.run(chain.stranger, Bond{Role::kWhistleblower, {100 * kCoin}}) == 0);
     const TaskId id = published_task(chain, honest, honest);
-    challenge(chain, chain.whistleblower, id, 1, Role::kWhistleblower);
-    challenge(chain, chain.stranger, id, 1, Role::kWhistleblower);
-    const DisputeId last = challenge(chain, chain.solver, id, 1, Role::kSolver);
-    CHECK(dispute_of(chain, last).state == DisputeState::kAwaiting);
+    // Who was not drawn may be ahead of them: it wins nothing, and takes nothing away.
+    const DisputeId first = challenge(chain, chain.solver, id, 1, Role::kSolver, seal_of(chain, chain.solver, id, 1));
+    challenge_as_watcher(chain, chain.whistleblower, id, 1);
+    challenge_as_watcher(chain, chain.stranger, id, 1);
+    CHECK(dispute_of(chain, first).state == DisputeState::kAwaiting);
     CHECK(chain.task(id).open_disputes == 3);
+    keep_secret(chain);
     const std::uint64_t treasury = get_supply(chain.view).treasury.grains;
     CHECK(disclose(chain, id, 1) == 0);
-    CHECK(dispute_of(chain, last).state == DisputeState::kForced);
-    CHECK(dispute_of(chain, last).reason == Reason::kForcedError);
+    CHECK(dispute_of(chain, first).state == DisputeState::kForced);
+    CHECK(dispute_of(chain, first).reason == Reason::kForcedError);
     CHECK(chain.task(id).open_disputes == 0);
     // The fee of this transaction is in the treasury before the third is taken.
     const std::uint64_t each = (treasury + 700'000) / 3 / 2;
@@ -293,37 +313,75 @@ TEST_CASE("VER-16: watchers who challenge a forced error share a jackpot, others
     CHECK(chain.run(chain.whistleblower, late) == 0);
 }
 
-TEST_CASE("VER-16: a watcher who challenges after somebody who was not drawn may be a copy, and wins nothing") {
+TEST_CASE("VER-16: a watcher whose seal is not of the true probe root has not replayed, and wins nothing") {
     const ToyRun honest;
     Params params = all_checked(10'000);
     params.watchers_per_verdict = 2;
     Chain chain(params);
     CHECK(chain.run(chain.stranger, Bond{Role::kWhistleblower, {100 * kCoin}}) == 0);
     const TaskId id = published_task(chain, honest, honest);
-    challenge(chain, chain.whistleblower, id, 1, Role::kWhistleblower);
-    challenge(chain, chain.solver, id, 1, Role::kSolver);
-    challenge(chain, chain.stranger, id, 1, Role::kWhistleblower);
+    const Hash256 seal = seal_of(chain, chain.whistleblower, id, 1);
+    challenge_as_watcher(chain, chain.whistleblower, id, 1);
+    challenge(chain, chain.stranger, id, 1, Role::kWhistleblower, seal);  // another's
+    challenge(chain, chain.stranger, id, 2, Role::kWhistleblower);        // none
+    const DisputeId guess = dispute_id(id, 3, chain.stranger.id, DisputedVerdict{chain.verifier.id, false});
+    challenge(chain, chain.stranger, id, 3, Role::kWhistleblower, challenge_seal(guess, hash_of("decoy")));
+    keep_secret(chain);
     const std::uint64_t treasury = get_supply(chain.view).treasury.grains;
     CHECK(disclose(chain, id, 1) == 0);
-    CHECK(chain.paid(id, Reason::kJackpot) == std::vector{(treasury + 700'000) / 3});  // the first one's, undivided
-    challenge(chain, chain.solver, id, 2, Role::kSolver);
-    challenge(chain, chain.whistleblower, id, 2, Role::kWhistleblower);
+    CHECK(chain.paid(id, Reason::kJackpot) == std::vector{(treasury + 700'000) / 3});  // undivided
     CHECK(disclose(chain, id, 2) == 0);
+    CHECK(disclose(chain, id, 3) == 0);
     CHECK(chain.paid(id, Reason::kJackpot).size() == 1);
     CHECK(chain.task(id).open_disputes == 0);
     CHECK(chain.stake(Role::kWhistleblower, chain.stranger).free.grains == 100 * kCoin);
 }
 
-TEST_CASE("VER-16: watchers who challenge in the block of the first challenge win, whatever their place in it") {
+TEST_CASE("DSP-42: a challenged verdict stays secret for half a window, and others may challenge it until then") {
     const ToyRun honest;
-    Chain chain(all_checked(10'000));
+    Params params = all_checked(10'000);
+    params.watchers_per_verdict = 2;
+    Chain chain(params);
+    CHECK(chain.run(chain.stranger, Bond{Role::kWhistleblower, {100 * kCoin}}) == 0);
     const TaskId id = published_task(chain, honest, honest);
-    const ChallengeVerdict by_solver{id, 1, chain.verifier.id, Role::kSolver};
-    const ChallengeVerdict by_watcher{id, 1, chain.verifier.id, Role::kWhistleblower};
-    chain.run_block({chain.make_tx(chain.solver, by_solver), chain.make_tx(chain.whistleblower, by_watcher)});
-    CHECK(chain.task(id).open_disputes == 2);
+    challenge(chain, chain.solver, id, 1, Role::kSolver);
+    const std::uint64_t end = chain.height.value + params.challenge_blocks / 2;
+    chain.skip(end - chain.height.value - 3);
+    REQUIRE(as_error(disclose(chain, id, 1)) == TxError::kPhase);
+    challenge_as_watcher(chain, chain.whistleblower, id, 1);
+    REQUIRE(chain.height.value + 1 == end);
+    // VER-16: from now on who has not replayed may have seen the disclosure on its way.
+    challenge_as_watcher(chain, chain.stranger, id, 1);
+    const std::uint64_t treasury = get_supply(chain.view).treasury.grains;
     CHECK(disclose(chain, id, 1) == 0);
-    CHECK(chain.paid(id, Reason::kJackpot).size() == 1);
+    CHECK(chain.task(id).assignments[1].forced == true);
+    CHECK(chain.paid(id, Reason::kJackpot) == std::vector{(treasury + 700'000) / 3});
+}
+
+TEST_CASE("DSP-42: a verdict that is challenged before the window or at its end is secret for as long") {
+    const ToyRun honest;
+    for (const bool is_early : {true, false}) {
+        CAPTURE(is_early);
+        Chain chain(all_checked());
+        chain.probe_root = [&honest](std::uint32_t segment, std::uint32_t probe) {
+            return root_of(honest.state((segment - 1) * ToyRun::kInterval + probe));
+        };
+        const TaskId id = complete_toy_task(chain, honest);
+        chain.skip(1);
+        chain.commit_all(id);
+        if (is_early) {
+            REQUIRE(chain.publish(chain.verifier, id, 1, honest.checkpoint_root(1)) == 0);
+        } else {
+            chain.publish_all(id);
+            chain.skip(chain.params.challenge_blocks - 2);
+        }
+        const DisputeId dispute = challenge(chain, chain.whistleblower, id, 1, Role::kWhistleblower);
+        CHECK(dispute_of(chain, dispute).deadline.value ==
+              chain.height.value + chain.params.challenge_blocks / 2 + chain.params.disclose_blocks);
+        keep_secret(chain);
+        CHECK(disclose(chain, id, 1) == 0);
+        CHECK(dispute_of(chain, dispute).state == DisputeState::kActive);
+    }
 }
 
 TEST_CASE("VER-16: a jackpot is what the fee and the rate make fair, and never more for more winners") {
@@ -353,11 +411,35 @@ TEST_CASE("VER-16: a jackpot is what the fee and the rate make fair, and never m
     CHECK(last == 0);
 }
 
+TEST_CASE("VER-16: all jackpots of a task come to a tenth of a contributor's bond at most, whatever its fee") {
+    Params params = all_checked(5'000);
+    params.contributor_bond = {12 * kCoin};
+    Chain chain(params);
+    Task task = chain.task(chain.verifying_task());
+    REQUIRE(task.assignments.size() == 4);
+    const auto paid = [&](std::uint64_t fee) {
+        Overlay state = Overlay::over(chain.view);
+        Supply supply = get_supply(state);
+        supply.treasury = {1'000 * kCoin};
+        set_supply(state, supply);
+        const BlockContext block;
+        Context context{
+            .state = state, .params = chain.params, .block = block, .tx = {}, .actor = {}, .history = {}};
+        task.spec.verification_fee = {fee};
+        pay_jackpots(context, task, {chain.stranger.id});
+        return 1'000 * kCoin - get_supply(state).treasury.grains;
+    };
+    CHECK(paid(6 * kCoin / 10) == 3 * kCoin / 10);  // 0.15 over one half
+    CHECK(paid(60 * kCoin) == 3 * kCoin / 10);      // 1.2 over four assignments
+    CHECK(paid(~std::uint64_t{0}) == 3 * kCoin / 10);
+}
+
 TEST_CASE("INV-8: the treasury shrinks only by recorded jackpots, and by at most a third") {
     Chain chain(all_checked(10'000));
     const ToyRun honest;
     const TaskId id = published_task(chain, honest, honest);
-    challenge(chain, chain.whistleblower, id, 3, Role::kWhistleblower);
+    challenge_as_watcher(chain, chain.whistleblower, id, 3);
+    keep_secret(chain);
     const std::uint64_t before = get_supply(chain.view).treasury.grains;
     CHECK(disclose(chain, id, 3) == 0);
     const auto jackpots = chain.paid(id, Reason::kJackpot);
@@ -417,7 +499,7 @@ TEST_CASE("DSP-42: a challenged verdict that is not disclosed in time is lost to
     const TaskId id = published_task(chain, honest, honest);
     const DisputeId first = challenge(chain, chain.whistleblower, id, 2, Role::kWhistleblower);
     const DisputeId second = challenge(chain, chain.solver, id, 2, Role::kSolver);
-    chain.skip(chain.params.disclose_blocks);
+    chain.skip(chain.params.challenge_blocks / 2 + chain.params.disclose_blocks);
     CHECK(dispute_of(chain, first).state == DisputeState::kRefuted);
     CHECK(dispute_of(chain, first).reason == Reason::kUndisclosed);
     CHECK(dispute_of(chain, second).state == DisputeState::kMoot);
@@ -436,6 +518,7 @@ TEST_CASE("DSP-42: a challenge of a verdict that is neither forced nor wrong cos
     Chain chain(all_checked());
     const TaskId id = published_task(chain, honest, honest);
     const DisputeId dispute = challenge(chain, chain.whistleblower, id, 2, Role::kWhistleblower);
+    keep_secret(chain);
     CHECK(disclose(chain, id, 2) == 0);
     CHECK(dispute_of(chain, dispute).state == DisputeState::kActive);
     CHECK(dispute_of(chain, dispute).deadline.value == chain.height.value + chain.params.dispute_clock_blocks);
@@ -454,6 +537,7 @@ TEST_CASE("DSP-43: a verifier that did not replay is refuted at the step that it
     const TaskId id = published_task(chain, honest, lazy);
     const DisputeId dispute = challenge(chain, chain.whistleblower, id, 2, Role::kWhistleblower);
     const DisputeId other = challenge(chain, chain.solver, id, 2, Role::kSolver);
+    keep_secret(chain);
     CHECK(disclose(chain, id, 2) == 0);
     play_dispute(chain, dispute, lazy, honest, chain.whistleblower);
     const Dispute ended = dispute_of(chain, dispute);

@@ -142,7 +142,11 @@ class Crowd {
             const auto& watchers = assignment.watchers;
             const bool watches = std::find(watchers.begin(), watchers.end(), actor.id) != watchers.end();
             if (is_secret(assignment) && assignment.verifier != actor.id && below(watches ? 2 : 20) == 0) {
-                return ChallengeVerdict{task.id, segment, assignment.verifier, Role::kWhistleblower};
+                const DisputedVerdict subject{assignment.verifier};
+                const DisputeId id = dispute_id(task.id, segment, actor.id, subject);
+                ChallengeVerdict challenge{task.id, segment, assignment.verifier, Role::kWhistleblower};
+                challenge.seal = challenge_seal(id, chain_.probe_root(segment, assignment.probe));
+                return challenge;
             }
             if (assignment.verifier != actor.id) {
                 continue;

@@ -98,11 +98,20 @@ TaskId publish(Chain& chain, const ToyRun& run, const ToyRun& finds) {
 }
 
 DisputeId challenge(Chain& chain, const TaskId& id, std::uint32_t segment) {
-    REQUIRE(chain.run(chain.whistleblower, ChallengeVerdict{id, segment, chain.verifier.id, Role::kWhistleblower}) == 0);
-    return dispute_id(id, segment, chain.whistleblower.id, DisputedVerdict{chain.verifier.id, false});
+    const DisputeId dispute =
+        dispute_id(id, segment, chain.whistleblower.id, DisputedVerdict{chain.verifier.id, false});
+    const std::uint32_t probe = chain.assignment(chain.verifier, id, segment).probe;
+    ChallengeVerdict challenge{id, segment, chain.verifier.id, Role::kWhistleblower};
+    challenge.seal = challenge_seal(dispute, chain.probe_root(segment, probe));
+    REQUIRE(chain.run(chain.whistleblower, challenge) == 0);
+    return dispute;
 }
 
+/// As soon as a verdict that was challenged in the last block may be.
 void disclose(Chain& chain, const TaskId& id, std::uint32_t segment) {
+    if (chain.task(id).state != TaskState::kDisclosure) {
+        chain.skip(chain.params.challenge_blocks / 2);
+    }
     REQUIRE(chain.disclose(chain.verifier, id, segment, chain.assignment(chain.verifier, id, segment).end_root) == 0);
 }
 
@@ -251,7 +260,7 @@ std::vector<Case> cases_of_accusers_and_verifiers() {
          [](Chain& chain) {
              const TaskId id = publish(chain, honest(), honest());
              challenge(chain, id, 2);
-             chain.skip(chain.params.disclose_blocks + 1);
+             chain.skip(chain.params.challenge_blocks / 2 + chain.params.disclose_blocks + 1);
              chain.end_windows(id);
              return id;
          }},

@@ -423,6 +423,7 @@ TEST_CASE("VER-11: in tolerance mode a forced verdict has another probe root and
     const ToyRun native(kNative);
     Params params = tolerance_params();
     params.forced_error_bps = 10'000;
+    params.dispute_clock_blocks = params.challenge_blocks;
     Chain chain(params);
     const TaskId id = measured_task(chain, kDrift, checkpoints_of(native));
     const Verdicts verdicts = true_verdicts(chain, id, native);
@@ -437,6 +438,7 @@ TEST_CASE("VER-11: in tolerance mode a forced verdict has another probe root and
     const Role role = &challenger == &chain.stranger ? Role::kVerifier : Role::kWhistleblower;
     REQUIRE(chain.run(challenger, ChallengeVerdict{id, 2, verifier.id, role}) == 0);
     REQUIRE(chain.run(challenger, ChallengeVerdict{id, 2, verifier.id, role, VerdictPart::kEnd}) == 0);
+    chain.skip(params.challenge_blocks / 2);
     REQUIRE(chain.run(verifier, DiscloseVerdict{id, 2, opening_of(verdicts[place])}) == 0);
     const auto state_of = [&](VerdictPart part) {
         return find_dispute(chain.view, dispute_id(id, 2, challenger.id, DisputedVerdict{verifier.id, false, part}))->state;

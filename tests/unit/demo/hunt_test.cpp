@@ -16,12 +16,12 @@ constexpr std::uint64_t kJackpot = 400;
 
 json won(const std::string& account, std::uint64_t amount) { return {{"account", account}, {"amount", amount}}; }
 
-/// Every watcher that challenged was in time.
+/// Every watcher that challenged has replayed.
 json verdict(bool forced, json watchers, json challengers, json payments) {
-    json in_time = json::array();
+    json sealed = json::array();
     for (const json& name : challengers) {
         if (std::find(watchers.begin(), watchers.end(), name) != watchers.end()) {
-            in_time.push_back(name);
+            sealed.push_back(name);
         }
     }
     return {
@@ -30,7 +30,7 @@ json verdict(bool forced, json watchers, json challengers, json payments) {
         {"forced", forced},
         {"watchers", std::move(watchers)},
         {"challengers", std::move(challengers)},
-        {"in_time", std::move(in_time)},
+        {"sealed", std::move(sealed)},
         {"won", std::move(payments)}};
 }
 
@@ -74,13 +74,13 @@ TEST_CASE("a jackpot of a wrong amount or account is a complaint") {
     CHECK(judge_hunt(copying(verdict(false, kHonest, kBoth, json::array({won("honest", kJackpot)})))).size() == 1);
 }
 
-TEST_CASE("a watcher that challenged after a stranger wins nothing") {
-    json late = verdict(true, kRider, kBoth, kNobody);
-    CHECK(judge_hunt(copying(late)).size() == 1);
-    late["in_time"] = kNobody;
-    CHECK(judge_hunt(copying(late)).empty());
-    late["won"] = json::array({won("rider", kJackpot)});
-    CHECK(judge_hunt(copying(late)).size() == 1);
+TEST_CASE("a watcher that sealed nothing wins nothing") {
+    json copy = verdict(true, kRider, kBoth, kNobody);
+    CHECK(judge_hunt(copying(copy)).size() == 1);
+    copy["sealed"] = kNobody;
+    CHECK(judge_hunt(copying(copy)).empty());
+    copy["won"] = json::array({won("rider", kJackpot)});
+    CHECK(judge_hunt(copying(copy)).size() == 1);
 }
 
 TEST_CASE("a free rider copies, and leaves the honest watcher its jackpot") {

@@ -135,7 +135,7 @@ TEST_CASE("economics: a lazy verifier's gain falls with watchers and bond, and i
     CHECK(gain() == doctest::Approx(to_asy(s.verify_cost)));
 }
 
-TEST_CASE("economics: a second watcher lets watchers follow each other instead of replaying") {
+TEST_CASE("economics: what pays for one watcher does not pay for two, who share") {
     const Costs costs = default_costs();
     Parameters p = chain_defaults();
     TaskCosts task = kTask;
@@ -169,7 +169,6 @@ TEST_CASE("economics: each constraint fails when what it stands on is taken away
           "solver.entry",
           "verifier.lazy",
           "verifier.copy",
-          "watcher.blind",
           "dispute.pays",
           "watcher.dispute_pays",
           "defence.pays",
@@ -181,7 +180,7 @@ TEST_CASE("economics: each constraint fails when what it stands on is taken away
     fails("watcher.active", [](Parameters& p, Costs&) { p.forced_error_bps = 0; });
     fails("treasury.sustains", [](Parameters& p, Costs&) { p.tax_bps = 0; });
     fails("beacon.draws", [](Parameters& p, Costs&) { p.contributor_bond = 10 * kGrainsPerAsy; });
-    fails("beacon.jackpots", [](Parameters& p, Costs&) { p.contributor_bond = kGrainsPerAsy; });
+    fails("beacon.watching", [](Parameters& p, Costs&) { p.contributor_bond = kGrainsPerAsy; });
     fails("slash.burns", [](Parameters& p, Costs&) { p.slash_to_winner_bps = 10'000; });
     fails("clock.last_second", [](Parameters& p, Costs&) { p.dispute_extension_blocks = 12; });
     fails("solver.participation", [](Parameters&, Costs& c) { c.false_rejection = 0.9; });

@@ -34,7 +34,7 @@ VerdictView view_of(std::optional<Hash256> first, std::optional<Hash256> second 
 }
 
 const Intent kReplay = intent::ReplayProbe{kTask, 2, 3};
-const Intent kChallenge = intent::ChallengeVerdict{kTask, 2, kVerifier};
+const Intent kChallenge = intent::ChallengeVerdict{kTask, 2, kVerifier, kMine};
 const Intent kNothing = Wait::kNothingDue;
 
 TEST_CASE("VER-12: a watcher replays up to the probe, again when it differs, and then challenges") {
@@ -84,7 +84,7 @@ TEST_CASE("who is not drawn compares with what it knows and replays nothing for 
     CHECK(decide_verdict_watch(view) == kChallenge);
 }
 
-TEST_CASE("VER-16: who is not drawn leaves the first half of the window to who is") {
+TEST_CASE("who is not drawn leaves the first half of the window to who is") {
     VerdictView view = view_of(kMine, kMine);
     view.challenge_blocks = 20;
     view.assignment.watchers = {AccountId{{6}}};

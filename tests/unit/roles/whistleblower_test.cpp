@@ -130,5 +130,22 @@ TEST_CASE("a whistleblower watches from completion to settlement, not its own ta
     CHECK(decide_whistleblower(view) == Intent{Wait::kBreaker});
 }
 
+TEST_CASE("AVL-1: by distance, who watches a verdict and cannot have the checkpoints asks for them") {
+    WatchView view = fresh(2);
+    view.task.tolerance.emplace();
+    view.replays[0].first = view.claimed[0];
+    CHECK(decide_whistleblower(view) == Intent{Wait::kNothingDue});
+    view.replays[1].first = Hash256{{1}};  // near, as it has to be
+    CHECK(decide_whistleblower(view) == Intent{Wait::kNothingDue});
+    view.replays[1].first.reset();
+    view.replays[1].missing_checkpoint = 1;
+    view.replays[1].fetch_failures = kFetchTries - 1;
+    CHECK(decide_whistleblower(view) == Intent{Wait::kNothingDue});
+    view.replays[1].fetch_failures = kFetchTries;
+    CHECK(decide_whistleblower(view) == Intent{intent::ChallengeAvailability{kTask, 1}});
+    view.challenged = {1};
+    CHECK(decide_whistleblower(view) == Intent{Wait::kNothingDue});
+}
+
 }  // namespace
 }  // namespace assay::roles

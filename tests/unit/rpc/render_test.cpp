@@ -163,7 +163,8 @@ TEST_CASE("a dispute tells where it stands and who is to move") {
     CHECK(names_of(got) == std::set<std::string>{
         "id", "task", "segment", "responder", "challenger", "state", "reason", "level", "rounds", "to_move",
         "pinpoint", "responder_clock", "challenger_clock", "deadline", "opened_at", "ended_at", "onchain_bytes",
-        "referee_us", "slashed", "paid", "burned", "subject", "part", "second", "moves", "raw"});
+        "referee_us", "slashed", "paid", "burned", "subject", "part", "second", "seal", "moves",
+        "raw"});
     CHECK(got.at("state") == "active");
     CHECK(got.at("reason").is_null());
     CHECK(got.at("level") == trace::to_string(trace::Level::kSteps));
