@@ -5,6 +5,7 @@
 #include <random>
 #include <vector>
 
+#include <node/app/slot_table.hpp>
 #include <node/app/state_cache.hpp>
 
 using namespace assay;
@@ -68,5 +69,37 @@ TEST_CASE("whatever is read, changed and dropped for room, a cache says what the
             cache.advance({height + 1}, changes);
         }
         CHECK(held > 1'000);
+    }
+}
+
+TEST_CASE("a table of slots holds what a plain map holds, however it grows") {
+    std::mt19937 random(5);
+    SlotTable table;
+    std::map<Bytes, std::optional<Bytes>> model;
+    const auto random_key = [&random] {
+        Bytes key(random() % 3, 7);
+        key.push_back(static_cast<std::uint8_t>(random()));
+        key.push_back(static_cast<std::uint8_t>(random() % 16));
+        return key;
+    };
+    for (int step = 0; step < 20'000; ++step) {
+        if (step == 10'000) {
+            CHECK(model.size() > 5'000);
+            table.clear();
+            model.clear();
+            CHECK(table.size_bytes() == 0);
+        }
+        const Bytes key = random_key();
+        const auto value = random() % 4 == 0 ? kEmpty : std::optional(Bytes(random() % 70, 1));
+        table.put(key, value);
+        model[key] = value;
+        const Bytes other = random_key();
+        const auto found = table.find(other);
+        REQUIRE(found.has_value() == model.contains(other));
+        REQUIRE((!found || *found == model.at(other)));
+    }
+    for (const auto& [key, value] : model) {
+        REQUIRE(table.find(key).has_value());
+        REQUIRE(*table.find(key) == value);
     }
 }
