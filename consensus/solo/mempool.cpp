@@ -88,8 +88,8 @@ std::vector<Bytes> Mempool::candidates(std::uint64_t bytes_max) const {
 }
 
 void Mempool::update(const std::vector<Bytes>& block_txs) {
+    const std::vector<consensus::CheckResult> checks = check_again(block_txs);
     const std::lock_guard lock(mutex_);
-    ++generation_;
     const std::size_t first = count_first_of(block_txs);
     consensus::HashSet in_block;
     for (std::size_t i = first; i < block_txs.size(); ++i) {
@@ -99,7 +99,10 @@ void Mempool::update(const std::vector<Bytes>& block_txs) {
     std::deque<Waiting> kept;
     for (std::size_t i = 0; i < waiting_.size(); ++i) {
         Waiting& waiting = waiting_[i];
-        if (i < first || in_block.contains(waiting.hash) || !is_still_valid(waiting)) {
+        const auto is_valid = [&] {
+            return is_still_valid(waiting, i < first + checks.size() ? checks[i - first] : recheck(waiting));
+        };
+        if (i < first || in_block.contains(waiting.hash) || !is_valid()) {
             bytes_ -= waiting.bytes.size();
             hashes_.erase(waiting.hash);
             continue;
@@ -112,6 +115,25 @@ void Mempool::update(const std::vector<Bytes>& block_txs) {
     waiting_ = std::move(kept);
 }
 
+/// Of those that wait behind the block's. Submissions go on meanwhile: only update() takes transactions away, and what a
+/// deque holds stays where it is.
+std::vector<consensus::CheckResult> Mempool::check_again(const std::vector<Bytes>& block_txs) {
+    std::vector<const Waiting*> waiting;
+    {
+        const std::lock_guard lock(mutex_);
+        ++generation_;
+        for (std::size_t i = count_first_of(block_txs); i < waiting_.size(); ++i) {
+            waiting.push_back(&waiting_[i]);
+        }
+    }
+    std::vector<consensus::CheckResult> checks;
+    checks.reserve(waiting.size());
+    for (const Waiting* one : waiting) {
+        checks.push_back(recheck(*one));
+    }
+    return checks;
+}
+
 /// How many of the block's first transactions are those that have waited longest: all of a block made here.
 std::size_t Mempool::count_first_of(const std::vector<Bytes>& block_txs) const {
     std::size_t count = 0;
@@ -121,8 +143,11 @@ std::size_t Mempool::count_first_of(const std::vector<Bytes>& block_txs) const {
     return count;
 }
 
-bool Mempool::is_still_valid(const Waiting& waiting) const {
-    const auto check = state_.check(waiting.bytes, consensus::CheckKind::kRecheck);
+consensus::CheckResult Mempool::recheck(const Waiting& waiting) const {
+    return state_.check(waiting.bytes, consensus::CheckKind::kRecheck);
+}
+
+bool Mempool::is_still_valid(const Waiting& waiting, const consensus::CheckResult& check) const {
     const auto queue = senders_.find(waiting.sender);
     return check.code == 0 &&
            waiting.nonce == (queue == senders_.end() ? check.state_nonce : queue->second.next_nonce);

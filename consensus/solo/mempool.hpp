@@ -71,7 +71,9 @@ class Mempool {
     Result<void, Refusal> admit(
         const consensus::CheckResult& check, const SenderQueue* queue, std::size_t size_bytes
     ) const;
-    bool is_still_valid(const Waiting& waiting) const;
+    std::vector<consensus::CheckResult> check_again(const std::vector<Bytes>& block_txs);
+    consensus::CheckResult recheck(const Waiting& waiting) const;
+    bool is_still_valid(const Waiting& waiting, const consensus::CheckResult& check) const;
     std::size_t count_first_of(const std::vector<Bytes>& block_txs) const;
 
     const consensus::StateMachine& state_;
