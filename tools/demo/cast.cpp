@@ -94,7 +94,7 @@ contracts::Params demo_params(Fraud fraud, bool tolerance) {
         params.fee_base = Amount{kAsy / 100};  // so that there is a treasury to win
     } else if (cast_of(fraud).hunts_jackpots) {
         params.forced_error_bps = 7'500;  // not all, so that it is worth something to know which
-        params.contributor_bond = Amount{200 * kAsy};  // bounds no jackpot; nobody contributes
+        params.contributor_bond = Amount{40 * kAsy};   // the least that bounds no jackpot
         params.segments_checked = 16;
         params.segments_checked_max = 16;
     } else if (fraud == Fraud::kLate) {
@@ -124,8 +124,9 @@ std::vector<Player> judges_of(Fraud fraud, bool tolerance) {
         if (player.is_dishonest) {
             player.arguments.insert(player.arguments.end(), {"--dishonest", cast.verifier});
         }
-        if (fraud == Fraud::kInsider && i == 1) {
-            player.stake = Amount{150 * kAsy};  // who has most of the verdicts has most to betray
+        if (cast.hunts_jackpots) {
+            // Contributor's bond included; who has most of the verdicts has most to betray.
+            player.stake = Amount{(fraud == Fraud::kInsider && i == 1 ? 190 : 90) * kAsy};
         }
         out.push_back(std::move(player));
     }
