@@ -71,14 +71,15 @@ void Worker::add_duties(const View& view, Actions& out) {
 
 // --- solvers -------------------------------------------------------------------------------------------------
 
-std::optional<std::uint32_t> Worker::replaced_segment() const {
-    const bool replaces = way_ != Way::kTruth && way_ != Way::kLieInInit;
+std::optional<std::uint32_t> Worker::replaced_segment(const contracts::TaskSpec& spec) const {
+    const Way way = way_on(spec);
+    const bool replaces = way != Way::kTruth && way != Way::kLieInInit;
     return replaces ? std::optional(replaced_segment_) : std::nullopt;
 }
 
-Way Worker::way_on(const Task& task) const {
+Way Worker::way_on(const contracts::TaskSpec& spec) const {
     // LIN-2: there is no initialisation to lie in.
-    return task.spec.parent && way_ == Way::kLieInInit ? Way::kLieInStep : way_;
+    return spec.parent && way_ == Way::kLieInInit ? Way::kLieInStep : way_;
 }
 
 Hash256 Worker::train(const View& view, const Task& task, std::uint32_t segment) const {
@@ -86,9 +87,9 @@ Hash256 Worker::train(const View& view, const Task& task, std::uint32_t segment)
         return task.spec.parent ? last_root(view, *task.spec.parent) : shop_.start(way_);
     }
     const Hash256 before = trained_.at(task.id).back();
-    Way way = way_on(task);
+    Way way = way_on(task.spec);
     if (task.tolerance) {
-        const bool replaces = replaced_segment() == segment;
+        const bool replaces = replaced_segment(task.spec) == segment;
         if (replaces && way_ == Way::kLieInCommit) {
             return before;  // trains nothing
         }

@@ -305,7 +305,7 @@ class Simulation {
 
     /// By distance, a replaced segment is seen by nobody but its verifier.
     bool may_escape(const Worker& solver, const model::Task& task) const {
-        const auto replaced = solver.replaced_segment();
+        const auto replaced = solver.replaced_segment(task.spec);
         if (!task.profiling || !replaced) {
             return false;
         }

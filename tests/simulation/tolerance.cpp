@@ -290,7 +290,7 @@ model::Player Worker::make_player(const View& view, const contracts::Dispute& di
     if (!dispute.verdict && dispute.segment == contracts::evaluation_segment(task)) {
         return model::play_evaluation(shop_, last_root(view, task.id), claim.seed, false);
     }
-    return model::play_segment(shop_, claim, responds ? way_on(task) : Way::kTruth);
+    return model::play_segment(shop_, claim, responds ? way_on(task.spec) : Way::kTruth);
 }
 
 }  // namespace assay::simulation

@@ -16,7 +16,8 @@ namespace {
 
 constexpr std::uint64_t kPollMs = 400;
 constexpr std::uint64_t kResendMs = 2'500;
-constexpr std::uint64_t kPatienceBlocks = 80;  ///< so long a submitter waits for a solver
+constexpr std::uint64_t kPatienceBlocks = 80;            ///< so long a submitter waits for a solver
+constexpr std::uint64_t kProfilePatienceBlocks = 240;  ///< where profiling and its disputes come first
 constexpr std::size_t kAtOnce = 6;  ///< transactions on their way
 
 model::Way way_of(Kind kind, Events& events) {
@@ -301,8 +302,10 @@ void Worker::add_submission(const View& view, Actions& out) {
 
 void Worker::add_cancellation(const View& view, const contracts::Task& task, Actions& out) const {
     const bool is_waiting = task.state == contracts::TaskState::kOpen || task.state == contracts::TaskState::kDrawn;
+    const bool in_tolerance = task.spec.mode == contracts::Mode::kTolerance;
+    const std::uint64_t patience = in_tolerance ? kProfilePatienceBlocks : kPatienceBlocks;
     if (task.submitter == id_ && task.spec.parent && is_waiting &&
-        view.height.value > task.submitted_at.value + kPatienceBlocks) {
+        view.height.value > task.submitted_at.value + patience) {
         out.push_back(contracts::CancelTask{task.id});
     }
 }

@@ -75,7 +75,7 @@ class Worker {
     Kind kind() const { return kind_; }
     const AccountId& id() const { return id_; }
     /// The segment of a task in tolerance mode that a cheat does not train, or trains otherwise.
-    std::optional<std::uint32_t> replaced_segment() const;
+    std::optional<std::uint32_t> replaced_segment(const contracts::TaskSpec& spec) const;
     /// The longest that it went without seeing a new block, or a transaction of its took, in blocks.
     std::uint64_t lateness() const { return lateness_; }
     std::vector<Order> orders;  ///< of a submitter: the network's tasks
@@ -122,7 +122,7 @@ class Worker {
     /// The state after the next segment, as this solver makes it.
     Hash256 train(const View& view, const contracts::Task& task, std::uint32_t segment) const;
     /// How this solver runs a task in exact mode.
-    model::Way way_on(const contracts::Task& task) const;
+    model::Way way_on(const contracts::TaskSpec& spec) const;
     void add_chunks(const View& view, const contracts::Task& task, Actions& out);
     void add_verifying(const View& view, const contracts::Task& task, Actions& out);
     void add_watching(const View& view, const contracts::Task& task, Actions& out);
