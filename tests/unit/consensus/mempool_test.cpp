@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <map>
 #include <random>
 #include <thread>
+#include <utility>
 
 #include <consensus/solo/mempool.hpp>
 #include <contracts/chain/tx_error.hpp>
@@ -31,6 +33,17 @@ TxError rejected_with(Mempool& pool, const Bytes& tx) {
     REQUIRE(why->reason == RefusalReason::kRejected);
     return TxError{why->code};
 }
+
+/// Calls `on_recheck` in its first check of what already waits.
+struct Interrupted : ToyMachine {
+    consensus::CheckResult check(ByteView tx, consensus::CheckKind kind) const override {
+        if (kind == consensus::CheckKind::kRecheck && on_recheck) {
+            std::exchange(on_recheck, {})();
+        }
+        return ToyMachine::check(tx, kind);
+    }
+    mutable std::function<void()> on_recheck;
+};
 
 void run_block(ToyMachine& machine, const std::vector<Bytes>& txs) {
     consensus::FinalizeRequest block;
@@ -94,6 +107,24 @@ TEST_CASE("a recheck that refuses a transaction drops what followed it of that s
     CHECK(pool.candidates(1'000) == std::vector<Bytes>{toy_tx(2, 0)});
     CHECK_FALSE(pool.next_nonce(toy_sender(1)).has_value());
     CHECK_FALSE(refusal(pool, toy_tx(1, 1)).has_value());
+}
+
+TEST_CASE("what is submitted while an update checks enters, unless it follows what is dropped") {
+    Interrupted machine;
+    Mempool pool(machine, {});
+    for (const Bytes& tx : {toy_tx(1, 0), toy_tx(1, 1, 2), toy_tx(2, 0)}) {
+        CHECK_FALSE(refusal(pool, tx).has_value());
+    }
+    run_block(machine, {toy_tx(1, 0)});
+    machine.on_recheck = [&] {
+        CHECK_FALSE(refusal(pool, toy_tx(1, 2)).has_value());
+        CHECK_FALSE(refusal(pool, toy_tx(2, 1)).has_value());
+    };
+    pool.update({toy_tx(1, 0)});
+    CHECK(pool.candidates(1'000) == std::vector<Bytes>{toy_tx(2, 0), toy_tx(2, 1)});
+    CHECK(pool.size().bytes == 8);
+    CHECK(pool.next_nonce(toy_sender(2)) == 2);
+    CHECK_FALSE(pool.next_nonce(toy_sender(1)).has_value());
 }
 
 TEST_CASE("a block in another order than the pool, with transactions that it does not have, drops its own") {
