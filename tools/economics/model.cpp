@@ -159,8 +159,8 @@ Expectation Model::false_rejection() const {
 }
 
 double Model::honest_watcher() const {
-    return setting_.forced_rate * (asy(setting_.jackpot) * shared_with_others(costs_, setting_.watchers) - asy(setting_.transaction_fee)) -
-           setting_.mean_watch_cost();
+    const double won = asy(setting_.jackpot) * shared_with_others(costs_, setting_.watchers);
+    return setting_.forced_rate * (won - asy(setting_.transaction_fee)) - setting_.mean_watch_cost();
 }
 
 Expectation Model::blind_challenge() const {
