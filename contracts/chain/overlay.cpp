@@ -24,9 +24,9 @@ void Overlay::put(const Bytes& key, Bytes value) { write(key, std::move(value));
 
 void Overlay::erase(const Bytes& key) { write(key, std::nullopt); }
 
-void Overlay::absorb(const Changes& changes) {
-    for (const auto& [key, value] : changes) {
-        write(key, value);
+void Overlay::absorb(Changes changes) {
+    for (auto& [key, value] : changes) {
+        write(key, std::move(value));
     }
 }
 

@@ -27,7 +27,7 @@ class Overlay final : public StateView {
     /// Everything written, equal values included.
     Changes changes() const;
     /// Takes over the changes of an overlay above this one.
-    void absorb(const Changes& changes);
+    void absorb(Changes changes);
     /// The changes that differ from the base.
     Changes net_changes() const;
 

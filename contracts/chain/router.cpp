@@ -74,11 +74,11 @@ Result<Traces, TxError> run_guarded(
         .history = {},
         .referee_partials = 0};
     TRY(effects(context));
-    const Changes changes = above.net_changes();
+    Changes changes = above.net_changes();
     if (!check_invariants(state, changes, context.history)) {
         return Unexpected{TxError::kInvariantBroken};
     }
-    state.absorb(changes);
+    state.absorb(std::move(changes));
     return Traces{std::move(context.history), context.referee_partials, std::move(context.validator_updates)};
 }
 
