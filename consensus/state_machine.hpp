@@ -107,8 +107,8 @@ class StateMachine {
     /// Makes the state of height 0; idempotent until the first commit. Returns its app hash. Throws
     /// std::runtime_error for a genesis that is not valid.
     virtual Hash256 init(const contracts::Genesis& genesis) = 0;
-    /// Against the last committed state; may run on any thread while blocks run.
-    virtual CheckResult check(ByteView tx, CheckKind kind) const = 0;
+    /// Against the last committed state; may run on any thread while blocks run. `hash` is that of `tx`.
+    virtual CheckResult check(ByteView tx, const Hash256& hash, CheckKind kind) const = 0;
     /// Chooses and orders transactions for a proposal, at most `max_bytes` in all.
     virtual std::vector<Bytes> prepare(std::vector<Bytes> candidates, std::uint64_t max_bytes) const = 0;
     /// Whether a proposal is acceptable: what prepare() chose is. Depends on the block and the committed state only.

@@ -221,8 +221,9 @@ void Handler::check_tx(const abci::Request& request, abci::Response& response) {
     // CMT-4
     const abci::RequestCheckTx& in = request.check_tx();
     const bool again = in.type() == abci::RECHECK;
-    consensus::CheckResult checked = state_.check(
-        view_of(in.tx()), again ? consensus::CheckKind::kRecheck : consensus::CheckKind::kNew);
+    const ByteView tx = view_of(in.tx());
+    consensus::CheckResult checked =
+        state_.check(tx, contracts::tx_hash(tx), again ? consensus::CheckKind::kRecheck : consensus::CheckKind::kNew);
     if (checked.code == 0) {
         const std::lock_guard lock(mempool_mutex_);
         // Transactions of a sender stand in the mempool without gaps, so that each can be executed where it stands.

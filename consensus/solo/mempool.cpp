@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <consensus/solo/mempool.hpp>
 
+#include <algorithm>
+
 #include <contracts/chain/transaction.hpp>
 #include <contracts/chain/tx_error.hpp>
 
@@ -29,13 +31,13 @@ Result<Hash256, Refusal> Mempool::add(Bytes tx) {
         generation = generation_;
     }
     // Signatures are checked outside the lock, so that submissions do not wait for each other.
-    consensus::CheckResult check = state_.check(tx, consensus::CheckKind::kNew);
+    consensus::CheckResult check = state_.check(tx, hash, consensus::CheckKind::kNew);
     if (check.code != 0) {
         return reject(check.code);
     }
     const std::lock_guard lock(mutex_);
     if (generation != generation_) {
-        check = state_.check(tx, consensus::CheckKind::kRecheck);
+        check = state_.check(tx, hash, consensus::CheckKind::kRecheck);
         if (check.code != 0) {
             return reject(check.code);
         }
@@ -88,69 +90,81 @@ std::vector<Bytes> Mempool::candidates(std::uint64_t bytes_max) const {
 }
 
 void Mempool::update(const std::vector<Bytes>& block_txs) {
-    const std::vector<consensus::CheckResult> checks = check_again(block_txs);
+    std::size_t dropped = 0;
+    std::vector<const Waiting*> first;
+    {
+        const std::lock_guard lock(mutex_);
+        ++generation_;
+        dropped = drop_first(block_txs);
+        first = first_of_senders();
+    }
+    // Submissions go on meanwhile: only update() takes transactions away, and what a deque holds stays where it is.
+    const auto is_valid = [this](const Waiting* waiting) { return is_next(*waiting); };
+    if (dropped == block_txs.size() && std::all_of(first.begin(), first.end(), is_valid)) {
+        return;
+    }
     const std::lock_guard lock(mutex_);
-    const std::size_t first = count_first_of(block_txs);
+    drop_others(block_txs);
+}
+
+/// Drops the block's first transactions as long as they are those that have waited longest: all of a block made here.
+/// Returns how many.
+std::size_t Mempool::drop_first(const std::vector<Bytes>& block_txs) {
+    std::size_t count = 0;
+    for (; count < block_txs.size() && !waiting_.empty() && waiting_.front().bytes == block_txs[count]; ++count) {
+        const Waiting& waiting = waiting_.front();
+        const auto queue = senders_.find(waiting.sender);
+        if (--queue->second.count == 0) {
+            senders_.erase(queue);
+        }
+        bytes_ -= waiting.bytes.size();
+        hashes_.erase(waiting.hash);
+        waiting_.pop_front();
+    }
+    return count;
+}
+
+std::vector<const Mempool::Waiting*> Mempool::first_of_senders() const {
+    std::vector<const Waiting*> first;
+    for (const Waiting& waiting : waiting_) {
+        const SenderQueue& queue = senders_.at(waiting.sender);
+        if (waiting.nonce + queue.count == queue.next_nonce) {
+            first.push_back(&waiting);
+        }
+    }
+    return first;
+}
+
+/// Drops what of the block still waits and what the state refuses, with all that follows it of its sender.
+void Mempool::drop_others(const std::vector<Bytes>& block_txs) {
     consensus::HashSet in_block;
-    for (std::size_t i = first; i < block_txs.size(); ++i) {
-        in_block.insert(contracts::tx_hash(block_txs[i]));
+    for (const Bytes& tx : block_txs) {
+        in_block.insert(contracts::tx_hash(tx));
     }
     senders_.clear();
     std::deque<Waiting> kept;
-    for (std::size_t i = 0; i < waiting_.size(); ++i) {
-        Waiting& waiting = waiting_[i];
-        const auto is_valid = [&] {
-            return is_still_valid(waiting, i < first + checks.size() ? checks[i - first] : recheck(waiting));
+    for (Waiting& waiting : waiting_) {
+        const auto queue = senders_.find(waiting.sender);
+        const auto follows = [&] {
+            return queue == senders_.end() ? is_next(waiting) : waiting.nonce == queue->second.next_nonce;
         };
-        if (i < first || in_block.contains(waiting.hash) || !is_valid()) {
+        if (in_block.contains(waiting.hash) || !follows()) {
             bytes_ -= waiting.bytes.size();
             hashes_.erase(waiting.hash);
             continue;
         }
-        SenderQueue& queue = senders_[waiting.sender];
-        queue.next_nonce = waiting.nonce + 1;
-        ++queue.count;
+        SenderQueue& of_sender = senders_[waiting.sender];
+        of_sender.next_nonce = waiting.nonce + 1;
+        ++of_sender.count;
         kept.push_back(std::move(waiting));
     }
     waiting_ = std::move(kept);
 }
 
-/// Of those that wait behind the block's. Submissions go on meanwhile: only update() takes transactions away, and what a
-/// deque holds stays where it is.
-std::vector<consensus::CheckResult> Mempool::check_again(const std::vector<Bytes>& block_txs) {
-    std::vector<const Waiting*> waiting;
-    {
-        const std::lock_guard lock(mutex_);
-        ++generation_;
-        for (std::size_t i = count_first_of(block_txs); i < waiting_.size(); ++i) {
-            waiting.push_back(&waiting_[i]);
-        }
-    }
-    std::vector<consensus::CheckResult> checks;
-    checks.reserve(waiting.size());
-    for (const Waiting* one : waiting) {
-        checks.push_back(recheck(*one));
-    }
-    return checks;
-}
-
-/// How many of the block's first transactions are those that have waited longest: all of a block made here.
-std::size_t Mempool::count_first_of(const std::vector<Bytes>& block_txs) const {
-    std::size_t count = 0;
-    while (count < block_txs.size() && count < waiting_.size() && waiting_[count].bytes == block_txs[count]) {
-        ++count;
-    }
-    return count;
-}
-
-consensus::CheckResult Mempool::recheck(const Waiting& waiting) const {
-    return state_.check(waiting.bytes, consensus::CheckKind::kRecheck);
-}
-
-bool Mempool::is_still_valid(const Waiting& waiting, const consensus::CheckResult& check) const {
-    const auto queue = senders_.find(waiting.sender);
-    return check.code == 0 &&
-           waiting.nonce == (queue == senders_.end() ? check.state_nonce : queue->second.next_nonce);
+/// Whether the state accepts it as the next of its sender.
+bool Mempool::is_next(const Waiting& waiting) const {
+    const auto check = state_.check(waiting.bytes, waiting.hash, consensus::CheckKind::kRecheck);
+    return check.code == 0 && waiting.nonce == check.state_nonce;
 }
 
 Mempool::Size Mempool::size() const {

@@ -45,7 +45,8 @@ class Mempool {
     Result<Hash256, Refusal> add(Bytes tx);
     /// In order, up to `bytes_max` in all.
     std::vector<Bytes> candidates(std::uint64_t bytes_max) const;
-    /// After a commit: drops what the block had and what the new state refuses, with everything that followed it.
+    /// After a commit: drops what the block had, and where the new state refuses the first that waits of a sender, all of
+    /// that sender's. What waits behind a first is checked again when it is one.
     void update(const std::vector<Bytes>& block_txs);
 
     struct Size {
@@ -71,10 +72,10 @@ class Mempool {
     Result<void, Refusal> admit(
         const consensus::CheckResult& check, const SenderQueue* queue, std::size_t size_bytes
     ) const;
-    std::vector<consensus::CheckResult> check_again(const std::vector<Bytes>& block_txs);
-    consensus::CheckResult recheck(const Waiting& waiting) const;
-    bool is_still_valid(const Waiting& waiting, const consensus::CheckResult& check) const;
-    std::size_t count_first_of(const std::vector<Bytes>& block_txs) const;
+    std::size_t drop_first(const std::vector<Bytes>& block_txs);
+    std::vector<const Waiting*> first_of_senders() const;
+    void drop_others(const std::vector<Bytes>& block_txs);
+    bool is_next(const Waiting& waiting) const;
 
     const consensus::StateMachine& state_;
     const MempoolLimits limits_;

@@ -197,7 +197,7 @@ Hash256 Application::init(const contracts::Genesis& genesis) {
     return app_hash;
 }
 
-consensus::CheckResult Application::check(ByteView tx, consensus::CheckKind kind) const {
+consensus::CheckResult Application::check(ByteView tx, const Hash256& hash, consensus::CheckKind kind) const {
     const auto state = committed();
     const auto view = contracts::Overlay::over(*state);  // reads the sender once
     const auto code_of = [](contracts::TxError error) { return static_cast<std::uint8_t>(error); };
@@ -226,7 +226,7 @@ consensus::CheckResult Application::check(ByteView tx, consensus::CheckKind kind
         out.code = code_of(decoded.error());
         return out;
     }
-    verified_.add(contracts::tx_hash(tx));
+    verified_.add(hash);
     use(*decoded);
     return out;
 }

@@ -97,7 +97,7 @@ double run_block(const Set& set, bool fails) {
     node::Application app(*set.store, clock, true);
     const double start = own_cpu_seconds();
     for (const Bytes& tx : set.txs) {
-        if (const auto checked = app.check(tx, consensus::CheckKind::kNew); !fails && checked.code != 0) {
+        if (const auto checked = app.check(tx, contracts::tx_hash(tx), consensus::CheckKind::kNew); !fails && checked.code != 0) {
             throw std::runtime_error("refused with code " + std::to_string(checked.code));
         }
     }

@@ -364,7 +364,9 @@ class SlowMachine final : public consensus::StateMachine {
   public:
     consensus::Info info() const override { return inner_.info(); }
     Hash256 init(const contracts::Genesis& genesis) override { return inner_.init(genesis); }
-    consensus::CheckResult check(ByteView tx, consensus::CheckKind kind) const override { return inner_.check(tx, kind); }
+    consensus::CheckResult check(ByteView tx, const Hash256& hash, consensus::CheckKind kind) const override {
+        return inner_.check(tx, hash, kind);
+    }
     std::vector<Bytes> prepare(std::vector<Bytes> txs, std::uint64_t max) const override { return inner_.prepare(std::move(txs), max); }
     Result<void, consensus::ProposalError> process(const consensus::FinalizeRequest& proposal) const override {
         return inner_.process(proposal);

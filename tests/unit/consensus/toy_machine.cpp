@@ -22,7 +22,7 @@ consensus::Info ToyMachine::info() const {
 
 Hash256 ToyMachine::init(const contracts::Genesis&) { return info().app_hash; }
 
-consensus::CheckResult ToyMachine::check(ByteView tx, consensus::CheckKind kind) const {
+consensus::CheckResult ToyMachine::check(ByteView tx, const Hash256& /*hash*/, consensus::CheckKind kind) const {
     consensus::CheckResult out;
     if (tx.size() != 4 || tx[2] == 1 || (tx[2] == 2 && kind == consensus::CheckKind::kRecheck)) {
         out.code = static_cast<std::uint8_t>(contracts::TxError::kUndecodable);

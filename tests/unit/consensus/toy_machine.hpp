@@ -25,7 +25,7 @@ class ToyMachine : public consensus::StateMachine {
 
     consensus::Info info() const override;
     Hash256 init(const contracts::Genesis& genesis) override;
-    consensus::CheckResult check(ByteView tx, consensus::CheckKind kind) const override;
+    consensus::CheckResult check(ByteView tx, const Hash256& hash, consensus::CheckKind kind) const override;
     std::vector<Bytes> prepare(std::vector<Bytes> candidates, std::uint64_t max_bytes) const override;
     Result<void, consensus::ProposalError> process(const consensus::FinalizeRequest& proposal) const override;
     consensus::FinalizeResult finalize(const consensus::FinalizeRequest& block) override;
