@@ -318,9 +318,7 @@ Height Application::retain_height() const {
 
 void Application::commit() {
     ASSERT(pending_.has_value());
-    // The engine forgets blocks that this database could lose in a power cut, but for a synced commit after them.
-    const bool sync = keep_ != 0 && pending_->meta.height.value % (kKeepBlocksMin / 2) == 0;
-    store_.write(batch_, sync);
+    store_.write(batch_, pending_->meta.height.value % kSyncBlocks == 0);
     cache_->advance(pending_->meta.height, pending_->changes);
     publish(pending_->meta);
     pending_.reset();

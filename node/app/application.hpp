@@ -55,8 +55,8 @@ class CommittedState final : public contracts::StateView {
 };
 
 /// The rules (contracts, pure) over the database. A block is executed in memory; commit() is the only write: state,
-/// tree, history, height and app hash in one batch. That batch is not synced: the engine's log is, before it, and what
-/// a power cut takes from the database is replayed from there.
+/// tree, history, height and app hash in one batch. Few of them are synced: the engine's log is, before each, and what a
+/// crash takes from the database is executed again from there (ADR 26).
 class Application final : public consensus::StateMachine {
   public:
     using Clock = std::function<std::uint64_t()>;  ///< nanoseconds of the calling thread; for timing the referee

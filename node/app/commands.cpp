@@ -237,7 +237,7 @@ int run_replay(const ReplayOptions& options) {
     const auto genesis = read_genesis(home.genesis());
     const solo::BlockLog log(home.block_log(), solo::BlockLog::Mode::kReadOnly);
     const ScratchDirectory scratch;
-    storage::Store store(scratch.path(), {.in_memory = false, .write_ahead_log = false, .fault = {}});
+    storage::Store store(scratch.path(), {.in_memory = false, .fault = {}});
     Application application(store, [] { return std::uint64_t{0}; });
     application.init(genesis);
     const auto started_at = std::chrono::steady_clock::now();

@@ -254,7 +254,7 @@ void check_pruning(const Config& config, std::uint64_t unbonding_blocks) {
         return;
     }
     if (keep < kKeepBlocksMin) {
-        refuse(kKeepBlocksMin, "a power cut may take the last blocks from the database");
+        refuse(kKeepBlocksMin, "a crash may take the last blocks from the database");
     }
     if (keep < unbonding_blocks) {
         refuse(unbonding_blocks, "evidence of a validator's double signing counts for unbonding_blocks blocks");

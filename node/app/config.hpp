@@ -16,9 +16,10 @@ enum class EngineKind : std::uint8_t { kSolo = 1, kCometBft = 2 };
 const char* to_string(EngineKind kind) noexcept;
 std::optional<EngineKind> decode_engine(std::string_view name);
 
-/// The least number of blocks that a pruning node keeps. Its commits are synced twice as often, so that the engine never
-/// forgets a block that this node may have to replay after a power cut.
-inline constexpr std::uint64_t kKeepBlocksMin = 100;
+/// How often the database is synced. A process that dies has to execute fewer blocks than this again.
+inline constexpr std::uint64_t kSyncBlocks = 50;
+/// The least number of blocks that a pruning node keeps: the engine must not forget one that is executed again.
+inline constexpr std::uint64_t kKeepBlocksMin = 2 * kSyncBlocks;
 
 /// The settings of a node. Flags win over the environment, that over config.toml, that over these defaults.
 struct Config {

@@ -16,7 +16,9 @@
 namespace assay::history {
 namespace {
 
-// The first byte of a key of the history column; a listing's keys end in a position, big-endian.
+using storage::Column;
+
+// The first byte of a key; a listing's keys end in a position, big-endian.
 enum class Kind : std::uint8_t {
     kReceipts = 1,
     kTx = 2,
@@ -76,6 +78,8 @@ bool is_sender_known(const contracts::Receipt& receipt) {
     }
 }
 
+Bytes tx_key(const Hash256& tx) { return make_key(Kind::kTx, tx.view()); }
+
 Bytes account_key(const AccountId& account, Height height) {
     return with_number(make_key(Kind::kAccountTx, account.view()), height.value);
 }
@@ -127,7 +131,7 @@ T decode_stored(const Bytes& bytes) {
 
 template <class T>
 void put(storage::Batch& batch, const Bytes& key, const T& value) {
-    batch.put(storage::Column::kHistory, key, codec::encode(value));
+    batch.put(Column::kHistory, key, codec::encode(value));
 }
 
 /// Where each transaction is, by its hash.
@@ -139,7 +143,7 @@ void index_txs(storage::Batch& batch, Height height, const std::vector<contracts
     }
     std::sort(by_hash.begin(), by_hash.end());
     for (const auto& [hash, index] : by_hash) {
-        put(batch, make_key(Kind::kTx, hash.view()), TxPlace{.height = height, .index = index});
+        batch.put(Column::kTxs, tx_key(hash), codec::encode(TxPlace{.height = height, .index = index}));
     }
 }
 
@@ -152,7 +156,7 @@ void index_senders(storage::Batch& batch, Height height, const std::vector<contr
         }
     }
     for (const auto& [sender, indices] : by_sender) {
-        put(batch, account_key(sender, height), indices);
+        batch.put(Column::kTxs, account_key(sender, height), codec::encode(indices));
     }
 }
 
@@ -214,7 +218,7 @@ void index_moves(
 void keep_block(storage::Batch& batch, const consensus::FinalizeRequest& block) {
     const KeptBlock kept{
         .hash = block.block_hash, .time_ms = block.time_ms, .proposer = block.proposer, .txs = block.txs};
-    batch.put(storage::Column::kHistory, with_number(make_key(Kind::kBlock), block.height.value), codec::encode(kept));
+    batch.put(Column::kHistory, with_number(make_key(Kind::kBlock), block.height.value), codec::encode(kept));
 }
 
 std::size_t prune_block(storage::Batch& batch, const storage::Snapshot& snapshot, Height height) {
@@ -225,14 +229,14 @@ std::size_t prune_block(storage::Batch& batch, const storage::Snapshot& snapshot
         // A transaction can be in several blocks; the last is where it is found.
         const auto place = reader.find_tx(receipt.tx);
         if (place && place->height == height) {
-            batch.erase(storage::Column::kHistory, make_key(Kind::kTx, receipt.tx.view()));
+            batch.erase(Column::kTxs, tx_key(receipt.tx));
         }
         if (is_sender_known(receipt) && senders.insert(receipt.sender).second) {
-            batch.erase(storage::Column::kHistory, account_key(receipt.sender, height));
+            batch.erase(Column::kTxs, account_key(receipt.sender, height));
         }
     }
-    batch.erase(storage::Column::kHistory, with_number(make_key(Kind::kReceipts), height.value));
-    batch.erase(storage::Column::kHistory, with_number(make_key(Kind::kBlock), height.value));
+    batch.erase(Column::kHistory, with_number(make_key(Kind::kReceipts), height.value));
+    batch.erase(Column::kHistory, with_number(make_key(Kind::kBlock), height.value));
     return 1 + receipts.size();
 }
 
@@ -257,7 +261,7 @@ template <class T>
 Part<T> Reader::list(const Bytes& prefix, std::uint64_t from, std::size_t limit) const {
     ASSERT(limit < std::numeric_limits<std::size_t>::max());
     Part<T> part;
-    for (const auto& entry : snapshot_.scan(storage::Column::kHistory, prefix, with_number(prefix, from), limit + 1)) {
+    for (const auto& entry : snapshot_.scan(Column::kHistory, prefix, with_number(prefix, from), limit + 1)) {
         if (part.items.size() == limit) {
             part.next = number_of(entry.key);
             break;
@@ -268,17 +272,17 @@ Part<T> Reader::list(const Bytes& prefix, std::uint64_t from, std::size_t limit)
 }
 
 std::optional<std::vector<contracts::Receipt>> Reader::receipts(Height height) const {
-    const auto bytes = snapshot_.get(storage::Column::kHistory, with_number(make_key(Kind::kReceipts), height.value));
+    const auto bytes = snapshot_.get(Column::kHistory, with_number(make_key(Kind::kReceipts), height.value));
     return bytes ? std::optional(decode_stored<std::vector<contracts::Receipt>>(*bytes)) : std::nullopt;
 }
 
 std::optional<KeptBlock> Reader::kept_block(Height height) const {
-    const auto bytes = snapshot_.get(storage::Column::kHistory, with_number(make_key(Kind::kBlock), height.value));
+    const auto bytes = snapshot_.get(Column::kHistory, with_number(make_key(Kind::kBlock), height.value));
     return bytes ? std::optional(decode_stored<KeptBlock>(*bytes)) : std::nullopt;
 }
 
 std::optional<TxPlace> Reader::find_tx(const Hash256& tx) const {
-    const auto bytes = snapshot_.get(storage::Column::kHistory, make_key(Kind::kTx, tx.view()));
+    const auto bytes = snapshot_.get(Column::kTxs, tx_key(tx));
     return bytes ? std::optional(decode_stored<TxPlace>(*bytes)) : std::nullopt;
 }
 
@@ -297,8 +301,7 @@ Part<TxPlace> Reader::account_txs(const AccountId& account, std::uint64_t from, 
     Part<TxPlace> part;
     // Of each block there is at least one, but in the first they may all be before `from`.
     for (const auto& entry : snapshot_.scan(
-             storage::Column::kHistory, make_key(Kind::kAccountTx, account.view()), account_key(account, first),
-             limit + 2
+             Column::kTxs, make_key(Kind::kAccountTx, account.view()), account_key(account, first), limit + 2
          )) {
         const Height height{number_of(entry.key)};
         for (const std::uint32_t index : decode_stored<std::vector<std::uint32_t>>(entry.value)) {
@@ -330,7 +333,7 @@ std::vector<Move> Reader::moves(const contracts::DisputeId& dispute) const {
 }
 
 std::optional<std::uint64_t> Reader::referee_nanoseconds(const contracts::DisputeId& dispute) const {
-    const auto bytes = snapshot_.get(storage::Column::kHistory, make_key(Kind::kReferee, dispute.view()));
+    const auto bytes = snapshot_.get(Column::kHistory, make_key(Kind::kReferee, dispute.view()));
     return bytes ? std::optional(decode_stored<std::uint64_t>(*bytes)) : std::nullopt;
 }
 

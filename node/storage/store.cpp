@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <utility>
 
 #include <rocksdb/db.h>
@@ -20,7 +21,7 @@
 namespace assay::storage {
 namespace {
 
-constexpr std::array<const char*, kColumnCount> kColumnNames{"default", "state", "values", "tree", "stale", "history"};
+constexpr std::array<const char*, kColumnCount> kColumnNames{"default", "state", "values", "tree", "stale", "history", "txs"};
 
 /// RocksDB compares what it is given without looking whether it is there, so no null pointer for what is empty.
 rocksdb::Slice to_slice(ByteView bytes) {
@@ -41,19 +42,27 @@ void check(const rocksdb::Status& status, const char* what) {
 /// What is kept for the next batch: memory fresh from the kernel costs more than what is written into it.
 constexpr std::size_t kKeptBytes = 64U << 20U;
 
-/// A key at a random place costs what is searched before it, so it is put into a small buffer, more of which the
-/// processor's caches hold. Several become one file, as large as one buffer's by RocksDB's own settings.
-void use_small_buffers(rocksdb::ColumnFamilyOptions& options) {
-    constexpr int kBuffersToAFile = 8;
-    options.write_buffer_size /= kBuffersToAFile;
-    options.max_write_buffer_number *= kBuffersToAFile;
-    options.min_write_buffer_number_to_merge = kBuffersToAFile;
-    // A read asks each of them.
+/// There is no log beside the files (ADR 26), so the columns go to files together, when the first has filled its buffer.
+/// That makes small files of most columns. They are merged many at a time, and those whose keys follow those before them,
+/// as heights do, are never written again: RocksDB's other way rewrites each at least once.
+void use_small_files(rocksdb::ColumnFamilyOptions& options) {
+    constexpr std::size_t kBufferBytes = 16U << 20U;
+    constexpr int kFilesMerged = 16;
+    options.write_buffer_size = kBufferBytes;
+    options.max_write_buffer_number = 4;
+    // A read asks each buffer.
     options.memtable_whole_key_filtering = true;
     options.memtable_prefix_bloom_size_ratio = 0.05;
+    options.compaction_style = rocksdb::kCompactionStyleUniversal;
+    options.compaction_options_universal.allow_trivial_move = true;
+    options.level0_file_num_compaction_trigger = kFilesMerged;
+    options.level0_slowdown_writes_trigger = 3 * kFilesMerged;
+    options.level0_stop_writes_trigger = 4 * kFilesMerged;
+    // Most of it is hashes, and a file that is compressed later cannot stay as it is.
+    options.compression = rocksdb::kNoCompression;
 }
 
-rocksdb::ColumnFamilyOptions make_column_options(const StoreOptions& store) {
+rocksdb::ColumnFamilyOptions make_column_options(Column column, const StoreOptions& store) {
     // A file where so many of so many neighbours erase something is compacted soon: pruning frees the disk.
     constexpr std::size_t kWindow = 4'096;
     constexpr std::size_t kErased = 1'024;
@@ -61,10 +70,13 @@ rocksdb::ColumnFamilyOptions make_column_options(const StoreOptions& store) {
     options.table_properties_collector_factories.push_back(
         rocksdb::NewCompactOnDeletionCollectorFactory(kWindow, kErased)
     );
-    use_small_buffers(options);
+    use_small_files(options);
+    if (column == Column::kTxs) {
+        // Nothing is written twice there, so that merging the largest files would gain no room.
+        options.compaction_options_universal.max_size_amplification_percent = std::numeric_limits<unsigned>::max();
+    }
     if (store.write_buffer_bytes != 0) {
         options.write_buffer_size = store.write_buffer_bytes;
-        options.min_write_buffer_number_to_merge = 1;
     }
     // One place to begin the search at, where the key before was inserted: a batch is in the order of its keys.
     options.memtable_insert_with_hint_prefix_extractor.reset(rocksdb::NewCappedPrefixTransform(0));
@@ -72,8 +84,6 @@ rocksdb::ColumnFamilyOptions make_column_options(const StoreOptions& store) {
     table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
     table.format_version = 5;
     options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
-    // Most of it is hashes. What is rewritten soon is not worth the attempt to compress it.
-    options.compression_per_level = {rocksdb::kNoCompression, rocksdb::kNoCompression, rocksdb::kLZ4Compression};
     return options;
 }
 
@@ -137,7 +147,6 @@ struct Store::Impl {
     std::unique_ptr<rocksdb::DB> db;
     std::vector<rocksdb::ColumnFamilyHandle*> columns;
     rocksdb::WriteBatch batch;  ///< of the last write: its memory is used again
-    bool write_ahead_log = true;
     bool failed = false;
 
     rocksdb::ColumnFamilyHandle* handle(Column column) const { return columns.at(static_cast<std::size_t>(column)); }
@@ -194,14 +203,13 @@ std::vector<Entry> Snapshot::scan(Column column, ByteView prefix, ByteView from,
 }
 
 Store::Store(const std::filesystem::path& directory, StoreOptions options) : impl_(std::make_shared<Impl>()) {
-    impl_->write_ahead_log = options.write_ahead_log;
     rocksdb::DBOptions db_options;
     db_options.create_if_missing = true;
     db_options.create_missing_column_families = true;
     db_options.paranoid_checks = true;
     db_options.keep_log_file_num = 2;
     db_options.max_background_jobs = 2;
-    db_options.wal_bytes_per_sync = 1U << 20U;
+    db_options.atomic_flush = true;
     if (options.in_memory) {
         impl_->env.reset(rocksdb::NewMemEnv(rocksdb::Env::Default()));
     } else if (options.fault) {
@@ -211,8 +219,8 @@ Store::Store(const std::filesystem::path& directory, StoreOptions options) : imp
         db_options.env = impl_->env.get();
     }
     std::vector<rocksdb::ColumnFamilyDescriptor> descriptors;
-    for (const char* name : kColumnNames) {
-        descriptors.emplace_back(name, make_column_options(options));
+    for (std::size_t i = 0; i < kColumnCount; ++i) {
+        descriptors.emplace_back(kColumnNames[i], make_column_options(static_cast<Column>(i), options));
     }
     rocksdb::DB* db = nullptr;
     const auto status = rocksdb::DB::Open(db_options, directory.string(), descriptors, &impl_->columns, &db);
@@ -248,9 +256,11 @@ void Store::write(const Batch& batch, bool sync) {
         }
     }
     rocksdb::WriteOptions options;
-    options.sync = sync && impl_->write_ahead_log;
-    options.disableWAL = !impl_->write_ahead_log;
+    options.disableWAL = true;
     check(impl_->db->Write(options, &out), "write");
+    if (sync) {
+        check(impl_->db->Flush(rocksdb::FlushOptions(), impl_->columns), "sync");
+    }
     impl_->failed = false;
 }
 

@@ -30,8 +30,9 @@ enum class Column : std::uint8_t {
     kTree = 3,     ///< JMT nodes
     kStale = 4,    ///< height, big-endian -> nodes that it and later ones do not reach, values it replaced; for pruning
     kHistory = 5,  ///< indexes that no rule reads
+    kTxs = 6,      ///< where transactions are: by their hash, and by account
 };
-inline constexpr std::size_t kColumnCount = 6;
+inline constexpr std::size_t kColumnCount = 7;
 
 /// A set of changes that becomes visible and durable whole or not at all. Keys and values lie in one piece of memory.
 class Batch {
@@ -95,8 +96,7 @@ enum class Fault : std::uint8_t { kNone = 0, kFail = 1, kTear = 2 };
 
 struct StoreOptions {
     bool in_memory = false;       ///< nothing on disk; gone when closed
-    bool write_ahead_log = true;  ///< false: survives nothing but close(); for scratch stores
-    std::size_t write_buffer_bytes = 0;  ///< of one column, before it goes to a file; 0: RocksDB's own
+    std::size_t write_buffer_bytes = 0;  ///< of the column that fills it first, before all go to files; 0: 16 MB
     /// Tests only: asked before every append and sync of every file with their number so far.
     std::function<Fault(std::uint64_t)> fault;
 };
@@ -110,8 +110,9 @@ class Store {
     Store(const Store&) = delete;
     Store& operator=(const Store&) = delete;
 
-    /// Applies `batch` atomically. `sync` waits for the disk; without it the batch survives the death of the process
-    /// but perhaps not of the machine, and batches survive in order. After a failure every further write throws too.
+    /// Applies `batch` atomically. With `sync` it is on the disk afterwards, with all before it. Without, it gets there
+    /// with the next that is synced, when the store is closed, or when the buffers are full: a process that dies before
+    /// loses the last batches, whole ones, and no others. After a failure every further write throws too.
     void write(const Batch& batch, bool sync);
     std::shared_ptr<const Snapshot> snapshot() const;
 

@@ -72,6 +72,9 @@ void add_chain_command(Commands& commands) {
     chain->add_option("--transfers", options.transfers, "Of each side of a pair")
         ->capture_default_str()
         ->check(CLI::PositiveNumber);
+    chain->add_option("--intervals-ms", options.intervals_ms, "Between blocks of the solo part")
+        ->capture_default_str()
+        ->check(CLI::PositiveNumber);
     chain->add_option("--accounts", options.accounts, "Sizes of the state, ascending")->capture_default_str();
     chain->add_option("--block-transfers", options.block_transfers, "In a block of the growth part")
         ->capture_default_str();

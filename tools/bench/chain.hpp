@@ -14,6 +14,7 @@ namespace assay::bench {
 
 struct ChainOptions {
     std::vector<std::string> parts{"solo", "growth", "cometbft"};
+    std::vector<std::uint32_t> intervals_ms{100, 500};  ///< between blocks of the solo part
     int pairs = 7;                    ///< interleaved
     int threads = 0;                  ///< that submit and that verify; 0: one for each core
     std::uint64_t transfers = 60'000;  ///< of each side of a pair
@@ -27,7 +28,8 @@ struct ChainOptions {
 
 nlohmann::json run_chain_bench(ChainOptions options);
 
-/// Transfers through the solo engine, from submission to the commit on disk, over verifying their signatures alone.
+/// Transfers through the solo engine, from submission to the commit on disk, over verifying their signatures alone: one
+/// result for each interval between blocks.
 nlohmann::json run_solo_bench(const ChainOptions& options);
 /// Nodes, bytes, hashes and time of a block of transfers on states of each size.
 nlohmann::json run_growth_bench(const ChainOptions& options);

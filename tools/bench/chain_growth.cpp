@@ -186,7 +186,7 @@ class GrownState {
   private:
     void open() {
         store_ = std::make_unique<storage::Store>(
-            directory_, storage::StoreOptions{.in_memory = false, .write_ahead_log = false, .fault = {}});
+            directory_, storage::StoreOptions{.in_memory = false, .fault = {}});
     }
 
     void apply(const contracts::Changes& changes, std::optional<std::uint64_t> base) {

@@ -21,7 +21,6 @@ using nlohmann::json;
 
 constexpr std::uint64_t kSenders = 2'000;
 constexpr std::uint64_t kAccounts = 50'000;
-constexpr std::chrono::milliseconds kBlockInterval{100};
 constexpr std::uint64_t kMempoolTxs = 100'000;
 
 struct Spent {
@@ -51,13 +50,16 @@ Spent time_lanes(
 /// A node's engine and state on a disk, without RPC.
 class Chain {
   public:
-    Chain(const std::filesystem::path& home, const contracts::Genesis& genesis)
-        : store_(home / "db"), application_(store_, [] { return std::uint64_t{0}; }), log_(home / "blocks.log") {
+    Chain(const std::filesystem::path& home, const contracts::Genesis& genesis, std::chrono::milliseconds interval)
+        : interval_(interval),
+          store_(home / "db"),
+          application_(store_, [] { return std::uint64_t{0}; }),
+          log_(home / "blocks.log") {
         application_.init(genesis);
         solo::EngineOptions options{
             .chain_id = kChainId,
             .proposer = crypto::SecretKey::generate(),
-            .block_interval = kBlockInterval,
+            .block_interval = interval_,
             .block_bytes_max = genesis.params.block_size_max,
             .mempool = {.txs_max = kMempoolTxs, .bytes_max = 1U << 30U, .sender_txs_max = kMempoolTxs},
             .now_ms = [] {
@@ -74,14 +76,14 @@ class Chain {
     void submit(const std::vector<Bytes>& txs) {
         for (const Bytes& tx : txs) {
             while (!try_submit(tx)) {
-                engine_->wait_for_block(engine_->tip().height, kBlockInterval);
+                engine_->wait_for_block(engine_->tip().height, interval_);
             }
         }
     }
 
     void await_all() {
         while (engine_->mempool().size().txs > 0 && !failed_) {
-            engine_->wait_for_block(engine_->tip().height, kBlockInterval);
+            engine_->wait_for_block(engine_->tip().height, interval_);
         }
         if (failed_) {
             throw std::runtime_error("the engine failed");
@@ -99,6 +101,7 @@ class Chain {
         return taken.has_value();
     }
 
+    const std::chrono::milliseconds interval_;
     storage::Store store_;
     node::Application application_;
     solo::BlockLog log_;
@@ -138,15 +141,13 @@ Spent verify(const std::vector<std::vector<Claim>>& lanes) {
     return spent;
 }
 
-}  // namespace
-
-json run_solo_bench(const ChainOptions& options) {
+json run_at(std::chrono::milliseconds interval, const ChainOptions& options) {
     const auto lanes = static_cast<unsigned>(options.threads);
     const auto count = static_cast<double>(options.transfers);
     std::vector<double> solo_tps, bound_tps, ratio, solo_cpu, bound_cpu, cpu_ratio, blocks;
     Load load(kSenders, kAccounts, lanes);
     const Scratch scratch(options.scratch);
-    Chain chain(scratch.path(), load.genesis());
+    Chain chain(scratch.path(), load.genesis(), interval);
     std::size_t tx_bytes = 0;
     const auto run = [&] {
         const auto txs = load.next(options.transfers);
@@ -174,12 +175,22 @@ json run_solo_bench(const ChainOptions& options) {
         {"tx_bytes", tx_bytes},
         {"senders", kSenders},
         {"accounts", kSenders + kAccounts},
-        {"block_interval_ms", kBlockInterval.count()},
+        {"block_interval_ms", interval.count()},
         {"blocks_per_pair", spread(blocks)},
         {"ratios", {{"solo_over_bound", spread(ratio)}, {"bound_cpu_over_solo_cpu", spread(cpu_ratio)}}},
         {"transfers_per_s", {{"solo", spread(solo_tps)}, {"bound", spread(bound_tps)}}},
         {"cpu_us_per_transfer", {{"solo", spread(solo_cpu)}, {"bound", spread(bound_cpu)}}},
     };
+}
+
+}  // namespace
+
+json run_solo_bench(const ChainOptions& options) {
+    json out = json::array();
+    for (const std::uint32_t interval_ms : options.intervals_ms) {
+        out.push_back(run_at(std::chrono::milliseconds(interval_ms), options));
+    }
+    return out;
 }
 
 }  // namespace assay::bench

@@ -19,7 +19,7 @@ using namespace assay::node::test;
 
 namespace {
 
-storage::StoreOptions in_memory() { return {.in_memory = true, .write_ahead_log = true, .fault = {}}; }
+storage::StoreOptions in_memory() { return {.in_memory = true, .fault = {}}; }
 
 /// The application behind ABCI.
 struct Abci {

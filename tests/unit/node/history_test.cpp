@@ -24,7 +24,7 @@ Id id(std::uint8_t number) {
 }
 
 struct Index {
-    storage::Store store{"/memory", {.in_memory = true, .write_ahead_log = true, .fault = {}}};
+    storage::Store store{"/memory", {.in_memory = true, .fault = {}}};
     std::uint64_t height = 0;
 
     void add(

@@ -26,7 +26,7 @@ using storage::Column;
 namespace {
 
 storage::StoreOptions in_memory() {
-    return {.in_memory = true, .write_ahead_log = true, .write_buffer_bytes = 0, .fault = {}};
+    return {.in_memory = true, .write_buffer_bytes = 0, .fault = {}};
 }
 
 Bytes slot_of(std::uint64_t number) { return {static_cast<std::uint8_t>(number), static_cast<std::uint8_t>(number >> 8U)}; }
