@@ -21,7 +21,8 @@
 namespace assay::storage {
 namespace {
 
-constexpr std::array<const char*, kColumnCount> kColumnNames{"default", "state", "values", "tree", "stale", "history", "txs"};
+constexpr std::array<const char*, kColumnCount> kColumnNames{"default", "state",   "values", "tree",
+                                                             "stale",   "history", "txs"};
 
 /// RocksDB compares what it is given without looking whether it is there, so no null pointer for what is empty.
 rocksdb::Slice to_slice(ByteView bytes) {
@@ -42,9 +43,9 @@ void check(const rocksdb::Status& status, const char* what) {
 /// What is kept for the next batch: memory fresh from the kernel costs more than what is written into it.
 constexpr std::size_t kKeptBytes = 64U << 20U;
 
-/// There is no log beside the files (ADR 26), so the columns go to files together, when the first has filled its buffer.
-/// That makes small files of most columns. They are merged many at a time, and those whose keys follow those before them,
-/// as heights do, are never written again: RocksDB's other way rewrites each at least once.
+/// There is no log beside the files (ADR 26), so the columns go to files together, when the first has filled its
+/// buffer. That makes small files of most columns. They are merged many at a time, and those whose keys follow those
+/// before them, as heights do, are never written again: RocksDB's other way rewrites each at least once.
 void use_small_files(rocksdb::ColumnFamilyOptions& options) {
     constexpr std::size_t kBufferBytes = 16U << 20U;
     constexpr int kFilesMerged = 16;

@@ -28,11 +28,13 @@ def check_spread(spread, what):
     check(0 <= spread["min"] <= spread["median"] <= spread["max"], f"{what} is {spread}")
 
 
-def check_solo(solo):
-    for group, names in SOLO.items():
-        for name in names:
-            check_spread(solo[group][name], f"solo.{group}.{name}")
-            check(solo[group][name]["min"] > 0, f"solo.{group}.{name} is 0")
+def check_solo(intervals):
+    check(len({solo["block_interval_ms"] for solo in intervals}) == 2, "solo is measured with two intervals")
+    for solo in intervals:
+        for group, names in SOLO.items():
+            for name in names:
+                check_spread(solo[group][name], f"solo.{group}.{name}")
+                check(solo[group][name]["min"] > 0, f"solo.{group}.{name} is 0")
 
 
 def check_growth(growth):

@@ -43,7 +43,9 @@ struct Fixture {
     consensus::CheckResult check_fully(const Bytes& tx, CheckKind kind = CheckKind::kNew) const {
         return app.check(tx, contracts::tx_hash(tx), kind);
     }
-    TxError check(const Bytes& tx, CheckKind kind = CheckKind::kNew) const { return TxError{check_fully(tx, kind).code}; }
+    TxError check(const Bytes& tx, CheckKind kind = CheckKind::kNew) const {
+        return TxError{check_fully(tx, kind).code};
+    }
 };
 
 /// Blocks with transfers, good and bad, and empty ones.
