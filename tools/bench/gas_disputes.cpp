@@ -361,7 +361,7 @@ std::vector<Scene> dispute_scenes() {
         {"prove_move, commit", prove_commit},
     };
     for (const auto& [name, bottom] : bottoms()) {
-        out.push_back({"prove_move, " + name, [bottom](Stage& stage, const Player& player) {
+        out.push_back({"prove_move, " + name, [bottom = bottom](Stage& stage, const Player& player) {
                            return prove(stage, player, bottom);
                        }});
     }

@@ -305,7 +305,7 @@ void Planner::order_stages() {
     for (const auto& [root, nodes] : members) {
         std::set<std::size_t> sources;
         for (const std::size_t i : nodes) {
-            for_each_read(i, [&](std::size_t, const Input& input, const Node&) {
+            for_each_read(i, [&, root = root](std::size_t, const Input& input, const Node&) {
                 if (input.source == Source::kNode && root_of(input.index) != root) {
                     sources.insert(root_of(input.index));
                 }
