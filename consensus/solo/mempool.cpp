@@ -117,8 +117,7 @@ std::size_t Mempool::drop_first(const std::vector<Bytes>& block_txs) {
         if (--queue->second.count == 0) {
             senders_.erase(queue);
         }
-        bytes_ -= waiting.bytes.size();
-        hashes_.erase(waiting.hash);
+        forget(waiting);
         waiting_.pop_front();
     }
     return count;
@@ -149,8 +148,7 @@ void Mempool::drop_others(const std::vector<Bytes>& block_txs) {
             return queue == senders_.end() ? is_next(waiting) : waiting.nonce == queue->second.next_nonce;
         };
         if (in_block.contains(waiting.hash) || !follows()) {
-            bytes_ -= waiting.bytes.size();
-            hashes_.erase(waiting.hash);
+            forget(waiting);
             continue;
         }
         SenderQueue& of_sender = senders_[waiting.sender];
@@ -159,6 +157,11 @@ void Mempool::drop_others(const std::vector<Bytes>& block_txs) {
         kept.push_back(std::move(waiting));
     }
     waiting_ = std::move(kept);
+}
+
+void Mempool::forget(const Waiting& waiting) {
+    bytes_ -= waiting.bytes.size();
+    hashes_.erase(waiting.hash);
 }
 
 /// Whether the state accepts it as the next of its sender.

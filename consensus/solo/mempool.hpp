@@ -75,6 +75,7 @@ class Mempool {
     std::size_t drop_first(const std::vector<Bytes>& block_txs);
     std::vector<const Waiting*> first_of_senders() const;
     void drop_others(const std::vector<Bytes>& block_txs);
+    void forget(const Waiting& waiting);
     bool is_next(const Waiting& waiting) const;
 
     const consensus::StateMachine& state_;
