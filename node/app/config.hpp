@@ -16,7 +16,7 @@ enum class EngineKind : std::uint8_t { kSolo = 1, kCometBft = 2 };
 const char* to_string(EngineKind kind) noexcept;
 std::optional<EngineKind> decode_engine(std::string_view name);
 
-/// How often the database is synced. A process that dies has to execute fewer blocks than this again.
+/// How often the database is synced. After a crash at most so many blocks are executed again.
 inline constexpr std::uint64_t kSyncBlocks = 50;
 /// The least number of blocks that a pruning node keeps: the engine must not forget one that is executed again.
 inline constexpr std::uint64_t kKeepBlocksMin = 2 * kSyncBlocks;
