@@ -31,6 +31,9 @@ struct CheckResult {
     std::uint64_t nonce = 0;
     std::uint64_t state_nonce = 0;  ///< the sender's next nonce in the committed state
     std::uint64_t gas = 0;          ///< GAS-1
+    Amount fee{};                   ///< what it names
+    Amount reserve{};               ///< POOL-1: what it may take of the balance, its fee included
+    Amount balance{};               ///< the sender's in the committed state
 };
 
 /// Why a proposal is not one that validators accept.
@@ -38,12 +41,15 @@ enum class [[nodiscard]] ProposalError : std::uint8_t {
     kHeight = 1,      ///< CMT-3: not the block after the last committed one
     kTooLarge = 2,    ///< BLK-17
     kTooMuchGas = 3,  ///< GAS-7
+    kUnpaid = 4,      ///< FEE-4
 };
 constexpr const char* to_string(ProposalError error) noexcept {
     switch (error) {
         case ProposalError::kHeight: return "it does not follow the last committed block";
         case ProposalError::kTooLarge: return "its transactions exceed block_size_max";
         case ProposalError::kTooMuchGas: return "its transactions exceed block_gas_max";
+        case ProposalError::kUnpaid:
+            return "it holds a transaction that is not valid, not the sender's next one, or not paid for";
     }
     return "unknown";
 }
@@ -109,7 +115,7 @@ class StateMachine {
     virtual Hash256 init(const contracts::Genesis& genesis) = 0;
     /// Against the last committed state; may run on any thread while blocks run. `hash` is that of `tx`.
     virtual CheckResult check(ByteView tx, const Hash256& hash, CheckKind kind) const = 0;
-    /// Chooses and orders transactions for a proposal, at most `max_bytes` in all.
+    /// Chooses transactions for a proposal, in the order given and at most `max_bytes` in all, so that process() accepts it.
     virtual std::vector<Bytes> prepare(std::vector<Bytes> candidates, std::uint64_t max_bytes) const = 0;
     /// Whether a proposal is acceptable: what prepare() chose is. Depends on the block and the committed state only.
     virtual Result<void, ProposalError> process(const FinalizeRequest& proposal) const = 0;

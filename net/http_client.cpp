@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <net/http.hpp>
 
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include <boost/asio/error.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/read.hpp>
@@ -11,6 +14,8 @@
 
 #include <sys/socket.h>
 
+#include <net/address.hpp>
+#include <net/resolve.hpp>
 #include <net/socket.hpp>
 
 namespace assay::net {
@@ -18,7 +23,6 @@ namespace assay::net {
 namespace {
 
 namespace beast_http = boost::beast::http;
-using boost::asio::ip::tcp;
 
 [[noreturn]] void fail(const std::string& url, const std::string& what, const ErrorCode& error) {
     if (error == boost::asio::error::timed_out) {
@@ -27,34 +31,75 @@ using boost::asio::ip::tcp;
     throw NetError(url + ": " + what + ": " + error.message());
 }
 
-std::unique_ptr<Socket> connect(const std::string& text, const Url& url, Clock::time_point deadline) {
-    boost::asio::io_context context(1);
-    tcp::resolver resolver(context);
-    ErrorCode error;
-    const auto results = resolver.resolve(url.host, url.port, error);
-    if (error) {
-        fail(text, "cannot resolve " + url.host, error);
+std::unique_ptr<Socket> connect(const std::string& text, const Url& url, const HttpLimits& limits) {
+    const auto span = std::min(limits.timeout, limits.connect_timeout.value_or(limits.timeout));
+    const Clock::time_point deadline = Clock::now() + span;
+    std::vector<SocketAddress> addresses;
+    try {
+        addresses = resolve(url.host, url.port, deadline);
+    } catch (const NetTimeout& late) {
+        throw NetTimeout(text + ": " + late.what());
+    } catch (const NetError& unknown) {
+        throw NetError(text + ": " + unknown.what());
     }
-    error = boost::asio::error::host_not_found;
-    for (const auto& result : results) {
-        const tcp::endpoint endpoint = result.endpoint();
-        auto socket = std::make_unique<Socket>(::socket(endpoint.protocol().family(), SOCK_STREAM | SOCK_CLOEXEC, 0));
+    ErrorCode error = boost::asio::error::host_not_found;
+    bool is_forbidden = true;
+    for (const SocketAddress& address : addresses) {
+        // Asked of the address that is connected to: a name may stand for another one each time.
+        if (limits.public_only && !is_public(address)) {
+            continue;
+        }
+        is_forbidden = false;
+        auto socket = std::make_unique<Socket>(::socket(address.family(), SOCK_STREAM | SOCK_CLOEXEC, 0));
         socket->expires_after(deadline - Clock::now());
-        socket->connect(endpoint.data(), endpoint.size(), error);
+        socket->connect(address.data(), address.size, error);
         if (!error) {
             return socket;
         }
     }
+    if (is_forbidden) {
+        throw NetForbidden(text + ": " + url.host + " is an address of a private network");
+    }
     fail(text, "cannot connect", error);
 }
 
-HttpResponse request(beast_http::verb verb, const std::string& text, std::string body, HttpLimits limits) {
+using Parser = beast_http::response_parser<beast_http::string_body>;
+
+/// Reads until the answer is whole, within the limits.
+void read_answer(
+    Socket& socket, boost::beast::flat_buffer& buffer, Parser& parser, const HttpLimits& limits,
+    Clock::time_point deadline, ErrorCode& error
+) {
+    constexpr std::chrono::milliseconds kLook{200};  // how soon a stop is noticed
+    parser.eager(true);
+    parser.body_limit(limits.body_max);
+    while (!parser.is_done()) {
+        const auto left = deadline - Clock::now();
+        socket.expires_after(limits.stop != nullptr ? std::min<Clock::duration>(left, kLook) : left);
+        const std::size_t before = buffer.size();
+        const std::size_t parsed = beast_http::read_some(socket, buffer, parser, error);
+        if (limits.bytes_per_s != 0) {
+            const std::uint64_t received = buffer.size() + parsed - before;
+            deadline += std::chrono::microseconds(received * 1'000'000 / limits.bytes_per_s);
+        }
+        const bool is_stopped = limits.stop != nullptr && *limits.stop;
+        if (error == boost::asio::error::timed_out && !is_stopped && Clock::now() < deadline) {
+            error = {};
+        }
+        if (error) {
+            return;
+        }
+    }
+}
+
+HttpResponse request(beast_http::verb verb, const std::string& text, std::string body, const HttpLimits& limits) {
     const auto url = decode_url(text);
     if (!url) {
         throw NetError("not an http:// URL: " + text);
     }
     const Clock::time_point deadline = Clock::now() + limits.timeout;
-    const auto socket = connect(text, *url, deadline);
+    const auto socket = connect(text, *url, limits);
+    socket->expires_after(deadline - Clock::now());
 
     beast_http::request<beast_http::string_body> message(verb, url->target, 11);
     const bool is_ipv6 = url->host.find(':') != std::string::npos;
@@ -74,10 +119,9 @@ HttpResponse request(beast_http::verb verb, const std::string& text, std::string
     }
     // A server may refuse a body before it has read all of it: its answer says more than the broken pipe.
     boost::beast::flat_buffer buffer;
-    beast_http::response_parser<beast_http::string_body> parser;
-    parser.body_limit(limits.body_max);
+    Parser parser;
     ErrorCode read_error;
-    beast_http::read(*socket, buffer, parser, read_error);
+    read_answer(*socket, buffer, parser, limits, deadline, read_error);
     if (read_error) {
         fail(text, write_error ? "cannot send" : "no answer", write_error ? write_error : read_error);
     }

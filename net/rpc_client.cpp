@@ -2,9 +2,13 @@
 #include <net/rpc_client.hpp>
 
 #include <algorithm>
-#include <thread>
+#include <array>
+#include <charconv>
+#include <mutex>
 
 #include <core/codec/borsh.hpp>
+#include <core/crypto/random.hpp>
+#include <contracts/chain/gas.hpp>
 #include <contracts/chain/tx_error.hpp>
 
 namespace assay::net {
@@ -17,7 +21,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kNotFound = -32001;
 constexpr int kTxRejected = -32003;
-constexpr int kNonceAttempts = 8;
 constexpr milliseconds kPollMax{5'000};  // stays below the timeout of a call
 constexpr milliseconds kMissingPoll{500};
 
@@ -95,8 +98,9 @@ template <class Id>
 std::vector<Id> list_all(RpcClient& client, const std::string& method, json params, const char* name) {
     std::vector<Id> out;
     params["limit"] = 100;
-    for (;;) {
+    for (Listing listing(method);;) {
         const json page = client.call(method, params);
+        listing.count(array_member(method, page, name).size());
         for (const json& item : array_member(method, page, name)) {
             out.push_back(id_of<Id>(method, member(method, item, "id")));
         }
@@ -121,19 +125,27 @@ bool is_already_known(const RpcError& error) {
     return error.code == kTxRejected && error.data.is_object() && error.data.value("reason", json()) == "already_known";
 }
 
-/// TX-7. The fee does not change the size: amounts are eight bytes.
-Amount least_fee(const contracts::Params& params, contracts::TxBody body) {
-    const Bytes bytes = codec::encode(contracts::Tx{std::move(body), Signature{}});
-    const auto for_size = checked_mul<std::uint64_t>(params.fee_per_byte.grains, bytes.size());
-    if (for_size) {
-        if (const auto fee = checked_add(*for_size, params.fee_base.grains)) {
-            return Amount{*fee};
-        }
-    }
-    throw bad_answer("chain_params", "has fees that nobody could pay");
+/// FEE-1, and a half more, so that it is still enough after three full blocks. The fee does not change the size: amounts
+/// are eight bytes.
+Amount choose_fee(contracts::TxBody body, const SigningBase& base) {
+    const contracts::Tx tx{std::move(body), Signature{}};
+    const std::uint64_t gas = contracts::gas_of(tx, codec::encode(tx).size(), base.params);
+    const Amount least = contracts::fee_of(gas, std::min(base.base_fee, contracts::kGasPriceMax));
+    return Amount{least.grains + least.grains / 2};
 }
 
 }  // namespace
+
+void Listing::count(std::size_t items) {
+    constexpr std::size_t kItemsMax = 1'000'000;
+    constexpr std::size_t kEmptyPagesMax = 1'000;  // of a thousand records each
+    constexpr std::chrono::minutes kTimeMax{5};
+    items_ += items;
+    empty_pages_ = items == 0 ? empty_pages_ + 1 : 0;
+    if (items_ > kItemsMax || empty_pages_ > kEmptyPagesMax || Clock::now() - began_ > kTimeMax) {
+        throw bad_answer(method_, "does not end");
+    }
+}
 
 RpcClient::RpcClient(std::string url, milliseconds timeout) : url_(std::move(url)), timeout_(timeout) {}
 
@@ -171,6 +183,17 @@ Height RpcClient::wait_for_block(Height after, milliseconds timeout) {
     const auto span = std::clamp(timeout, milliseconds(0), milliseconds(30'000));
     const json answer = call("chain_wait", {{"after", after.value}, {"timeout_ms", span.count()}});
     return Height{number_member("chain_wait", answer, "height")};
+}
+
+Amount RpcClient::base_fee() {
+    const std::string text = text_member("node_status", call("node_status"), "base_fee");
+    Amount out;
+    const auto end = text.data() + text.size();
+    const auto read = std::from_chars(text.data(), end, out.grains);
+    if (read.ec != std::errc{} || read.ptr != end) {
+        throw bad_answer("node_status", "has no amount in \"base_fee\"");
+    }
+    return out;
 }
 
 contracts::Params RpcClient::params() {
@@ -253,85 +276,174 @@ std::vector<contracts::Tx> RpcClient::dispute_moves(const contracts::DisputeId& 
 
 namespace {
 
-struct Sending {
-    Hash256 hash;
-    std::uint64_t nonce = 0;
-};
+/// Other threads of this process may send with the same key: one reads the account's next nonce and submits before
+/// another does.
+std::mutex& nonce_mutex() {
+    static std::mutex mutex;
+    return mutex;
+}
 
-/// nullopt when somebody else used the nonce meanwhile.
-std::optional<Sending> submit(RpcClient& client, const crypto::SecretKey& key, const contracts::Action& action) {
-    const AccountId sender = key.account();
-    const json account = client.call("account_get", {{"account", to_hex(sender.view())}});
-    const std::uint64_t nonce = number_member("account_get", account, "next_nonce");
-    contracts::TxBody body{client.chain_id(), sender, nonce, Amount{}, action};
-    body.fee = least_fee(client.params(), body);
-    const Bytes bytes = codec::encode(contracts::sign_tx(std::move(body), key));
+[[noreturn]] void fail_uncertain(const SignedTx& tx, const std::string& why) {
+    throw TxUncertain(
+        "transaction " + to_hex(tx.hash.view()) + " with nonce " + std::to_string(tx.nonce) + ": " + why +
+        "; look at the account's history before you send it again"
+    );
+}
+
+bool is_nonce_code(std::uint8_t code) {
+    return code == static_cast<std::uint8_t>(contracts::TxError::kNonceTooLow) ||
+           code == static_cast<std::uint8_t>(contracts::TxError::kNonceTooHigh);
+}
+
+/// What the node says about the transaction's end; nullopt while it has none.
+std::optional<TxResult> result_of(const SignedTx& tx, const json& said) {
+    if (text_member("tx_get", said, "status") == "pending") {
+        return std::nullopt;
+    }
+    TxResult result;
+    result.hash = tx.hash;
+    result.height = Height{number_member("tx_get", said, "height")};
+    result.code = static_cast<std::uint8_t>(number_member("tx_get", said, "code"));
+    if (is_nonce_code(result.code)) {
+        // A block may hold a transaction twice: the second time it has this error, and the first time it was executed.
+        fail_uncertain(tx, "it had no effect in block " + std::to_string(result.height.value) +
+                               ", and may have had one in another");
+    }
+    if (result.code != 0) {
+        result.error = text_member("tx_get", said, "error");
+    }
+    return result;
+}
+
+}  // namespace
+
+namespace {
+
+SignedTx sign_with(const crypto::SecretKey& key, contracts::TxBody body) {
+    SignedTx out{.sender = body.sender, .nonce = body.nonce, .fee = body.fee, .bytes = {}, .hash = {}};
+    std::array<std::uint8_t, 32> aux{};  // BIP-340: against faults and side channels
+    crypto::fill_random(aux);
+    const Signature signature = key.sign(contracts::signing_hash(body).view(), aux);
+    out.bytes = codec::encode(contracts::Tx{std::move(body), signature});
+    out.hash = contracts::tx_hash(out.bytes);
+    return out;
+}
+
+}  // namespace
+
+contracts::TxBody RpcClient::make_body(
+    const AccountId& sender, const contracts::Action& action, const SigningBase& base, Amount fee_max
+) {
+    const json account = call("account_get", {{"account", to_hex(sender.view())}});
+    const std::uint64_t nonce = std::max(base.nonce, number_member("account_get", account, "next_nonce"));
+    contracts::TxBody body{base.chain_id, sender, nonce, Amount{}, action};
+    body.fee = choose_fee(body, base);
+    if (body.fee > fee_max) {
+        throw FeeTooHigh("the fee is " + std::to_string(body.fee.grains) + " grains, and at most " +
+                         std::to_string(fee_max.grains) + " are allowed");
+    }
+    return body;
+}
+
+SignedTx RpcClient::sign(
+    const crypto::SecretKey& key, const contracts::Action& action, const SigningBase& base, Amount fee_max
+) {
+    return sign_with(key, make_body(key.account(), action, base, fee_max));
+}
+
+void RpcClient::submit(const SignedTx& tx) {
     try {
-        client.call("tx_submit", {{"tx", to_hex(bytes)}});
+        call("tx_submit", {{"tx", to_hex(tx.bytes)}});
     } catch (const RpcError& error) {
+        // The node has seen the signature: that it refuses it now does not say that it is executed nowhere.
         if (is_nonce_error(error)) {
-            return std::nullopt;
+            fail_uncertain(tx, "the node refused it, since another transaction of the account has its nonce");
         }
         if (!is_already_known(error)) {
             throw;
         }
     }
-    return Sending{contracts::tx_hash(bytes), nonce};
 }
 
-/// The transaction's end; nullopt when it was pushed out by another one with the same nonce.
-std::optional<TxResult> await(
-    RpcClient& client, const crypto::SecretKey& key, const Sending& sending, Clock::time_point deadline
-) {
-    Height height = client.height();
+TxResult RpcClient::await(const SignedTx& tx, milliseconds timeout) {
+    return follow({tx}, timeout, [] { return std::optional<SignedTx>(); });
+}
+
+TxResult RpcClient::follow(std::vector<SignedTx> bids, milliseconds timeout, const Raise& raise) {
+    const Clock::time_point deadline = Clock::now() + timeout;
+    Height at = height();
+    Height bid_at = at;
     int missing = 0;
+    bool is_nonce_used = false;
     for (;;) {
-        const auto tx = unless_missing([&] { return client.call("tx_get", {{"hash", to_hex(sending.hash.view())}}); });
-        if (tx && text_member("tx_get", *tx, "status") != "pending") {
-            TxResult result;
-            result.hash = sending.hash;
-            result.height = Height{number_member("tx_get", *tx, "height")};
-            result.code = static_cast<std::uint8_t>(number_member("tx_get", *tx, "code"));
-            if (result.code != 0) {
-                result.error = text_member("tx_get", *tx, "error");
+        bool is_known = false;
+        for (const SignedTx& tx : bids) {
+            const auto said = unless_missing([&] { return call("tx_get", {{"hash", to_hex(tx.hash.view())}}); });
+            is_known = is_known || said.has_value();
+            if (auto result = said ? result_of(tx, *said) : std::nullopt) {
+                return *std::move(result);
             }
-            return result;
         }
+        if (is_known && at > bid_at) {  // a block has left it out
+            bid_at = at;
+            if (auto higher = raise()) {
+                bids.push_back(*std::move(higher));
+                show(bids.back());
+            }
+        }
+        const SignedTx& last = bids.back();
         // Between mempool and index there is a moment of nowhere; two blocks of it mean that it is gone.
-        missing = tx ? 0 : missing + 1;
+        missing = is_known ? 0 : missing + 1;
+        if (is_nonce_used && !is_known) {
+            fail_uncertain(last, "the node has no record of it, and its nonce is used");
+        }
         if (missing > 2) {
-            const json account = client.call("account_get", {{"account", to_hex(key.account().view())}});
-            if (number_member("account_get", account, "nonce") > sending.nonce) {
-                return std::nullopt;
+            const json account = call("account_get", {{"account", to_hex(last.sender.view())}});
+            is_nonce_used = number_member("account_get", account, "nonce") > last.nonce;
+            if (is_nonce_used) {
+                continue;  // a block may have taken it since we asked: its record is there with the nonce
+            }
+            try {
+                submit(last);
+            } catch (const RpcError&) {  // what it says now changes nothing: the bytes may be with others
             }
         }
         const auto left = std::chrono::duration_cast<milliseconds>(deadline - Clock::now());
         if (left.count() <= 0) {
-            throw NetTimeout("transaction " + to_hex(sending.hash.view()) + " was submitted and is not in a block yet");
+            fail_uncertain(last, "it was submitted and is not in a block yet");
         }
-        height = client.wait_for_block(height, std::min(left, tx ? kPollMax : kMissingPoll));
+        at = wait_for_block(at, std::min(left, is_known ? kPollMax : kMissingPoll));
     }
 }
 
-}  // namespace
+void RpcClient::show(const SignedTx& tx) {
+    try {
+        submit(tx);
+    } catch (const RpcError&) {
+    } catch (const TxUncertain&) {
+    }
+}
+
+TxResult RpcClient::send(
+    const crypto::SecretKey& key, const contracts::Action& action, const SigningBase& base, Amount fee_max,
+    milliseconds timeout
+) {
+    std::unique_lock lock(nonce_mutex());
+    contracts::TxBody body = make_body(key.account(), action, base, fee_max);
+    const SignedTx tx = sign_with(key, body);
+    submit(tx);
+    lock.unlock();
+    return follow({tx}, timeout, [&]() -> std::optional<SignedTx> {
+        if (body.fee.grains > fee_max.grains / 2) {
+            return std::nullopt;
+        }
+        body.fee.grains *= 2;
+        return sign_with(key, body);
+    });
+}
 
 TxResult RpcClient::send(const crypto::SecretKey& key, const contracts::Action& action, milliseconds timeout) {
-    const Clock::time_point deadline = Clock::now() + timeout;
-    for (int attempt = 0; attempt < kNonceAttempts; ++attempt) {
-        if (const auto sending = submit(*this, key, action)) {
-            const auto result = await(*this, key, *sending, deadline);
-            const bool lost_race =
-                !result || result->code == static_cast<std::uint8_t>(contracts::TxError::kNonceTooLow);
-            if (!lost_race) {
-                return *result;
-            }
-        }
-        if (Clock::now() >= deadline) {
-            break;
-        }
-        std::this_thread::sleep_for(milliseconds(20) * (attempt + 1));
-    }
-    throw NetTimeout("the account's nonce was taken by others each time the transaction was submitted");
+    return send(key, action, {.chain_id = chain_id(), .params = params(), .base_fee = base_fee(), .nonce = 0}, kFeeMax, timeout);
 }
 
 }  // namespace assay::net

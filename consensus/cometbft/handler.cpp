@@ -130,7 +130,7 @@ void describe(const contracts::ValidatorUpdate& update, abci::ValidatorUpdate& o
 }  // namespace
 
 Handler::Handler(consensus::StateMachine& state, HandlerOptions options)
-    : state_(state), options_(std::move(options)) {}
+    : state_(state), options_(std::move(options)), mempool_(state, options_.mempool) {}
 
 abci::Response Handler::handle(const abci::Request& request) {
     abci::Response response;
@@ -175,26 +175,6 @@ abci::Response Handler::handle(const abci::Request& request) {
     throw ProtocolError("the engine sent a request that ABCI 2.0 does not have; CometBFT v0.38 is what is supported");
 }
 
-Handler::Waiting Handler::waiting() const {
-    const std::lock_guard lock(mempool_mutex_);
-    Waiting out{.txs = sizes_.size(), .bytes = 0};
-    for (const auto& [tx, size] : sizes_) {
-        out.bytes += size;
-    }
-    return out;
-}
-
-bool Handler::is_waiting(const Hash256& tx) const {
-    const std::lock_guard lock(mempool_mutex_);
-    return sizes_.contains(tx);
-}
-
-std::optional<std::uint64_t> Handler::next_nonce(const AccountId& sender) const {
-    const std::lock_guard lock(mempool_mutex_);
-    const auto found = nonces_.find(sender);
-    return found == nonces_.end() ? std::nullopt : std::optional(found->second);
-}
-
 void Handler::init_chain(const abci::Request& request, abci::Response& response) {
     // CMT-2
     const abci::RequestInitChain& in = request.init_chain();
@@ -220,29 +200,29 @@ void Handler::init_chain(const abci::Request& request, abci::Response& response)
 void Handler::check_tx(const abci::Request& request, abci::Response& response) {
     // CMT-4
     const abci::RequestCheckTx& in = request.check_tx();
-    const bool again = in.type() == abci::RECHECK;
-    const ByteView tx = view_of(in.tx());
-    consensus::CheckResult checked =
-        state_.check(tx, contracts::tx_hash(tx), again ? consensus::CheckKind::kRecheck : consensus::CheckKind::kNew);
-    if (checked.code == 0) {
-        const std::lock_guard lock(mempool_mutex_);
-        // Transactions of a sender stand in the mempool without gaps, so that each can be executed where it stands.
-        const auto found = nonces_.find(checked.sender);
-        const std::uint64_t expected = found == nonces_.end() ? checked.state_nonce : found->second;
-        if (checked.nonce == expected) {
-            nonces_[checked.sender] = expected + 1;
-            sizes_[contracts::tx_hash(view_of(in.tx()))] = in.tx().size();
-        } else {
-            using contracts::TxError;
-            const TxError error = checked.nonce < expected ? TxError::kNonceTooLow : TxError::kNonceTooHigh;
-            checked.code = static_cast<std::uint8_t>(error);
-        }
-    }
     abci::ResponseCheckTx& out = *response.mutable_check_tx();
-    out.set_code(checked.code);
-    out.set_log(name_of(checked.code));
-    out.set_codespace(checked.code == 0 ? "" : kCodespace);
-    out.set_gas_wanted(to_gas(checked.gas));
+    const auto refuse = [&out](std::uint32_t code, const char* why) {
+        out.set_code(code);
+        out.set_codespace(kCodespace);
+        out.set_log(why);
+    };
+    if (in.type() == abci::RECHECK) {
+        if (!mempool_.contains(contracts::tx_hash(view_of(in.tx())))) {
+            refuse(kDropped, "no longer in the mempool");
+        }
+        return;
+    }
+    const auto admitted = mempool_.add(to_bytes(in.tx()));
+    if (admitted) {
+        out.set_gas_wanted(to_gas(admitted->gas));
+        return;
+    }
+    switch (admitted.error().reason) {
+        case consensus::RefusalReason::kRejected: refuse(admitted.error().code, name_of(admitted.error().code)); return;
+        case consensus::RefusalReason::kAlreadyKnown: return;  // the engine forgot what waits here
+        case consensus::RefusalReason::kFull:
+        case consensus::RefusalReason::kStopping: refuse(kMempoolFull, "the mempool is full"); return;
+    }
 }
 
 void Handler::query(const abci::Request& request, abci::Response& response) const {
@@ -287,20 +267,22 @@ void Handler::query(const abci::Request& request, abci::Response& response) cons
 
 void Handler::prepare_proposal(const abci::Request& request, abci::Response& response) const {
     // CMT-5
-    const abci::RequestPrepareProposal& in = request.prepare_proposal();
-    std::vector<Bytes> candidates;
+    const auto bytes_max = request.prepare_proposal().max_tx_bytes();
+    const std::uint64_t most = bytes_max < 0 ? ~std::uint64_t{0} : static_cast<std::uint64_t>(bytes_max);
+    std::vector<Bytes> candidates = mempool_.candidates(most);
     std::uint64_t total = 0;
-    for (const std::string& tx : in.txs()) {
-        total += size_in_block(tx.size());
-        if (in.max_tx_bytes() >= 0 && total > static_cast<std::uint64_t>(in.max_tx_bytes())) {
+    std::size_t fitting = 0;
+    for (; fitting < candidates.size(); ++fitting) {
+        total += size_in_block(candidates[fitting].size());
+        if (total > most) {
             break;
         }
-        candidates.push_back(to_bytes(tx));
     }
-    for (const Bytes& tx : state_.prepare(std::move(candidates), total)) {
-        response.mutable_prepare_proposal()->add_txs(to_string(tx));
+    candidates.resize(fitting);
+    abci::ResponsePrepareProposal& out = *response.mutable_prepare_proposal();
+    for (const Bytes& tx : state_.prepare(std::move(candidates), most)) {
+        out.add_txs(to_string(tx));
     }
-    response.mutable_prepare_proposal();
 }
 
 void Handler::process_proposal(const abci::Request& request, abci::Response& response) const {
@@ -343,11 +325,7 @@ void Handler::commit(abci::Response& response) {
         throw ProtocolError("the engine commits without a finalized block");
     }
     state_.commit();
-    {
-        const std::lock_guard lock(mempool_mutex_);
-        nonces_.clear();
-        sizes_.clear();
-    }
+    mempool_.update(finalized_->request.txs);
     if (options_.on_commit) {
         options_.on_commit(finalized_->request, finalized_->result);
     }

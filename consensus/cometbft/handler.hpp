@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <mutex>
 #include <optional>
 #include <stdexcept>
@@ -11,6 +10,7 @@
 
 #include <core/base/bytes.hpp>
 #include <core/base/integers.hpp>
+#include <consensus/mempool.hpp>
 #include <consensus/state_machine.hpp>
 #include <consensus/state_sync.hpp>
 
@@ -30,6 +30,10 @@ class ProtocolError : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+/// CheckTx's codes for what is no TxError: the mempool is full; what is asked about again is no longer in it.
+inline constexpr std::uint32_t kMempoolFull = 1'000;
+inline constexpr std::uint32_t kDropped = 1'001;
+
 /// The application's own version; part of the headers' version and of no rule.
 inline constexpr std::uint64_t kAppVersion = 1;
 
@@ -42,6 +46,7 @@ struct HandlerOptions {
     consensus::StateSync* state_sync = nullptr;
     /// Called when a proposal is refused, likewise.
     std::function<void(const consensus::FinalizeRequest&, consensus::ProposalError)> on_refusal{};
+    consensus::MempoolLimits mempool{};
 };
 
 /// Answers requests. Thread-safe: what the consensus connection asks runs one at a time, check and query run beside it
@@ -54,15 +59,8 @@ class Handler {
     /// One answer to one request. Throws ProtocolError, and what the state machine throws when storage fails.
     abci::Response handle(const abci::Request& request);
 
-    /// What this node's mempool has taken since the last block, as far as CheckTx has said so.
-    struct Waiting {
-        std::uint64_t txs = 0;
-        std::uint64_t bytes = 0;
-    };
-    Waiting waiting() const;
-    bool is_waiting(const Hash256& tx) const;
-    /// The nonce that follows what waits of `sender`, or nullopt when nothing does.
-    std::optional<std::uint64_t> next_nonce(const AccountId& sender) const;
+    /// What waits for a block (CMT-4). The engine's own mempool only passes it on to other nodes.
+    const consensus::Mempool& mempool() const { return mempool_; }
 
   private:
     void init_chain(const abci::Request& request, abci::Response& response);
@@ -86,10 +84,7 @@ class Handler {
     };
     std::optional<Finalized> finalized_;
 
-    /// What the mempool took since the last commit; the engine checks what is left in it again after each.
-    mutable std::mutex mempool_mutex_;
-    std::map<AccountId, std::uint64_t> nonces_;   ///< by sender, the next
-    std::map<Hash256, std::uint64_t> sizes_;      ///< by transaction, its bytes
+    consensus::Mempool mempool_;
 };
 
 }  // namespace assay::cometbft

@@ -154,6 +154,9 @@ void write_genesis(
     genesis["consensus_params"]["block"]["max_bytes"] = std::to_string(params.block_size_max);
     genesis["consensus_params"]["block"]["max_gas"] = std::to_string(params.block_gas_max);
     genesis["consensus_params"]["evidence"]["max_age_num_blocks"] = std::to_string(params.unbonding_blocks);
+    // VAL-9: in nanoseconds; evidence is too old when it is so by blocks and by time.
+    genesis["consensus_params"]["evidence"]["max_age_duration"] =
+        std::to_string(params.validator_unbonding_ms) + "000000";
     genesis["validators"] = ordered_json::array();
     for (const Validator& validator : validators) {
         genesis["validators"].push_back(
@@ -170,13 +173,7 @@ void write_genesis(
     }
 }
 
-struct Supervisor::Impl {
-    std::filesystem::path log;
-    std::unique_ptr<system::Process> process;
-};
-
-Supervisor::Supervisor(const EngineSettings& settings, const std::filesystem::path& log)
-    : impl_(std::make_unique<Impl>()) {
+std::vector<std::string> make_command(const EngineSettings& settings) {
     std::string peers;
     for (const std::string& peer : settings.peers) {
         peers += (peers.empty() ? "" : ",") + peer;
@@ -187,13 +184,16 @@ Supervisor::Supervisor(const EngineSettings& settings, const std::filesystem::pa
         "/usr/bin/env",
         "CMT_CONSENSUS_TIMEOUT_COMMIT=" + interval,
         "CMT_MEMPOOL_RECHECK=true",
-        "CMT_P2P_ALLOW_DUPLICATE_IP=true",
-        "CMT_P2P_ADDR_BOOK_STRICT=false",
+        std::string("CMT_P2P_ALLOW_DUPLICATE_IP=") + (settings.test_network ? "true" : "false"),
+        std::string("CMT_P2P_ADDR_BOOK_STRICT=") + (settings.test_network ? "false" : "true"),
+        "CMT_MEMPOOL_SIZE=" + std::to_string(settings.mempool_txs),
+        "CMT_MEMPOOL_MAX_TXS_BYTES=" + std::to_string(settings.mempool_bytes),
         "CMT_TX_INDEX_INDEXER=null"};
     if (const auto& sync = settings.state_sync) {
         command.insert(command.end(), {"CMT_STATESYNC_ENABLE=true", "CMT_STATESYNC_RPC_SERVERS=" + sync->rpc_servers,
                                        "CMT_STATESYNC_TRUST_HEIGHT=" + std::to_string(sync->trust_height),
-                                       "CMT_STATESYNC_TRUST_HASH=" + sync->trust_hash});
+                                       "CMT_STATESYNC_TRUST_HASH=" + sync->trust_hash,
+                                       "CMT_STATESYNC_TRUST_PERIOD=" + std::to_string(sync->trust_period_ms) + "ms"});
     }
     const std::vector<std::string> start{
         settings.program.string(),
@@ -205,6 +205,16 @@ Supervisor::Supervisor(const EngineSettings& settings, const std::filesystem::pa
         "--p2p.persistent_peers=" + peers,
         std::string("--consensus.create_empty_blocks=") + (settings.create_empty_blocks ? "true" : "false")};
     command.insert(command.end(), start.begin(), start.end());
+    return command;
+}
+
+struct Supervisor::Impl {
+    std::filesystem::path log;
+    std::unique_ptr<system::Process> process;
+};
+
+Supervisor::Supervisor(const EngineSettings& settings, const std::filesystem::path& log)
+    : impl_(std::make_unique<Impl>()) {
     impl_->log = log;
     std::ofstream out(log, std::ios::app);
     if (!out) {
@@ -213,7 +223,7 @@ Supervisor::Supervisor(const EngineSettings& settings, const std::filesystem::pa
     auto file = std::make_shared<std::ofstream>(std::move(out));
     try {
         impl_->process = std::make_unique<system::Process>(
-            "cometbft", command, log, [file](const std::string& line) { *file << line << std::endl; });
+            "cometbft", make_command(settings), log, [file](const std::string& line) { *file << line << std::endl; });
     } catch (const std::runtime_error& error) {
         throw EngineError(error.what());
     }

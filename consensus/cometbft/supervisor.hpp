@@ -56,6 +56,7 @@ struct StateSyncSettings {
     std::string rpc_servers;  ///< of two nodes or more, separated by commas
     std::uint64_t trust_height = 0;
     std::string trust_hash;   ///< of the block of that height, 64 hex digits
+    std::uint64_t trust_period_ms = 0;  ///< how old that block may be (LGT-5)
 };
 
 struct EngineSettings {
@@ -65,10 +66,17 @@ struct EngineSettings {
     std::string rpc_address = "tcp://127.0.0.1:26657";
     std::string p2p_address = "tcp://127.0.0.1:26656";
     std::vector<std::string> peers;       ///< ID@HOST:PORT
+    bool test_network = false;            ///< peers may share an address, and have private ones
     std::uint32_t block_interval_ms = 1'000;
     bool create_empty_blocks = true;
+    /// Limits of the engine's mempool; it checks them before CheckTx, so the application's have to be less (CMT-4).
+    std::uint64_t mempool_txs = 20'000;
+    std::uint64_t mempool_bytes = 128U << 20U;
     std::optional<StateSyncSettings> state_sync{};
 };
+
+/// What `start` runs: the program with its environment before it and its flags behind it.
+std::vector<std::string> make_command(const EngineSettings& settings);
 
 /// A running engine. Ends it when destroyed.
 class Supervisor {

@@ -16,6 +16,7 @@
 #include <core/base/assert.hpp>
 #include <core/codec/borsh.hpp>
 #include <core/crypto/hash.hpp>
+#include <core/crypto/keys.hpp>
 
 namespace assay::solo {
 namespace {
@@ -25,6 +26,11 @@ constexpr std::string_view kRecordMagic = "\xA5\x42\x4C\x4B";  // A5 "BLK"
 constexpr std::size_t kCheckBytes = 8;
 constexpr std::size_t kHeaderBytes = 4 + 4 + kCheckBytes;
 constexpr std::uint32_t kPayloadMax = 64U << 20U;
+// What a record begins with after its own header: the block's header, without the chain id, and the signature.
+constexpr std::size_t kChainIdMax = 48;
+constexpr std::size_t kFixedHeaderBytes = 8 + 8 + 4 * 32;
+constexpr std::size_t kSignatureBytes = 64;
+constexpr std::size_t kSignedHeaderMax = kHeaderBytes + 4 + kChainIdMax + kFixedHeaderBytes + kSignatureBytes;
 
 [[noreturn]] void fail(const std::filesystem::path& file, const std::string& what) {
     throw BlockLogError("block log " + file.string() + ": " + what);
@@ -103,10 +109,11 @@ struct Framed {
     std::uint64_t size_bytes = 0;  ///< header included
 };
 
-/// The record at `offset` if there is a whole, undamaged one.
-std::optional<Framed> read_record(int fd, std::uint64_t offset, const std::filesystem::path& file) {
+/// The record at `offset` if there is a whole, undamaged one before `end`, where the file ends: nothing is allocated for a
+/// length that the file cannot hold.
+std::optional<Framed> read_record(int fd, std::uint64_t offset, std::uint64_t end, const std::filesystem::path& file) {
     std::array<std::uint8_t, kHeaderBytes> header{};
-    if (read_at(fd, header, offset, file) != header.size()) {
+    if (end - offset < header.size() || read_at(fd, header, offset, file) != header.size()) {
         return std::nullopt;
     }
     const ByteView view = header;
@@ -114,7 +121,7 @@ std::optional<Framed> read_record(int fd, std::uint64_t offset, const std::files
         return std::nullopt;
     }
     const auto length = codec::decode<std::uint32_t>(view.subspan(4, 4));
-    if (!length || *length > kPayloadMax) {
+    if (!length || *length > kPayloadMax || *length > end - offset - kHeaderBytes) {
         return std::nullopt;
     }
     Bytes payload(*length);
@@ -129,30 +136,59 @@ std::optional<Framed> read_record(int fd, std::uint64_t offset, const std::files
     return Framed{.record = *std::move(record), .size_bytes = kHeaderBytes + payload.size()};
 }
 
-/// Whether a later block of the same proposer lies whole behind `offset`: then what is at `offset` was once written
-/// whole too and has been damaged since. Bytes of a transaction that look like a record are not signed by the proposer.
+/// The header of the block whose record `bytes` begin with, if its proposer signed it. Looks at no more than a header.
+std::optional<BlockHeader> signed_header(ByteView bytes, const BlockHeader& last_good, std::uint64_t& signatures) {
+    if (bytes.size() < kHeaderBytes + 4) {
+        return std::nullopt;
+    }
+    const auto id_size = codec::decode<std::uint32_t>(bytes.subspan(kHeaderBytes, 4));
+    if (!id_size || *id_size > kChainIdMax) {
+        return std::nullopt;
+    }
+    const std::size_t header_size = 4 + *id_size + kFixedHeaderBytes;
+    if (bytes.size() < kHeaderBytes + header_size + kSignatureBytes) {
+        return std::nullopt;
+    }
+    auto header = codec::decode<BlockHeader>(bytes.subspan(kHeaderBytes, header_size));
+    const bool may_follow =
+        header && header->height > last_good.height &&
+        (last_good.height.value == 0 || (header->proposer == last_good.proposer && header->chain_id == last_good.chain_id));
+    if (!may_follow) {
+        return std::nullopt;
+    }
+    Signature signature;
+    std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(kHeaderBytes + header_size), kSignatureBytes, signature.data.begin());
+    ++signatures;
+    if (!crypto::verify_signature(header->proposer, block_hash(*header).view(), signature)) {
+        return std::nullopt;
+    }
+    return *std::move(header);
+}
+
+/// Whether a later block of the same proposer lies behind `offset`: then what is at `offset` was once written whole and has
+/// been damaged since. Its signed header tells: the proposer did not sign bytes of a transaction that look like a record.
+/// Every byte is read once, and a signature verified at most once for as many bytes as a header and its signature have.
 bool has_later_record(
-    int fd, std::uint64_t offset, std::uint64_t end, const BlockHeader& last_good, const std::filesystem::path& file
+    int fd, std::uint64_t offset, std::uint64_t end, const BlockHeader& last_good, const std::filesystem::path& file,
+    ScanCost& cost
 ) {
     constexpr std::size_t kWindow = 1U << 20U;
+    const ByteView magic = as_bytes(kRecordMagic);
     Bytes window;
     for (std::uint64_t base = offset + 1; base < end; base += kWindow) {
-        window.resize(std::min<std::uint64_t>(kWindow + kRecordMagic.size() - 1, end - base));
+        window.resize(std::min<std::uint64_t>(kWindow + kSignedHeaderMax, end - base));
         window.resize(read_at(fd, window, base, file));
-        auto at = window.begin();
-        for (;;) {
-            const ByteView magic = as_bytes(kRecordMagic);
+        cost.bytes_read += window.size();
+        const auto stop = window.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(window.size(), kWindow));
+        for (auto at = window.begin();; ++at) {
             at = std::search(at, window.end(), magic.begin(), magic.end());
-            if (at == window.end()) {
+            if (at >= stop) {
                 break;
             }
-            const auto found = read_record(fd, base + static_cast<std::uint64_t>(at - window.begin()), file);
-            if (found && found->record.block.header.height > last_good.height &&
-                (last_good.height.value == 0 || found->record.block.header.proposer == last_good.proposer) &&
-                is_authentic(found->record.block)) {
+            const ByteView rest = ByteView(window).subspan(static_cast<std::size_t>(at - window.begin()));
+            if (signed_header(rest, last_good, cost.signatures_verified)) {
                 return true;
             }
-            ++at;
         }
     }
     return false;
@@ -204,9 +240,9 @@ void BlockLog::scan() {
     end_ = kLogMagic.size();
     BlockHeader last_good;
     while (end_ < size) {
-        const auto framed = read_record(fd_, end_, file_);
+        const auto framed = read_record(fd_, end_, size, file_);
         if (!framed) {
-            if (has_later_record(fd_, end_, size, last_good, file_)) {
+            if (has_later_record(fd_, end_, size, last_good, file_, scan_cost_)) {
                 fail(
                     file_,
                     "the record of height " + std::to_string(last_good.height.value + 1) + " at offset " +
@@ -276,14 +312,16 @@ void BlockLog::append(const LogRecord& record) {
 
 std::optional<LogRecord> BlockLog::read(Height height) const {
     std::uint64_t offset = 0;
+    std::uint64_t end = 0;
     {
         const std::shared_lock lock(mutex_);
         if (height.value == 0 || height.value > offsets_.size()) {
             return std::nullopt;
         }
         offset = offsets_[height.value - 1];
+        end = end_;
     }
-    auto framed = read_record(fd_, offset, file_);
+    auto framed = read_record(fd_, offset, end, file_);
     if (!framed) {
         fail(
             file_,
@@ -292,6 +330,29 @@ std::optional<LogRecord> BlockLog::read(Height height) const {
         );
     }
     return std::move(framed->record);
+}
+
+std::optional<Bytes> BlockLog::read_part(Height height, std::uint64_t before_end, std::uint64_t size) const {
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+    {
+        const std::shared_lock lock(mutex_);
+        if (height.value == 0 || height.value > offsets_.size()) {
+            return std::nullopt;
+        }
+        begin = offsets_[height.value - 1] + kHeaderBytes;
+        end = height.value < offsets_.size() ? offsets_[height.value] : end_;
+    }
+    // LogRecord ends with the transactions and the app hash.
+    end -= Hash256::kSizeBytes;
+    if (size > before_end || before_end > end - begin) {
+        return std::nullopt;
+    }
+    Bytes out(size);
+    if (read_at(fd_, out, end - before_end, file_) != size) {
+        return std::nullopt;
+    }
+    return out;
 }
 
 }  // namespace assay::solo

@@ -34,6 +34,12 @@ struct TornTail {
     std::uint64_t size_bytes = 0;
 };
 
+/// What looking for records behind a damaged one took: tests hold it against the size of the file.
+struct ScanCost {
+    std::uint64_t bytes_read = 0;
+    std::uint64_t signatures_verified = 0;
+};
+
 /// The chain itself: an append-only file of blocks, each on the disk before anybody hears of it. Everything else the
 /// node stores can be computed from it.
 ///
@@ -54,11 +60,15 @@ class BlockLog {
     /// Height of the last block; 0 when there is none.
     Height height() const;
     const std::optional<TornTail>& torn_tail() const { return torn_tail_; }
+    const ScanCost& scan_cost() const { return scan_cost_; }
     /// Returns when the record is on the disk. The block's height must be height() + 1. After a failure every further
     /// append throws too.
     void append(const LogRecord& record);
     /// nullopt beyond the last height. Throws BlockLogError when the record is damaged.
     std::optional<LogRecord> read(Height height) const;
+    /// `size` bytes of a block's transactions, from `before_end` bytes before the end of their Borsh list on. Nothing else
+    /// is read, so it is the caller who checks them. nullopt where the record has no such bytes.
+    std::optional<Bytes> read_part(Height height, std::uint64_t before_end, std::uint64_t size) const;
 
   private:
     void create();
@@ -70,6 +80,7 @@ class BlockLog {
     int fd_ = -1;
     bool failed_ = false;
     std::optional<TornTail> torn_tail_;
+    ScanCost scan_cost_;
     mutable std::shared_mutex mutex_;
     std::vector<std::uint64_t> offsets_;  ///< of record i + 1
     std::uint64_t end_ = 0;

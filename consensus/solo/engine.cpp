@@ -90,7 +90,7 @@ std::uint64_t replay(
             throw HandshakeError(at_height(height) + " of the log " + fault);
         }
         const auto request = to_request(record->block);
-        if (const auto fits = state.process(request); !fits) {  // BLK-17
+        if (const auto fits = state.process(request); !fits) {  // BLK-17, FEE-4
             throw HandshakeError(at_height(height) + " of the log is not valid: " + consensus::to_string(fits.error()));
         }
         const auto result = state.finalize(request);
@@ -223,14 +223,15 @@ void SoloEngine::stop() {
     }
 }
 
-Result<Hash256, Refusal> SoloEngine::submit(Bytes tx) {
+Result<Hash256, consensus::Refusal> SoloEngine::submit(Bytes tx) {
     {
         const std::lock_guard lock(mutex_);
         if (stopping_) {
-            return Unexpected{Refusal{.reason = RefusalReason::kStopping, .code = 0}};
+            return Unexpected{consensus::Refusal{.reason = consensus::RefusalReason::kStopping, .code = 0}};
         }
     }
-    return mempool_.add(std::move(tx));
+    TRY_ASSIGN(const consensus::Admitted admitted, mempool_.add(std::move(tx)));
+    return admitted.hash;
 }
 
 Height SoloEngine::wait_for_block(Height after, std::chrono::milliseconds timeout) {

@@ -17,9 +17,9 @@
 #include <core/base/integers.hpp>
 #include <core/base/result.hpp>
 #include <core/crypto/keys.hpp>
+#include <consensus/mempool.hpp>
 #include <consensus/solo/block.hpp>
 #include <consensus/solo/block_log.hpp>
-#include <consensus/solo/mempool.hpp>
 #include <consensus/state_machine.hpp>
 
 namespace assay::solo {
@@ -44,7 +44,7 @@ struct EngineOptions {
     std::chrono::milliseconds block_interval{1'000};
     bool create_empty_blocks = true;
     std::uint64_t block_bytes_max = 4U << 20U;
-    MempoolLimits mempool;
+    consensus::MempoolLimits mempool;
     std::function<std::uint64_t()> now_ms;  ///< Unix time
     std::function<std::array<std::uint8_t, 32>()> signing_randomness;
     std::function<void(BlockStage)> after_stage;  ///< may throw; empty outside tests
@@ -98,11 +98,11 @@ class SoloEngine {
     /// Makes one block now. For tests and tools; not while started.
     void make_block();
 
-    Result<Hash256, Refusal> submit(Bytes tx);
+    Result<Hash256, consensus::Refusal> submit(Bytes tx);
     /// Returns the last height as soon as it is later than `after`, at `timeout`, or at a stop.
     Height wait_for_block(Height after, std::chrono::milliseconds timeout);
     Tip tip() const;
-    const Mempool& mempool() const { return mempool_; }
+    const consensus::Mempool& mempool() const { return mempool_; }
 
   private:
     void run();
@@ -113,7 +113,7 @@ class SoloEngine {
     const EngineOptions options_;
     const AccountId proposer_;
     std::uint64_t replayed_ = 0;
-    Mempool mempool_;
+    consensus::Mempool mempool_;
     mutable std::mutex mutex_;
     std::condition_variable changed_;
     Tip tip_;

@@ -182,8 +182,7 @@ trace::Claim make_claim(const StateView& view, const Task& task, std::uint32_t s
 void enter_dispute(Context& context, Task& task, Dispute dispute, Height deadline) {
     dispute.task = task.id;
     dispute.challenger = context.actor;
-    dispute.challenger_bond = challenger_bond(context.params, task_value(task.spec));
-    lock_stake(context, dispute.challenger_role, context.actor, dispute.challenger_bond);
+    take_bond(context, task, dispute);
     dispute.position = trace::start_position(dispute.claim);
     dispute.opened_at = context.height();
     dispute.last_move_at = context.height();
@@ -236,7 +235,11 @@ Result<void, TxError> check_stateful(
     if (find_dispute(view, dispute_id(task.id, action.segment, sender))) {
         return Unexpected{TxError::kAlreadyDisputed};  // DSP-38
     }
-    return check_free_stake(view, action.role, sender, challenger_bond(params, task_value(task.spec)));
+    Dispute opened;
+    opened.segment = action.segment;
+    opened.challenger = sender;
+    opened.challenger_role = action.role;
+    return check_bond(view, params, task, opened);
 }
 
 Result<void, TxError> execute(Context& context, const OpenDispute& action) noexcept {

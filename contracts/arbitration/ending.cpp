@@ -3,6 +3,8 @@
 
 #include <contracts/arbitration/arbitration.hpp>
 #include <contracts/chain/slots.hpp>
+#include <contracts/ledger/ledger.hpp>
+#include <contracts/params/by_value.hpp>
 #include <contracts/profiling/profiling.hpp>
 #include <contracts/settlement/settlement.hpp>
 #include <contracts/stake/staking.hpp>
@@ -63,8 +65,7 @@ void refute_profile(Context& context, Task& task, Dispute won, Reason reason) {
 
 void set_dispute_deadline(Context& context, Dispute& dispute, Height deadline) {
     const Due due{DueKind::kDispute, retag<Hash256>(dispute.id)};
-    move_deadline(context.state, due, dispute.deadline, deadline);
-    dispute.deadline = deadline;
+    set_deadline(context.state, due, dispute.deadline, deadline);
 }
 
 void refute_verdict(Context& context, Task& task, Assignment& assignment, Refutation refutation) {
@@ -139,13 +140,18 @@ void uphold_claim(Context& context, Task& task, Dispute dispute, Reason reason) 
     close_dispute(context, dispute, DisputeState::kUpheld, reason);
     forget_dispute(context, task, dispute.id);
     record(context, task, history::DisputeEnded{dispute.id, false, reason});
-    const Penalty penalty{
+    Penalty penalty{
         .role = dispute.challenger_role,
         .from = dispute.challenger,
         .amount = dispute.challenger_bond,
         .reason = reason,
         .winner = dispute.responder};
     dispute.challenger_bond = {};
+    if (answers_on_task(task, dispute)) {
+        // DSP-46: it was covered when each of the disputes was opened.
+        penalty.amount = challenger_bond(context.params, task_value(task.spec));
+        task.solver_bond = subtract(task.solver_bond, penalty.amount);
+    }
     note_outcome(dispute, slash(context, task, penalty));
     set_dispute(context.state, dispute);
     resume_deadline(context, task, false);

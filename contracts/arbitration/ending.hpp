@@ -3,15 +3,25 @@
 
 #include <optional>
 
+#include <core/base/result.hpp>
 #include <contracts/arbitration/dispute.hpp>
 #include <contracts/chain/context.hpp>
+#include <contracts/chain/tx_error.hpp>
 
 /// How disputes begin and end, for arbitration and verification. Each function that ends one stores it and the task.
 namespace assay::contracts {
 
 void set_dispute_deadline(Context& context, Dispute& dispute, Height deadline);
 
-/// Stores a dispute whose names, role and claim are set; locks the actor's bond. The caller stores the task.
+/// DSP-46: whether the challenger of a dispute whose names and role are set has what answers for it:
+/// kInsufficientStake.
+Result<void, TxError> check_bond(const StateView& view, const Params& params, const Task& task, const Dispute& dispute);
+/// DSP-46: takes the challenger's bond from where it is. The caller stores the task.
+void take_bond(Context& context, Task& task, Dispute& dispute);
+/// DSP-46: whether the solver answers for its dispute with the bond of the task, of which nothing is set apart.
+bool answers_on_task(const Task& task, const Dispute& dispute) noexcept;
+
+/// Stores a dispute whose names, role and claim are set; takes the actor's bond. The caller stores the task.
 void enter_dispute(Context& context, Task& task, Dispute dispute, Height deadline);
 
 /// The responder was wrong: the task is convicted (SET-2), or the verdict (DSP-43) or the profile (PRF-5) refuted.

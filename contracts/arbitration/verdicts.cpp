@@ -2,7 +2,6 @@
 #include <contracts/arbitration/arbitration.hpp>
 #include <contracts/arbitration/ending.hpp>
 #include <contracts/chain/slots.hpp>
-#include <contracts/params/by_value.hpp>
 #include <contracts/stake/staking.hpp>
 #include <contracts/tasks/lifecycle.hpp>
 #include <contracts/verification/verification.hpp>
@@ -118,7 +117,12 @@ Result<void, TxError> check_stateful(
         return Unexpected{TxError::kPhase};  // VER-15
     }
     TRY(make_verdict_claim(view, task, assignment, action.part, action.roots));
-    return check_free_stake(view, action.role, sender, challenger_bond(params, task_value(task.spec)));
+    Dispute opened;
+    opened.segment = action.segment;
+    opened.challenger = sender;
+    opened.challenger_role = action.role;
+    opened.verdict = subject_of(assignment, action.part);
+    return check_bond(view, params, task, opened);
 }
 
 Result<void, TxError> execute(Context& context, const ChallengeVerdict& action) noexcept {

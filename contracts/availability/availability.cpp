@@ -25,8 +25,7 @@ std::optional<Hash256> root_of_chunk(const ServeChunk& action, const Challenge& 
 
 void set_challenge_deadline(Context& context, Challenge& challenge, Height deadline) {
     const Due due{DueKind::kChallenge, retag<Hash256>(challenge.id)};
-    move_deadline(context.state, due, challenge.deadline, deadline);
-    challenge.deadline = deadline;
+    set_deadline(context.state, due, challenge.deadline, deadline);
 }
 
 void close_challenge(Context& context, Challenge& challenge, ChallengeState state) {

@@ -79,8 +79,9 @@ struct Drawing {
     std::vector<WaitingTask> tasks;
     std::vector<Candidate> verifiers;
     std::vector<Candidate> whistleblowers;
+    std::vector<Candidate> solvers;
     static constexpr auto fields() {
-        return Fields<&Drawing::tasks, &Drawing::verifiers, &Drawing::whistleblowers>{};
+        return Fields<&Drawing::tasks, &Drawing::verifiers, &Drawing::whistleblowers, &Drawing::solvers>{};
     }
 };
 

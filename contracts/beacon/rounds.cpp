@@ -7,6 +7,7 @@
 #include <core/codec/borsh.hpp>
 #include <core/crypto/hash.hpp>
 #include <contracts/beacon/contributing.hpp>
+#include <contracts/chain/gas.hpp>
 #include <contracts/chain/slots.hpp>
 #include <contracts/ledger/ledger.hpp>
 #include <contracts/profiling/profiling.hpp>
@@ -14,6 +15,8 @@
 #include <contracts/stake/staking.hpp>
 #include <contracts/tasks/draw.hpp>
 #include <contracts/tasks/lifecycle.hpp>
+#include <contracts/tasks/tasks.hpp>
+#include <contracts/tasks/waiting.hpp>
 #include <contracts/verification/verification.hpp>
 
 namespace assay::contracts {
@@ -29,27 +32,87 @@ struct SeedName {
     }
 };
 
-/// BCN-4: whether the task waits for a round: its profilers, its verifiers or its lottery are to be drawn.
-bool awaits_round(const Context& context, const Task& task) {
-    switch (task.state) {
-        case TaskState::kProfiling:
-        case TaskState::kCompleted: return context.height() > get_docket(context.state, task.id).draw_after;
-        case TaskState::kVerifying: return true;  // VER-10: else it would not be among those that wait
-        default: return false;
+/// The candidates of a draw of this kind.
+const std::vector<Candidate>& pool_of(const Drawing& drawing, Queue queue) {
+    switch (queue) {
+        case Queue::kLottery: return drawing.whistleblowers;
+        case Queue::kSolver: return drawing.solvers;
+        case Queue::kVerifiers:
+        case Queue::kProfilers: return drawing.verifiers;
     }
+    return drawing.verifiers;
 }
 
-std::vector<WaitingTask> tasks_awaiting(const Context& context) {
-    std::vector<WaitingTask> tasks;
-    for (const TaskId& id : get_waiting(context.state)) {
-        const Task task = find_task(context.state, id).value();
-        if (awaits_round(context, task)) {
-            const auto machine = get_hardware(context.state, Role::kSolver, task.solver.value_or(AccountId{}));
-            tasks.push_back({id, machine.hardware_class});
-        }
-    }
-    return tasks;
+/// BCN-4: whether an entry is for a round that opens now.
+bool is_ready(const Context& context, Queue queue, const Waiting& waiting) {
+    return queue == Queue::kLottery || waiting.since < context.height();
 }
+
+bool is_any_ready(const Context& context, Queue queue) {
+    const auto front = front_waiting(context.state, queue);
+    return front && is_ready(context, queue, *front);
+}
+
+/// Collects what a round draws for, as far as the gas for it goes.
+class Collector {
+  public:
+    explicit Collector(Context& context) : context_(context) {}
+
+    Drawing collect() {
+        read_pools();
+        for (const Queue queue : kQueues) {
+            while (take_front(queue)) {
+            }
+        }
+        return std::move(drawing_);
+    }
+
+  private:
+    void read_pools() {
+        const auto read = [&](Role role, bool is_needed, std::vector<Candidate>& pool) {
+            if (is_needed) {
+                pool = read_pool(context_.state, role);
+                gas_ += pool_gas(pool.size());
+            }
+        };
+        const bool verifiers = is_any_ready(context_, Queue::kVerifiers) || is_any_ready(context_, Queue::kProfilers);
+        read(Role::kVerifier, verifiers, drawing_.verifiers);
+        read(Role::kWhistleblower, is_any_ready(context_, Queue::kLottery), drawing_.whistleblowers);
+        read(Role::kSolver, is_any_ready(context_, Queue::kSolver), drawing_.solvers);
+        context_.end_gas += gas_;
+    }
+
+    /// GAS-10: false when no entry is ready, or when another would be beyond the limit. One draw is always made, however large the
+    /// pools are; entries that are passed over on the way to it are limited by themselves.
+    bool take_front(Queue queue) {
+        if (!is_any_ready(context_, queue)) {
+            return false;
+        }
+        const std::uint64_t gas = draw_gas(queue, pool_of(drawing_, queue).size(), context_.params);
+        const std::uint64_t taken = drawing_.tasks.empty() ? passed_over_ : gas_ + gas;
+        if (taken + kGasPerEntry > context_.params.end_block_gas_max / 2) {
+            return false;
+        }
+        const TaskId id = front_waiting(context_.state, queue)->task;
+        pop_waiting(context_.state, queue);
+        gas_ += kGasPerEntry;
+        context_.end_gas += kGasPerEntry;
+        const Task task = find_task(context_.state, id).value();
+        if (queue_of(task) == queue) {
+            const auto machine = get_hardware(context_.state, Role::kSolver, task.solver.value_or(AccountId{}));
+            drawing_.tasks.push_back({id, machine.hardware_class});
+            gas_ += gas;
+        } else {
+            passed_over_ += kGasPerEntry;
+        }
+        return true;
+    }
+
+    Context& context_;
+    Drawing drawing_;
+    std::uint64_t gas_ = 0;  ///< of the pools, of what was looked at, and of the draws to come
+    std::uint64_t passed_over_ = 0;  ///< of the entries whose tasks wait no more
+};
 
 /// BCN-8: who owes a secret loses a tenth of the bond and the seat.
 std::vector<history::Withheld> dismiss_withholders(Context& context, Beacon& beacon) {
@@ -82,25 +145,23 @@ bool can_close(const Context& context, const Beacon& beacon) {
            });
 }
 
-/// The draws of those that still wait: profilers before verifiers, since both lock verifier stake.
-void draw(Context& context, const ClosedRound& round) {
-    const auto of_state = [&](TaskState state, const auto& draw_for) {
-        for (const WaitingTask& waiting : round.drawing.tasks) {
-            Task task = find_task(context.state, waiting.task).value();
-            if (task.state == state) {
-                draw_for(task, waiting);
-            }
-        }
-    };
-    of_state(TaskState::kVerifying, [&](Task& task, const WaitingTask& /*waiting*/) {
-        draw_lottery(context, task, round);
-    });
-    of_state(TaskState::kProfiling, [&](Task& task, const WaitingTask& /*waiting*/) {
-        draw_profilers(context, task, round);
-    });
-    of_state(TaskState::kCompleted, [&](Task& task, const WaitingTask& waiting) {
-        draw_verifiers(context, task, waiting.solver_class, round);
-    });
+/// Makes one draw of the round.
+void draw(Context& context, const ClosedRound& round, Queue queue, const WaitingTask& waiting) {
+    Task task = find_task(context.state, waiting.task).value();
+    if (queue_of(task) != queue) {
+        return;
+    }
+    context.end_gas += draw_gas(queue, pool_of(round.drawing, queue).size(), context.params);
+    if (!pay_draw(context, task)) {
+        end_without_fraud(context, task, TaskState::kExpired);  // TASK-17
+        return;
+    }
+    switch (queue) {
+        case Queue::kLottery: draw_lottery(context, task, round); return;
+        case Queue::kVerifiers: draw_verifiers(context, task, waiting.solver_class, round); return;
+        case Queue::kProfilers: draw_profilers(context, task, round); return;
+        case Queue::kSolver: draw_solver(context, task, round); return;
+    }
 }
 
 void close_round(Context& context, Beacon beacon, Drawing drawing) {
@@ -116,7 +177,11 @@ void close_round(Context& context, Beacon beacon, Drawing drawing) {
     ++beacon.rounds;
     beacon.round.reset();
     set_beacon(context.state, beacon);
-    draw(context, closed);
+    for (const Queue queue : kQueues) {
+        for (const WaitingTask& waiting : closed.drawing.tasks) {
+            draw(context, closed, queue, waiting);
+        }
+    }
 }
 
 }  // namespace
@@ -129,11 +194,6 @@ Hash256 round_seed(
     return kTag(codec::encode(SeedName{previous, number, block_hash, contributions}));
 }
 
-Hash256 seed_of_block(const Context& context) {
-    const Beacon beacon = get_beacon(context.state);
-    return round_seed(beacon.seed, beacon.rounds, context.block.block_hash, {});
-}
-
 void advance_beacon(Context& context) {
     Beacon beacon = get_beacon(context.state);
     if (beacon.round) {
@@ -143,12 +203,10 @@ void advance_beacon(Context& context) {
         }
         return;  // BCN-4: who committed in this block would not be due in a round that opened with it
     }
-    Drawing drawing{.tasks = tasks_awaiting(context), .verifiers = {}, .whistleblowers = {}};
+    Drawing drawing = Collector(context).collect();
     if (drawing.tasks.empty()) {
         return;
     }
-    drawing.verifiers = read_pool(context.state, Role::kVerifier);
-    drawing.whistleblowers = read_pool(context.state, Role::kWhistleblower);
     beacon.round = Round{context.height(), context.block.block_hash, {}};
     if (can_close(context, beacon)) {
         close_round(context, std::move(beacon), std::move(drawing));
@@ -168,11 +226,15 @@ void lapse_drawing(Context& context, Task& task) {
     set_task(context.state, task);
 }
 
-void fail_draw(Context& context, Task& task) {
-    // BCN-9, VER-7
-    if (task.deadline.value == 0 && !get_docket(context.state, task.id).suspended) {
+void fail_draw(Context& context, Task& task, Pause pause) {
+    // BCN-9, TASK-18
+    const bool is_disputed = task.open_disputes != 0 || task.open_challenges != 0;
+    if (task.deadline.value == 0 && !is_disputed && !get_docket(context.state, task.id).suspended) {
         end_without_fraud(context, task, TaskState::kExpired);
+        return;
     }
+    pause_draw(context, task, pause);
+    set_task(context.state, task);
 }
 
 void record_round(Context& context, Task& task, const ClosedRound& round) {

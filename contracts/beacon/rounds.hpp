@@ -28,17 +28,18 @@ Hash256 round_seed(
     const std::vector<Contribution>& contributions
 );
 
-/// BCN-11: what draws that do not wait use: the seed of a round that opened and closed in this block.
-Hash256 seed_of_block(const Context& context);
-
 /// At the end of a block: closes the open round if it can be, with its draws, then opens the next if it is needed.
 void advance_beacon(Context& context);
+
+/// TASK-18, TASK-19: how long a task waits after a draw that failed.
+enum class Pause : std::uint8_t { kDoubled = 1, kShort = 2 };
 
 /// BCN-9: the deadline of a task that waits for a draw has passed. While a round is open it has one more draw, else it
 /// expires.
 void lapse_drawing(Context& context, Task& task);
-/// BCN-9: a draw for the task has failed; it waits for the next round, unless its deadline had passed.
-void fail_draw(Context& context, Task& task);
+/// BCN-9, TASK-18: a draw for the task has failed; it waits for another after a pause, unless its deadline had passed.
+/// Stores the task.
+void fail_draw(Context& context, Task& task, Pause pause = Pause::kDoubled);
 
 /// BCN-12: notes in the task's history the round that it is drawn by.
 void record_round(Context& context, Task& task, const ClosedRound& round);

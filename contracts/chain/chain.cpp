@@ -5,7 +5,7 @@
 #include <utility>
 
 #include <contracts/arbitration/arbitration.hpp>
-#include <contracts/chain/gas.hpp>
+#include <contracts/chain/envelope.hpp>
 #include <contracts/chain/router.hpp>
 #include <contracts/chain/slots.hpp>
 #include <contracts/ledger/ledger.hpp>
@@ -23,68 +23,6 @@ bool is_chain_id(const std::string& id) {
     });
 }
 
-Result<Tx, TxError> decode_tx(ByteView tx_bytes, const Params& params) {
-    if (tx_bytes.size() > params.tx_size_max) {
-        return Unexpected{TxError::kTooLarge};  // TX-2
-    }
-    auto tx = codec::decode<Tx>(tx_bytes);
-    if (!tx) {
-        return Unexpected{TxError::kUndecodable};  // TX-1
-    }
-    return *std::move(tx);
-}
-
-bool has_signature(const Tx& tx, const VerifySignature& verify) {
-    return verify(tx.body.sender, signing_hash(tx.body).view(), tx.signature);
-}
-
-// TX-3
-Result<void, TxError> check_chain(const Tx& tx, const std::string& chain_id) {
-    if (tx.body.chain_id != chain_id) {
-        return Unexpected{TxError::kWrongChain};
-    }
-    return {};
-}
-
-Result<void, TxError> check_signature(const Tx& tx, const VerifySignature& verify) {
-    if (!has_signature(tx, verify)) {
-        return Unexpected{TxError::kBadSignature};
-    }
-    return {};
-}
-
-Result<void, TxError> check_fee(const Account& sender, const Params& params, const Tx& tx, std::size_t size_bytes) {
-    // TX-7
-    const auto for_size = checked_mul<std::uint64_t>(params.fee_per_byte.grains, size_bytes);
-    if (!for_size) {
-        return Unexpected{TxError::kFeeTooLow};
-    }
-    const auto needed = checked_add(*for_size, params.fee_base.grains);
-    if (!needed || tx.body.fee.grains < *needed) {
-        return Unexpected{TxError::kFeeTooLow};
-    }
-    if (sender.balance < tx.body.fee) {
-        return Unexpected{TxError::kCannotPayFee};
-    }
-    return {};
-}
-
-Result<void, TxError> check_nonce(std::uint64_t nonce, std::uint64_t expected) {
-    // TX-5
-    if (nonce != expected) {
-        return Unexpected{nonce < expected ? TxError::kNonceTooLow : TxError::kNonceTooHigh};
-    }
-    return {};
-}
-
-/// TX-8: what every transaction that can pay costs, whatever becomes of it.
-void charge(Overlay& state, Account account, const Tx& tx) {
-    account.balance = subtract(account.balance, tx.body.fee);
-    ++account.nonce;
-    set_account(state, tx.body.sender, account);
-    pay_treasury(state, tx.body.fee);
-}
-
 /// One block in the making.
 struct Run {
     Overlay& state;
@@ -97,12 +35,13 @@ struct Run {
 void keep(BlockOutcome& outcome, Traces traces) {
     std::move(traces.history.begin(), traces.history.end(), std::back_inserter(outcome.history));
     outcome.referee_partials += traces.referee_partials;
+    outcome.end_gas += traces.end_gas;
     std::move(traces.validator_updates.begin(), traces.validator_updates.end(), std::back_inserter(outcome.validator_updates));
 }
 
 /// Checks and effects of a transaction that has paid.
 Result<Traces, TxError> apply_action(Run& run, const Tx& tx, const Cause& cause) {
-    TRY(check_action_stateless(tx.body.action));
+    TRY(check_action_stateless(tx.body));
     // The checks read through the overlay of the effects, which then need not look for the same slots again.
     return run_guarded(run.state, run.params, run.block, cause, [&](Context& context) -> Result<void, TxError> {
         TRY(check_action_stateful(context.state, run.params, tx.body.sender, tx.body.action));
@@ -110,22 +49,33 @@ Result<Traces, TxError> apply_action(Run& run, const Tx& tx, const Cause& cause)
     });
 }
 
-Result<void, TxError> apply_tx(Run& run, ByteView tx_bytes, bool known_signed, Receipt& receipt) {
-    receipt.gas = gas_of_undecodable(tx_bytes.size());
-    TRY_ASSIGN(const Tx tx, decode_tx(tx_bytes, run.params));
-    receipt.gas = gas_of(tx, tx_bytes.size(), run.params);
-    receipt.action = action_name(tx.body.action);
-    TRY(check_chain(tx, run.chain_id));
-    if (!known_signed) {
-        TRY(check_signature(tx, crypto::verify_signature));
+/// FEE-3: checks the block's envelopes and takes fees and nonces. Returns what is to be executed; nullopt: has not paid.
+std::vector<std::optional<Tx>> charge_all(Run& run, const std::vector<Bytes>& txs, const std::vector<bool>& known_signed) {
+    Envelopes envelopes(run.state, run.chain_id, run.params);
+    std::vector<std::optional<Tx>> paid(txs.size());
+    for (std::size_t i = 0; i < txs.size(); ++i) {
+        Receipt& receipt = run.outcome.receipts[i];
+        auto tx = envelopes.open(txs[i], !known_signed.empty() && known_signed[i], receipt);
+        if (!tx) {
+            receipt.code = static_cast<std::uint8_t>(tx.error());
+            continue;
+        }
+        receipt.is_charged = true;
+        envelopes.take(*tx, receipt.gas);
+        paid[i] = *std::move(tx);
     }
-    receipt.sender = tx.body.sender;
-    const Account sender = get_account(run.state, tx.body.sender);
-    TRY(check_nonce(tx.body.nonce, sender.nonce));
-    TRY(check_fee(sender, run.params, tx, tx_bytes.size()));
-    charge(run.state, sender, tx);
-    const Cause cause{
-        .tx = receipt.tx, .actor = tx.body.sender, .nonce = tx.body.nonce, .tx_size_bytes = tx_bytes.size()};
+    for (const auto& [sender, account] : envelopes.senders()) {
+        set_account(run.state, sender, account);
+    }
+    if (envelopes.to_treasury().grains != 0) {
+        pay_treasury(run.state, envelopes.to_treasury());
+        burn(run.state, envelopes.burned());
+    }
+    return paid;
+}
+
+Result<void, TxError> apply_tx(Run& run, const Tx& tx, std::size_t size_bytes, Receipt& receipt) {
+    const Cause cause{.tx = receipt.tx, .actor = tx.body.sender, .nonce = tx.body.nonce, .tx_size_bytes = size_bytes};
     auto traces = apply_action(run, tx, cause);
     receipt.task = task_of(run.state, tx.body.sender, tx.body.nonce, tx.body.action);
     if (!traces) {
@@ -160,6 +110,14 @@ bool add_validators(Overlay& state, const Genesis& genesis, Supply& supply) {
     std::sort(stakers.begin(), stakers.end());
     set_stakers(state, Role::kValidator, stakers);
     return true;
+}
+
+std::uint64_t gas_of(const std::vector<Receipt>& receipts) {
+    std::uint64_t gas = 0;
+    for (const Receipt& receipt : receipts) {
+        gas += receipt.is_charged ? receipt.gas : 0;
+    }
+    return gas;
 }
 
 std::vector<DisputeId> disputes_in(const Changes& changes) {
@@ -211,13 +169,13 @@ Result<Tx, TxError> check_stateless(
     TRY_ASSIGN(Tx tx, decode_tx(tx_bytes, params));
     TRY(check_chain(tx, chain_id));
     TRY(check_signature(tx, verify));
-    TRY(check_action_stateless(tx.body.action));
+    TRY(check_action_stateless(tx.body));
     return tx;
 }
 
 bool is_signed(ByteView tx_bytes, const Params& params, const VerifySignature& verify) noexcept {
     const auto tx = decode_tx(tx_bytes, params);
-    return tx && has_signature(*tx, verify);
+    return tx && check_signature(*tx, verify).has_value();
 }
 
 Result<void, TxError> check_tx(
@@ -226,12 +184,15 @@ Result<void, TxError> check_tx(
     // TX-9
     const Account sender = get_account(view, tx.body.sender);
     TRY(check_nonce(tx.body.nonce, expected_nonce));
-    TRY(check_fee(sender, params, tx, size_bytes));
+    TRY(check_fee(sender, tx, gas_of(tx, size_bytes, params), get_base_fee(view, params)));
     if (expected_nonce != sender.nonce) {
         return {};  // what comes before it decides the rest
     }
     Overlay state = Overlay::over(view);
-    charge(state, sender, tx);
+    set_account(
+        state, tx.body.sender,
+        Account{.balance = subtract(sender.balance, tx.body.fee), .nonce = sender.nonce + 1}
+    );
     TRY(check_action_stateful(state, params, tx.body.sender, tx.body.action));
     if (const auto* prove = std::get_if<ProveMove>(&tx.body.action)) {
         TRY(judge_proof(state, *prove));
@@ -250,12 +211,16 @@ BlockOutcome apply_block(
     const Params params = get_params(view);
     Overlay state = Overlay::over(view);
     Run run{state, params, chain_id, context, outcome};
+    outcome.receipts.resize(txs.size());
     for (std::size_t i = 0; i < txs.size(); ++i) {
-        Receipt receipt;
-        receipt.tx = hashes.empty() ? tx_hash(txs[i]) : hashes[i];
-        const auto applied = apply_tx(run, txs[i], !known_signed.empty() && known_signed[i], receipt);
-        receipt.code = applied ? std::uint8_t{0} : static_cast<std::uint8_t>(applied.error());
-        outcome.receipts.push_back(std::move(receipt));
+        outcome.receipts[i].tx = hashes.empty() ? tx_hash(txs[i]) : hashes[i];
+    }
+    const auto paid = charge_all(run, txs, known_signed);
+    for (std::size_t i = 0; i < txs.size(); ++i) {
+        if (paid[i]) {
+            const auto applied = apply_tx(run, *paid[i], txs[i].size(), outcome.receipts[i]);
+            outcome.receipts[i].code = applied ? std::uint8_t{0} : static_cast<std::uint8_t>(applied.error());
+        }
     }
     auto ended = run_guarded(state, params, context, Cause{}, [](Context& end) -> Result<void, TxError> {
         end_block(end);
@@ -263,6 +228,7 @@ BlockOutcome apply_block(
     });
     ASSERT(ended.has_value());  // INV-7
     keep(outcome, *std::move(ended));
+    set_base_fee(state, params, next_base_fee(get_base_fee(view, params), gas_of(outcome.receipts), params));
     outcome.changes = state.net_changes();
     outcome.disputes = disputes_in(outcome.changes);
     return outcome;

@@ -67,9 +67,11 @@ struct Receipt {
     AccountId sender;
     std::optional<TaskId> task;  ///< the task that it is about, when there is one
     std::uint64_t gas = 0;       ///< GAS-1: the same whatever became of it
+    bool is_charged = false;     ///< TX-8: fee and nonce were taken, which happens to a transaction at most once
     static constexpr auto fields() {
         return Fields<
-            &Receipt::tx, &Receipt::code, &Receipt::action, &Receipt::sender, &Receipt::task, &Receipt::gas>{};
+            &Receipt::tx, &Receipt::code, &Receipt::action, &Receipt::sender, &Receipt::task, &Receipt::gas,
+            &Receipt::is_charged>{};
     }
 };
 
@@ -80,6 +82,7 @@ struct BlockOutcome {
     std::vector<DisputeId> disputes;     ///< opened or changed in this block
     std::vector<ValidatorUpdate> validator_updates;  ///< for the engine
     std::uint64_t referee_partials = 0;  ///< partials recomputed; the node measures their time itself
+    std::uint64_t end_gas = 0;           ///< GAS-10: of the deadlines and draws at the end of the block
 };
 
 /// ENC-2: crypto::verify_signature, or what answers as it does and remembers the keys it has met.
@@ -103,8 +106,8 @@ Result<void, TxError> check_tx(
     const StateView& view, const Params& params, const Tx& tx, std::size_t size_bytes, std::uint64_t expected_nonce
 ) noexcept;
 
-/// Executes a whole block: each transaction (checks, effects, invariants; a failed one leaves no trace but its fee and
-/// nonce), then the deadlines that end with this block, then the draws. Total: any bytes give a receipt.
+/// Executes a whole block: fees and nonces of all transactions (FEE-3), then each action (checks, effects, invariants; a
+/// failed one leaves no trace), then the deadlines that end with this block, then the draws. Total: any bytes give a receipt.
 /// `known_signed` says of which transactions is_signed() has been found to hold; empty, or one for each. It saves
 /// verifying their signatures and changes nothing else. `hashes` are the transactions', for who has them already; or empty.
 BlockOutcome apply_block(

@@ -26,6 +26,7 @@ struct Context {
     std::vector<HistoryRecord> history;
     std::uint64_t referee_partials = 0;
     std::vector<ValidatorUpdate> validator_updates{};
+    std::uint64_t end_gas = 0;  ///< GAS-10
 
     Height height() const { return block.height; }
     Height height_after(std::uint64_t blocks) const { return Height{block.height.value + blocks}; }

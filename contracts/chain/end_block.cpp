@@ -2,6 +2,7 @@
 #include <contracts/arbitration/arbitration.hpp>
 #include <contracts/availability/availability.hpp>
 #include <contracts/beacon/rounds.hpp>
+#include <contracts/chain/gas.hpp>
 #include <contracts/chain/router.hpp>
 #include <contracts/chain/slots.hpp>
 #include <contracts/profiling/profiling.hpp>
@@ -9,74 +10,97 @@
 #include <contracts/tasks/lifecycle.hpp>
 #include <contracts/tasks/lineage.hpp>
 #include <contracts/tasks/tasks.hpp>
+#include <contracts/tasks/waiting.hpp>
 #include <contracts/validators/validators.hpp>
 #include <contracts/verification/verification.hpp>
 
 namespace assay::contracts {
 namespace {
 
-void end_task_deadline(Context& context, const TaskId& id) {
+// What has ended meanwhile, or has another deadline, is passed over: false.
+
+bool end_task_deadline(Context& context, const TaskId& id, Height height) {
     Task task = find_task(context.state, id).value();
-    if (task.deadline != context.height()) {
-        return;  // ended or moved by an earlier deadline of this block
+    if (task.deadline != height) {
+        return false;
     }
     switch (task.state) {
-        case TaskState::kDrawn: lapse_acceptance(context, task); return;
+        case TaskState::kOpen: lapse_opening(context, task); return true;
+        case TaskState::kDrawn: lapse_acceptance(context, task); return true;
         // An open challenge does not buy the solver time: TASK-11 is for what comes after completion.
-        case TaskState::kTraining: lapse_training(context, task); return;
+        case TaskState::kTraining: lapse_training(context, task); return true;
         default: break;
     }
     if (suspend_deadline(context, task)) {
         set_task(context.state, task);
-        return;
+        return true;
     }
     switch (task.state) {
-        case TaskState::kCompleted: lapse_drawing(context, task); return;
-        case TaskState::kVerifying: lapse_phase(context, task); return;
+        case TaskState::kCompleted: lapse_drawing(context, task); return true;
+        case TaskState::kVerifying: lapse_phase(context, task); return true;
         case TaskState::kChallenge:
             if (!await_ancestors(context, task)) {
                 end_window(context, task);
             }
-            return;
-        case TaskState::kDisclosure: lapse_disclosure(context, task); return;
-        case TaskState::kProfiling: lapse_profiling(context, task); return;
-        default: return;
+            return true;
+        case TaskState::kDisclosure: lapse_disclosure(context, task); return true;
+        case TaskState::kProfiling: lapse_profiling(context, task); return true;
+        default: return true;
     }
 }
 
-void end_deadline(Context& context, const Due& due) {
+bool end_dispute_deadline(Context& context, const DisputeId& id, Height height) {
+    auto dispute = find_dispute(context.state, id).value();
+    if (!is_open(dispute.state) || dispute.deadline != height) {
+        return false;
+    }
+    lapse_dispute(context, std::move(dispute));
+    return true;
+}
+
+bool end_challenge_deadline(Context& context, const ChallengeId& id, Height height) {
+    auto challenge = find_challenge(context.state, id).value();
+    if (challenge.state != ChallengeState::kOpen || challenge.deadline != height) {
+        return false;
+    }
+    lapse_challenge(context, std::move(challenge));
+    return true;
+}
+
+/// What it took, besides the entry itself.
+std::uint64_t end_deadline(Context& context, const Coming& coming) {
+    const Due& due = coming.due;
+    const auto gas_of = [&](bool has_ended) { return has_ended ? deadline_gas(context.params) : 0; };
     switch (due.kind) {
-        case DueKind::kTask: end_task_deadline(context, retag<TaskId>(due.id)); return;
-        case DueKind::kDispute: {
-            auto dispute = find_dispute(context.state, retag<DisputeId>(due.id)).value();
-            if (is_open(dispute.state) && dispute.deadline == context.height()) {
-                lapse_dispute(context, std::move(dispute));
-            }
+        case DueKind::kTask: return gas_of(end_task_deadline(context, retag<TaskId>(due.id), coming.height));
+        case DueKind::kDispute: return gas_of(end_dispute_deadline(context, retag<DisputeId>(due.id), coming.height));
+        case DueKind::kChallenge:
+            return gas_of(end_challenge_deadline(context, retag<ChallengeId>(due.id), coming.height));
+        case DueKind::kUnbonding: release_unbonded(context, due.role, retag<AccountId>(due.id)); return kGasPerEntry;
+        case DueKind::kDraw: queue_for_draw(context, retag<TaskId>(due.id)); return kGasPerEntry;
+    }
+    return 0;
+}
+
+/// GAS-10: what does not fit waits for the next block: a deadline may come late, never early.
+void end_deadlines(Context& context) {
+    const std::uint64_t limit = context.params.end_block_gas_max / 2;
+    const std::uint64_t dearest = kGasPerEntry + deadline_gas(context.params);
+    while (context.end_gas + dearest <= limit) {
+        const auto coming = pop_agenda(context.state, context.height());
+        if (!coming) {
             return;
         }
-        case DueKind::kChallenge: {
-            auto challenge = find_challenge(context.state, retag<ChallengeId>(due.id)).value();
-            if (challenge.state == ChallengeState::kOpen && challenge.deadline == context.height()) {
-                lapse_challenge(context, std::move(challenge));
-            }
-            return;
-        }
-        case DueKind::kUnbonding: release_unbonded(context, due.role, retag<AccountId>(due.id)); return;
+        context.end_gas += kGasPerEntry + end_deadline(context, *coming);
     }
 }
 
 }  // namespace
 
 void end_block(Context& context) {
-    const auto due = get_deadlines(context.state, context.height());
-    if (!due.empty()) {
-        clear_deadlines(context.state, context.height());
-    }
-    for (const Due& item : due) {
-        end_deadline(context, item);
-    }
+    // BLK-3, BLK-4
+    end_deadlines(context);
     spread_taints(context);
-    draw_solvers(context);
     advance_beacon(context);
     punish_misbehaviour(context);
     note_absence(context);

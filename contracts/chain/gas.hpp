@@ -5,6 +5,8 @@
 #include <cstdint>
 
 #include <core/base/bytes.hpp>
+#include <core/base/integers.hpp>
+#include <contracts/chain/slots.hpp>
 #include <contracts/chain/transaction.hpp>
 #include <contracts/params/params.hpp>
 
@@ -24,10 +26,29 @@ std::uint64_t gas_of_bytes(ByteView tx_bytes, const Params& params) noexcept;
 /// GAS-8: no transaction of at most `tx_size_max` bytes has more.
 std::uint64_t gas_max(const Params& params) noexcept;
 
+/// GAS-10: to look at an entry of the agenda or of a queue.
+inline constexpr std::uint64_t kGasPerEntry = 2 * kGasPerSlot;
+/// GAS-10: to end what has its deadline.
+std::uint64_t deadline_gas(const Params& params) noexcept;
+/// GAS-10: reading the accounts that a round draws from, of which there are so many.
+std::uint64_t pool_gas(std::size_t candidates) noexcept;
+/// GAS-10: one draw out of so many.
+std::uint64_t draw_gas(Queue queue, std::size_t candidates, const Params& params) noexcept;
+
+/// FEE-2: no unit of gas costs more, so that the price of a transaction's gas is a number.
+inline constexpr Amount kGasPriceMax{1'000'000'000};
+/// FEE-1: the least fee of so much gas.
+Amount fee_of(std::uint64_t gas, Amount base_fee) noexcept;
+/// FEE-2: the base fee after a block that had so much gas.
+Amount next_base_fee(Amount base_fee, std::uint64_t block_gas, const Params& params) noexcept;
+
 /// What a block has taken of its limits.
 class BlockUse {
   public:
-    void add(ByteView tx_bytes, const Params& params) noexcept;
+    void add(std::size_t size_bytes, std::uint64_t gas) noexcept {
+        bytes_ += size_bytes;
+        gas_ += gas;
+    }
     bool fits_size(const Params& params) const noexcept { return bytes_ <= params.block_size_max; }  // BLK-17
     bool fits_gas(const Params& params) const noexcept { return gas_ <= params.block_gas_max; }      // GAS-7
     std::uint64_t bytes() const noexcept { return bytes_; }

@@ -42,7 +42,7 @@ struct Totals {
 
 Wide money_of(const Account& account) { return wide(account.balance); }
 Wide money_of(const Supply& supply) { return wide(supply.treasury) + wide(supply.burned); }
-Wide money_of(const Task& task) { return wide(task.escrow); }
+Wide money_of(const Task& task) { return wide(task.escrow) + wide(task.room); }
 Wide money_of(const Stake& stake) {
     Wide sum = wide(stake.free) + wide(stake.locked);
     for (const Unbonding& part : stake.unbonding) {
@@ -60,7 +60,8 @@ void hold(Totals& totals, const Task& task, Wide sign) {
         totals.unaccounted[{Role::kSolver, *task.solver}] -= sign * wide(task.solver_bond);
     }
     for (const Assignment& assignment : task.assignments) {
-        totals.unaccounted[{Role::kVerifier, assignment.verifier}] -= sign * wide(assignment.bond);
+        totals.unaccounted[{Role::kVerifier, assignment.verifier}] -=
+            sign * (wide(assignment.bond) + wide(assignment.reserve));
     }
     for (const Profile& profile : profiles_of(task)) {
         totals.unaccounted[{Role::kVerifier, profile.profiler}] -= sign * wide(profile.bond);
@@ -146,10 +147,10 @@ Payout payout_of(const TaskId& task, std::span<const HistoryRecord> history) {
 
 bool is_cleared(const Task& task) {
     const auto profiles = profiles_of(task);
-    return task.escrow.grains == 0 && task.solver_bond.grains == 0 && task.open_disputes == 0 &&
+    return task.escrow.grains == 0 && task.room.grains == 0 && task.solver_bond.grains == 0 && task.open_disputes == 0 &&
            task.open_challenges == 0 && task.deadline.value == 0 &&
            std::all_of(task.assignments.begin(), task.assignments.end(), [](const Assignment& assignment) {
-               return assignment.bond.grains == 0;
+               return assignment.bond.grains == 0 && assignment.reserve.grains == 0;
            }) &&
            std::all_of(profiles.begin(), profiles.end(), [](const Profile& profile) {
                return profile.bond.grains == 0;

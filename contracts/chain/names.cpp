@@ -28,12 +28,13 @@ constexpr std::array<const char*, 13> kTaskStates{"open",      "drawn",   "train
 constexpr std::array<const char*, 8> kVerdicts{"due",    "committed", "accepted", "rejected",
                                                 "missed", "broken",    "refuted",  "contradicted"};
 
-constexpr std::array<const char*, 23> kReasons{
+constexpr std::array<const char*, 25> kReasons{
     "reward",          "verification_fee", "refund",      "won_dispute",     "lost_dispute",
     "false_accusation", "dispute_timeout", "unavailable", "missed_deadline", "missed_verdict",
     "wrong_verdict",   "needless_challenge", "moot",     "tax",             "jackpot",
     "forced_error",    "broken_commitment", "undisclosed",    "contradiction",
-    "beyond_tolerance", "beyond_budget",    "profiling_fee", "withheld_secret"};
+    "beyond_tolerance", "beyond_budget",    "profiling_fee", "withheld_secret",
+    "room",             "unserved"};
 
 constexpr std::array<const char*, 6> kDisputeStates{"active", "refuted", "upheld", "moot", "awaiting", "forced"};
 
@@ -44,7 +45,8 @@ constexpr std::array<const char*, std::variant_size_v<Action>> kActions{
     "complete_task",  "cancel_task",   "commit_verdict",  "publish_verdict", "open_dispute",  "reveal_move",
     "select_move",    "prove_move",    "challenge_availability", "serve_chunk",
     "declare_divergence", "disclose_verdict", "challenge_verdict", "register_validator", "unjail", "register_hardware",
-    "commit_profile", "publish_profile", "challenge_profile", "join_beacon", "contribute", "leave_beacon"};
+    "commit_profile", "publish_profile", "challenge_profile", "join_beacon", "contribute", "leave_beacon",
+    "decline_task"};
 
 constexpr std::array<const char*, std::variant_size_v<HistoryEvent>> kEvents{
     "submitted",         "solver_drawn",     "accepted",       "checkpoint_posted",
@@ -101,6 +103,7 @@ const char* to_string(TxError error) noexcept {
         case TxError::kNotRegistered: return "not_registered";
         case TxError::kNotJailed: return "not_jailed";
         case TxError::kStillJailed: return "still_jailed";
+        case TxError::kKeyNotProven: return "key_not_proven";
         case TxError::kHardwareUnknown: return "hardware_unknown";
         case TxError::kScoreTooLow: return "score_too_low";
         case TxError::kTaskUnknown: return "task_unknown";

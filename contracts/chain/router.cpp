@@ -19,8 +19,12 @@
 
 namespace assay::contracts {
 
-Result<void, TxError> check_action_stateless(const Action& action) noexcept {
-    return std::visit([](const auto& concrete) { return check_stateless(concrete); }, action);
+Result<void, TxError> check_action_stateless(const TxBody& body) noexcept {
+    TRY(std::visit([](const auto& concrete) { return check_stateless(concrete); }, body.action));
+    if (const auto* registers = std::get_if<RegisterValidator>(&body.action)) {
+        TRY(check_key_proof(body.chain_id, body.sender, *registers));
+    }
+    return {};
 }
 
 Result<void, TxError> check_action_stateful(
@@ -79,7 +83,8 @@ Result<Traces, TxError> run_guarded(
         return Unexpected{TxError::kInvariantBroken};
     }
     state.absorb(std::move(changes));
-    return Traces{std::move(context.history), context.referee_partials, std::move(context.validator_updates)};
+    return Traces{
+        std::move(context.history), context.referee_partials, std::move(context.validator_updates), context.end_gas};
 }
 
 }  // namespace assay::contracts

@@ -13,7 +13,7 @@
 /// From an action to the contract that executes it, and the guard around its effects.
 namespace assay::contracts {
 
-Result<void, TxError> check_action_stateless(const Action& action) noexcept;
+Result<void, TxError> check_action_stateless(const TxBody& body) noexcept;
 Result<void, TxError> check_action_stateful(
     const StateView& view, const Params& params, const AccountId& sender, const Action& action
 ) noexcept;
@@ -36,6 +36,7 @@ struct Traces {
     std::vector<HistoryRecord> history;
     std::uint64_t referee_partials = 0;
     std::vector<ValidatorUpdate> validator_updates{};
+    std::uint64_t end_gas = 0;  ///< GAS-10
 };
 /// INV-7: runs `effects` on an overlay of `state`. Its changes reach `state` when it succeeds and they keep every
 /// invariant, else nothing of it remains: its own error, or kInvariantBroken.

@@ -39,6 +39,12 @@ std::vector<T> read_list(const StateView& view, const Bytes& key) {
     return read_slot<std::vector<T>>(view, key).value_or(std::vector<T>{});
 }
 
+void insert_sorted(Overlay& state, const Bytes& key, const AccountId& id) {
+    auto all = read_list<AccountId>(state, key);
+    all.insert(std::lower_bound(all.begin(), all.end(), id), id);
+    write_list(state, key, all);
+}
+
 }  // namespace
 
 namespace keys {
@@ -76,14 +82,30 @@ Bytes stakers(Role role) {
     key.push_back(static_cast<std::uint8_t>(role));
     return key;
 }
-Bytes waiting() { return make_key(SlotKind::kWaiting); }
-Bytes deadlines(Height height) {
-    Bytes key = make_key(SlotKind::kDeadlines);
+Bytes agenda(Height height) {
+    Bytes key = make_key(SlotKind::kAgenda);
     append_number(key, height.value);
+    return key;
+}
+Bytes agenda(Height height, std::uint32_t number) {
+    Bytes key = agenda(height);
+    append_number(key, number);
+    return key;
+}
+Bytes backlog() { return make_key(SlotKind::kBacklog); }
+Bytes queue(Queue queue) {
+    Bytes key = make_key(SlotKind::kQueue);
+    key.push_back(static_cast<std::uint8_t>(queue));
+    return key;
+}
+Bytes queue(Queue queue, std::uint64_t number) {
+    Bytes key = keys::queue(queue);
+    append_number(key, number);
     return key;
 }
 Bytes validator(const AccountId& account) { return make_key(SlotKind::kValidator, account.view()); }
 Bytes validators() { return make_key(SlotKind::kValidators); }
+Bytes banned() { return make_key(SlotKind::kBanned); }
 Bytes consensus_account(const ConsensusAddress& address) {
     return make_key(SlotKind::kConsensusAccount, address.view());
 }
@@ -92,6 +114,7 @@ Bytes lineage(const TaskId& task) { return make_key(SlotKind::kLineage, task.vie
 Bytes taints() { return make_key(SlotKind::kTaints); }
 Bytes beacon() { return make_key(SlotKind::kBeacon); }
 Bytes drawing() { return make_key(SlotKind::kDrawing); }
+Bytes base_fee() { return make_key(SlotKind::kBaseFee); }
 
 }  // namespace keys
 
@@ -101,6 +124,9 @@ Params get_params(const StateView& view) {
     return *params;
 }
 
+Amount get_base_fee(const StateView& view, const Params& params) {
+    return read_slot<Amount>(view, keys::base_fee()).value_or(params.gas_price_min);
+}
 Supply get_supply(const StateView& view) {
     auto supply = read_slot<Supply>(view, keys::supply());
     ASSERT(supply.has_value());
@@ -139,11 +165,23 @@ std::vector<AccountId> get_stakers(const StateView& view, Role role) {
     return read_list<AccountId>(view, keys::stakers(role));
 }
 
-std::vector<TaskId> get_waiting(const StateView& view) { return read_list<TaskId>(view, keys::waiting()); }
-
-std::vector<Due> get_deadlines(const StateView& view, Height height) {
-    return read_list<Due>(view, keys::deadlines(height));
+QueueEnds get_queue(const StateView& view, Queue queue) {
+    return read_slot<QueueEnds>(view, keys::queue(queue)).value_or(QueueEnds{});
 }
+
+std::optional<Waiting> find_waiting(const StateView& view, Queue queue, std::uint64_t number) {
+    return read_slot<Waiting>(view, keys::queue(queue, number));
+}
+
+std::uint32_t get_agenda_size(const StateView& view, Height height) {
+    return read_slot<std::uint32_t>(view, keys::agenda(height)).value_or(0);
+}
+
+std::optional<Due> find_agenda(const StateView& view, Height height, std::uint32_t number) {
+    return read_slot<Due>(view, keys::agenda(height, number));
+}
+
+std::optional<Backlog> find_backlog(const StateView& view) { return read_slot<Backlog>(view, keys::backlog()); }
 
 std::optional<Validator> find_validator(const StateView& view, const AccountId& account) {
     return read_slot<Validator>(view, keys::validator(account));
@@ -172,6 +210,13 @@ Drawing get_drawing(const StateView& view) { return read_slot<Drawing>(view, key
 
 void set_params(Overlay& state, const Params& params) { write_slot(state, keys::params(), params); }
 void set_supply(Overlay& state, const Supply& supply) { write_slot(state, keys::supply(), supply); }
+void set_base_fee(Overlay& state, const Params& params, Amount base_fee) {
+    if (base_fee == params.gas_price_min) {
+        state.erase(keys::base_fee());
+    } else {
+        write_slot(state, keys::base_fee(), base_fee);
+    }
+}
 void set_account(Overlay& state, const AccountId& id, const Account& account) {
     write_slot(state, keys::account(id), account);
 }
@@ -202,13 +247,22 @@ void set_validator(Overlay& state, const AccountId& id, const Validator& validat
     write_slot(state, keys::validator(id), validator);
 }
 void register_validator(Overlay& state, const AccountId& id, const ConsensusKey& key) {
-    Validator record;
-    record.key = key;
-    set_validator(state, id, record);
-    write_slot(state, keys::consensus_account(address_of(key)), id);
+    if (!find_validator(state, id)) {
+        Validator record;
+        record.key = key;
+        set_validator(state, id, record);
+        write_slot(state, keys::consensus_account(address_of(key)), id);
+    }
+    insert_sorted(state, keys::validators(), id);
+}
+void unlist_validator(Overlay& state, const AccountId& id) {
     auto all = get_validators(state);
-    all.insert(std::lower_bound(all.begin(), all.end(), id), id);
+    std::erase(all, id);
     write_list(state, keys::validators(), all);
+}
+void ban_validator(Overlay& state, const AccountId& id) {
+    unlist_validator(state, id);
+    insert_sorted(state, keys::banned(), id);
 }
 void set_docket(Overlay& state, const TaskId& task, const Docket& docket) {
     write_slot(state, keys::docket(task), docket);
@@ -229,40 +283,60 @@ void set_beacon(Overlay& state, const Beacon& beacon) { write_slot(state, keys::
 void set_drawing(Overlay& state, const Drawing& drawing) { write_slot(state, keys::drawing(), drawing); }
 void erase_drawing(Overlay& state) { state.erase(keys::drawing()); }
 
-void add_waiting(Overlay& state, const TaskId& task) {
-    auto list = get_waiting(state);
-    if (std::find(list.begin(), list.end(), task) == list.end()) {
-        list.push_back(task);
-        write_list(state, keys::waiting(), list);
+void push_waiting(Overlay& state, Queue queue, const Waiting& waiting) {
+    QueueEnds ends = get_queue(state, queue);
+    write_slot(state, keys::queue(queue, ends.end), waiting);
+    ++ends.end;
+    write_slot(state, keys::queue(queue), ends);
+}
+
+std::optional<Waiting> front_waiting(const StateView& view, Queue queue) {
+    const QueueEnds ends = get_queue(view, queue);
+    return ends.first == ends.end ? std::nullopt : find_waiting(view, queue, ends.first);
+}
+
+void pop_waiting(Overlay& state, Queue queue) {
+    QueueEnds ends = get_queue(state, queue);
+    ASSERT(ends.first != ends.end);
+    state.erase(keys::queue(queue, ends.first));
+    ++ends.first;
+    if (ends.first == ends.end) {
+        state.erase(keys::queue(queue));
+    } else {
+        write_slot(state, keys::queue(queue), ends);
     }
 }
 
-void remove_waiting(Overlay& state, const TaskId& task) {
-    auto list = get_waiting(state);
-    if (std::erase(list, task) != 0) {
-        write_list(state, keys::waiting(), list);
-    }
+void enter_agenda(Overlay& state, const Due& due, Height height) {
+    const std::uint32_t size = get_agenda_size(state, height);
+    write_slot(state, keys::agenda(height, size), due);
+    write_slot(state, keys::agenda(height), size + 1);
 }
 
-void move_deadline(Overlay& state, const Due& due, Height from, Height to) {
-    if (from == to) {
-        return;
+void set_deadline(Overlay& state, const Due& due, Height& deadline, Height to) {
+    if (to != deadline && to.value != 0) {
+        enter_agenda(state, due, to);
     }
-    if (from.value != 0) {
-        auto list = get_deadlines(state, from);
-        if (std::erase(list, due) != 0) {
-            write_list(state, keys::deadlines(from), list);
+    deadline = to;
+}
+
+std::optional<Coming> pop_agenda(Overlay& state, Height now) {
+    Backlog at = find_backlog(state).value_or(Backlog{now, 0});
+    for (; at.height <= now; at = {Height{at.height.value + 1}, 0}) {
+        const std::uint32_t size = get_agenda_size(state, at.height);
+        if (at.next < size) {
+            const Bytes key = keys::agenda(at.height, at.next);
+            const Coming coming{read_slot<Due>(state, key).value(), at.height};
+            state.erase(key);
+            write_slot(state, keys::backlog(), Backlog{at.height, at.next + 1});
+            return coming;
+        }
+        if (size != 0) {
+            state.erase(keys::agenda(at.height));
         }
     }
-    if (to.value != 0) {
-        auto list = get_deadlines(state, to);
-        if (std::find(list.begin(), list.end(), due) == list.end()) {
-            list.push_back(due);
-            write_list(state, keys::deadlines(to), list);
-        }
-    }
+    state.erase(keys::backlog());
+    return std::nullopt;
 }
-
-void clear_deadlines(Overlay& state, Height height) { state.erase(keys::deadlines(height)); }
 
 }  // namespace assay::contracts

@@ -28,22 +28,32 @@ enum class SlotKind : std::uint8_t {
     kValidator = 10,
     kProfile = 9,     ///< per task and place in its profiles: the published report
     kStakers = 16,    ///< per role: the accounts that may be drawn
-    kWaiting = 17,    ///< the tasks that wait for a draw
-    kDeadlines = 18,  ///< per height: what ends with that block
     kValidators = 23,        ///< the accounts that have a record as a validator
     kConsensusAccount = 24,  ///< per address of the engine's: the account
     kDocket = 19,     ///< per task: what the rules remember of it besides its record
     kLineage = 20,    ///< per task: where its children are
     kTaints = 21,     ///< the descendants of the convicted that are still to be marked
     kHardware = 22,   ///< per role and account: the machine registered
+    kBanned = 27,     ///< the accounts that signed twice
     kBeacon = 25,     ///< its seed, the contributors and the open round
     kDrawing = 26,    ///< what the open round draws for and from
+    kBaseFee = 28,    ///< FEE-2: while it is not gas_price_min
+    kAgenda = 29,     ///< BLK-3: per height and number what ends with that block; per height alone how much does
+    kBacklog = 30,    ///< BLK-3: where the agenda goes on while a block could not end all that was due
+    kQueue = 31,      ///< BCN-4: per queue and number a task that waits; per queue alone where it begins and ends
 };
+
+/// BCN-4: what a task waits for, in the order in which a round draws.
+enum class Queue : std::uint8_t { kLottery = 1, kVerifiers = 2, kProfilers = 3, kSolver = 4 };
+inline constexpr Queue kQueues[] = {Queue::kLottery, Queue::kVerifiers, Queue::kProfilers, Queue::kSolver};
 
 namespace keys {
 Bytes stakers(Role role);
-Bytes waiting();
-Bytes deadlines(Height height);
+Bytes agenda(Height height);
+Bytes agenda(Height height, std::uint32_t number);
+Bytes backlog();
+Bytes queue(Queue queue);
+Bytes queue(Queue queue, std::uint64_t number);
 Bytes docket(const TaskId& task);
 Bytes consensus_account(const ConsensusAddress& address);
 Bytes lineage(const TaskId& task);
@@ -51,9 +61,9 @@ Bytes taints();
 Bytes drawing();
 }  // namespace keys
 
-/// What has a deadline.
-enum class DueKind : std::uint8_t { kTask = 1, kDispute = 2, kChallenge = 3, kUnbonding = 4 };
-constexpr bool is_valid(DueKind k) { return k >= DueKind::kTask && k <= DueKind::kUnbonding; }
+/// What has a deadline; TASK-18: kDraw, a task that is drawn for again.
+enum class DueKind : std::uint8_t { kTask = 1, kDispute = 2, kChallenge = 3, kUnbonding = 4, kDraw = 5 };
+constexpr bool is_valid(DueKind k) { return k >= DueKind::kTask && k <= DueKind::kDraw; }
 
 struct Due {
     DueKind kind = DueKind::kTask;
@@ -63,19 +73,46 @@ struct Due {
     static constexpr auto fields() { return Fields<&Due::kind, &Due::id, &Due::role>{}; }
 };
 
+/// An entry of the agenda that has come up.
+struct Coming {
+    Due due;
+    Height height;  ///< for which it was entered: an earlier one than now while there is a backlog
+};
+
+/// BLK-3: the next entry of the agenda to be looked at.
+struct Backlog {
+    Height height;
+    std::uint32_t next = 0;
+    static constexpr auto fields() { return Fields<&Backlog::height, &Backlog::next>{}; }
+};
+
+/// A task that waits for a round.
+struct Waiting {
+    TaskId task;
+    Height since;
+    bool operator==(const Waiting&) const = default;
+    static constexpr auto fields() { return Fields<&Waiting::task, &Waiting::since>{}; }
+};
+
+/// The numbers of the entries that a queue has: from `first` up to `end`.
+struct QueueEnds {
+    std::uint64_t first = 0;
+    std::uint64_t end = 0;
+    static constexpr auto fields() { return Fields<&QueueEnds::first, &QueueEnds::end>{}; }
+};
+
 /// What the rules remember of a task that is not over, besides its public record (STA-4).
 struct Docket {
-    std::vector<AccountId> lapsed;  ///< solvers that were drawn and did not accept, the latest kMaxLapsed
-    Height draw_after;              ///< kProfiling, kCompleted: the round of the draw opens in a later block than this
+    std::uint32_t draws = 0;        ///< TASK-18: that have failed, or fell on a solver that did not accept
+    Height open_until;              ///< TASK-17: until then it waits for a solver; 0 before
     bool suspended = false;         ///< the task's deadline has passed and waits for what is open to end
     std::vector<DisputeId> disputes;      ///< open ones, in order of opening
     std::vector<ChallengeId> challenges;  ///< likewise
     static constexpr auto fields() {
         return Fields<
-            &Docket::lapsed, &Docket::draw_after, &Docket::suspended, &Docket::disputes, &Docket::challenges>{};
+            &Docket::draws, &Docket::open_until, &Docket::suspended, &Docket::disputes, &Docket::challenges>{};
     }
 };
-inline constexpr std::size_t kMaxLapsed = 32;
 
 /// A task's place in its family: children are a list through their siblings, the latest first (LIN-1).
 struct Lineage {
@@ -93,6 +130,8 @@ struct Taint {
 
 Params get_params(const StateView& view);
 Supply get_supply(const StateView& view);
+/// FEE-2: the price of a unit of gas in the block after this state.
+Amount get_base_fee(const StateView& view, const Params& params);
 /// All zeros for an account that never had money.
 Account get_account(const StateView& view, const AccountId& account);
 Stake get_stake(const StateView& view, Role role, const AccountId& account);
@@ -102,10 +141,13 @@ std::optional<Dispute> find_dispute(const StateView& view, const DisputeId& disp
 std::optional<Challenge> find_challenge(const StateView& view, const ChallengeId& challenge);
 std::optional<ProfileReport> find_profile(const StateView& view, const TaskId& task, std::uint32_t place);
 std::vector<AccountId> get_stakers(const StateView& view, Role role);
-std::vector<TaskId> get_waiting(const StateView& view);
-std::vector<Due> get_deadlines(const StateView& view, Height height);
+QueueEnds get_queue(const StateView& view, Queue queue);
+std::optional<Waiting> find_waiting(const StateView& view, Queue queue, std::uint64_t number);
+std::uint32_t get_agenda_size(const StateView& view, Height height);
+std::optional<Due> find_agenda(const StateView& view, Height height, std::uint32_t number);
+std::optional<Backlog> find_backlog(const StateView& view);
 std::optional<Validator> find_validator(const StateView& view, const AccountId& account);
-/// Sorted.
+/// VAL-1: the accounts that are on the list, sorted.
 std::vector<AccountId> get_validators(const StateView& view);
 std::optional<AccountId> find_consensus_account(const StateView& view, const ConsensusAddress& address);
 Docket get_docket(const StateView& view, const TaskId& task);
@@ -118,6 +160,7 @@ Drawing get_drawing(const StateView& view);
 
 void set_params(Overlay& state, const Params& params);
 void set_supply(Overlay& state, const Supply& supply);
+void set_base_fee(Overlay& state, const Params& params, Amount base_fee);
 void set_account(Overlay& state, const AccountId& id, const Account& account);
 /// Empties the slot when nothing is left of the stake. The registry of stakers is the stake contract's business.
 void set_stake(Overlay& state, Role role, const AccountId& id, const Stake& stake);
@@ -128,8 +171,12 @@ void set_challenge(Overlay& state, const Challenge& challenge);
 void set_profile(Overlay& state, const TaskId& task, std::uint32_t place, const ProfileReport& report);
 void set_stakers(Overlay& state, Role role, const std::vector<AccountId>& stakers);
 void set_validator(Overlay& state, const AccountId& id, const Validator& validator);
-/// A new record, in the list and by its address.
+/// On the list and by the key's address; a record that was there stays as it is.
 void register_validator(Overlay& state, const AccountId& id, const ConsensusKey& key);
+/// Off the list; the record stays.
+void unlist_validator(Overlay& state, const AccountId& id);
+/// VAL-5: off the list and among the banned.
+void ban_validator(Overlay& state, const AccountId& id);
 void set_docket(Overlay& state, const TaskId& task, const Docket& docket);
 void erase_docket(Overlay& state, const TaskId& task);
 /// Empties the slot when the class is 0.
@@ -140,13 +187,21 @@ void set_beacon(Overlay& state, const Beacon& beacon);
 void set_drawing(Overlay& state, const Drawing& drawing);
 void erase_drawing(Overlay& state);
 
-/// The list of tasks that wait for a draw, the lottery included, in the order in which they began to wait.
-void add_waiting(Overlay& state, const TaskId& task);
-void remove_waiting(Overlay& state, const TaskId& task);
+/// BCN-4: behind those that wait already.
+void push_waiting(Overlay& state, Queue queue, const Waiting& waiting);
+/// The one that has waited longest; nullopt when none does.
+std::optional<Waiting> front_waiting(const StateView& view, Queue queue);
+/// Of a queue that has one.
+void pop_waiting(Overlay& state, Queue queue);
 
-/// Moves `due` from the deadline `from` to `to`; height 0 means no deadline. Adding twice is adding once.
-void move_deadline(Overlay& state, const Due& due, Height from, Height to);
-void clear_deadlines(Overlay& state, Height height);
+/// BLK-3: enters `due` for a height that is still to come. Nothing is ever struck out: what has another deadline by then is
+/// passed over when it comes up.
+void enter_agenda(Overlay& state, const Due& due, Height height);
+/// Gives what is `due` another deadline; height 0: none.
+void set_deadline(Overlay& state, const Due& due, Height& deadline, Height to);
+/// Takes the next entry for a height up to `now` out of the agenda; nullopt when there is none. Entries come up in the order of
+/// their heights, those of one height as they were entered.
+std::optional<Coming> pop_agenda(Overlay& state, Height now);
 
 /// The same 32 bytes under another name.
 template <class To, class From>

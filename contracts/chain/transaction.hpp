@@ -133,6 +133,10 @@ struct AcceptTask {
     TaskId task;
     static constexpr auto fields() { return Fields<&AcceptTask::task>{}; }
 };
+struct DeclineTask {  // tasks, by a solver that was drawn and will not accept
+    TaskId task;
+    static constexpr auto fields() { return Fields<&DeclineTask::task>{}; }
+};
 struct PostCheckpoint {  // checkpoint i is the state after segment i; posted in order from 0
     TaskId task;
     std::uint32_t index = 0;
@@ -180,8 +184,11 @@ struct PublishVerdict {  // an end root other than the solver's opens a dispute 
     TaskId task;
     std::uint32_t segment = 0;
     Verdict verdict;  ///< the true one, or with the decoy root in the probe root's place when it is forced (VER-11)
+    /// VER-17: exactly with `diverged_after`: a tile of the end root's state with a value that is not finite.
+    std::optional<trace::StateOpening> divergence = std::nullopt;
     static constexpr auto fields() {
-        return Fields<&PublishVerdict::task, &PublishVerdict::segment, &PublishVerdict::verdict>{};
+        return Fields<
+            &PublishVerdict::task, &PublishVerdict::segment, &PublishVerdict::verdict, &PublishVerdict::divergence>{};
     }
 };
 struct OpenDispute {  // arbitration; anyone with free verifier or whistleblower stake
@@ -249,12 +256,14 @@ struct DeclareDivergence {  // tasks, by the solver: a step of the next segment 
 
 /// What a verdict's commitment commits to (VER-2).
 struct VerdictOpening {
-    Verdict verdict;     ///< the true one
+    Verdict verdict;     ///< the true one, without a probe root: which mark is the probe nobody knows yet
+    std::vector<Hash256> marks;  ///< VER-9: the state roots at the assignment's marks; of a verdict without a probe none
     Hash256 decoy_root;  ///< random; published in the probe root's place when the verdict is forced to be wrong
     Hash256 salt;
     bool operator==(const VerdictOpening&) const = default;
     static constexpr auto fields() {
-        return Fields<&VerdictOpening::verdict, &VerdictOpening::decoy_root, &VerdictOpening::salt>{};
+        return Fields<
+            &VerdictOpening::verdict, &VerdictOpening::marks, &VerdictOpening::decoy_root, &VerdictOpening::salt>{};
     }
 };
 struct DiscloseVerdict {  // verification; after the challenge window, or some time after the verdict is challenged
@@ -359,7 +368,8 @@ struct ChallengeProfile {  // "the `part` of the report that `profiler` publishe
 
 struct RegisterValidator {  // validators; the sender's validator stake is what votes with this key
     ConsensusKey key;
-    static constexpr auto fields() { return Fields<&RegisterValidator::key>{}; }
+    ConsensusSignature proof;  ///< by `key`, of consensus_key_claim(...)
+    static constexpr auto fields() { return Fields<&RegisterValidator::key, &RegisterValidator::proof>{}; }
 };
 struct Unjail {  // validators; back into the set after a penalty
     static constexpr auto fields() { return Fields<>{}; }
@@ -393,7 +403,7 @@ using Action = std::variant<
     PublishVerdict, OpenDispute, RevealMove, SelectMove, ProveMove, ChallengeAvailability, ServeChunk,
     DeclareDivergence, DiscloseVerdict, ChallengeVerdict, RegisterValidator, Unjail,
     RegisterHardware, CommitProfile, PublishProfile, ChallengeProfile,
-    JoinBeacon, Contribute, LeaveBeacon>;
+    JoinBeacon, Contribute, LeaveBeacon, DeclineTask>;
 /// "transfer", "submit_task", ... : the name of the action in RPC and CLI.
 const char* action_name(const Action& action) noexcept;
 

@@ -31,6 +31,7 @@ enum class [[nodiscard]] TxError : std::uint8_t {
     kNotRegistered = 122,      ///< VAL-6
     kNotJailed = 123,          ///< VAL-6: or banned for good
     kStillJailed = 124,        ///< VAL-6
+    kKeyNotProven = 125,       ///< VAL-1: the consensus key has not signed that the account may register it
     // Tasks.
     kTaskUnknown = 40,       ///< TASK-3
     kTaskState = 41,         ///< TASK-4: not in a state that allows this
@@ -39,7 +40,7 @@ enum class [[nodiscard]] TxError : std::uint8_t {
     kCheckpointOrder = 44,   ///< TASK-7: not the next index
     kCheckpointsMissing = 45,///< TASK-9
     kSpecInvalid = 46,       ///< TASK-2
-    kNoDivergence = 47,      ///< TASK-13
+    kNoDivergence = 47,      ///< TASK-13, VER-17
     kParentUnfit = 48,       ///< LIN-1: the task cannot start from that one
     kNotParentsState = 49,   ///< LIN-2, LIN-6: the start is not the parent's last checkpoint
     kEvaluationMismatch = 50,///< EVL-4: a score where none belongs, or none where one does

@@ -36,8 +36,14 @@ Amount challenger_bond(const Params& params, Amount value) noexcept {
     return bond_for(params.challenger_bond, params.challenger_bond_bps, value);
 }
 
+Amount verifier_reserve(const Params& params, Amount value) noexcept {
+    const auto sum =
+        checked_mul<std::uint64_t>(challenger_bond(params, value).grains, verifiers_per_segment(params, value));
+    return Amount{sum ? *sum : kMost};
+}
+
 Amount verifier_needs(const Params& params, Amount value) noexcept {
-    const auto sum = checked_add(verifier_bond(params, value), challenger_bond(params, value));
+    const auto sum = checked_add(verifier_bond(params, value), verifier_reserve(params, value));
     return sum ? *sum : Amount{kMost};
 }
 

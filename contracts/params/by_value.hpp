@@ -13,7 +13,10 @@ namespace assay::contracts {
 Amount solver_bond(const Params& params, Amount value) noexcept;
 Amount verifier_bond(const Params& params, Amount value) noexcept;
 Amount challenger_bond(const Params& params, Amount value) noexcept;
-/// What a verifier's stake must cover before it is drawn: its bond, and the challenger's should it reject (VER-1).
+/// VER-1: what an assignment locks besides the verifier's bond, for the disputes that an honest verdict can need
+/// (DSP-46): a challenger's bond for each verifier of the segment.
+Amount verifier_reserve(const Params& params, Amount value) noexcept;
+/// VER-1: what an assignment locks in all.
 Amount verifier_needs(const Params& params, Amount value) noexcept;
 
 /// PAR-3: how many of `segments` segments are checked (all when there are fewer), and by how many verifiers each.

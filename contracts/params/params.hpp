@@ -21,9 +21,7 @@ struct HardwareClass {
 };
 
 struct Params {
-    // Fees (TX-7). Both go to the treasury.
-    Amount fee_base{1'000};
-    Amount fee_per_byte{10};
+    Amount gas_price_min{50};  ///< FEE-2: per unit of gas; the treasury's part of every fee
     std::uint32_t tx_size_max = 65'536;
     std::uint32_t block_size_max = 4'194'304;
     std::uint32_t block_gas_max = 500'000;  ///< GAS-7
@@ -92,10 +90,27 @@ struct Params {
     std::uint32_t contribute_blocks = 20;     ///< BCN-5
     Amount task_value_max{25'000'000'000};    ///< TASK-14: what the contributors' bonds protect
 
+    // Validators' stake answers for the past for so long (VAL-9), and light clients trust for less (PAR-8).
+    std::uint64_t validator_unbonding_ms = 1'814'400'000;  ///< 21 days of block time
+    std::uint64_t trusting_period_ms = 1'123'200'000;      ///< 13 days
+
+    // Solvers' duties.
+    std::uint32_t deadline_slash_bps = 2'500;  ///< TASK-8: of the bond, burned
+    std::uint32_t decline_blocks = 1'000;      ///< TASK-15
+
+    // What waits.
+    std::uint32_t end_block_gas_max = 200'000;  ///< GAS-10: for what no transaction of the block asked for
+    std::uint32_t draw_blocks = 20'000;   ///< TASK-17, PRF-1, VER-7: how long a task waits for somebody to be drawn
+    std::uint32_t draws_max = 16;         ///< TASK-17: draws that a task has paid for when it is submitted
+    Amount draw_price{350'000};           ///< TASK-17: of one draw
+    Amount room_price{10};                ///< TASK-17: of a byte for 1,000 blocks
+    std::uint32_t redraw_blocks = 10;     ///< TASK-18: between two draws for a task; twice as many after each
+    std::uint32_t redraws_max = 4;        ///< AVL-7: how often verifiers are drawn anew
+
     bool operator==(const Params&) const = default;
     static constexpr auto fields() {
         return Fields<
-            &Params::fee_base, &Params::fee_per_byte, &Params::tx_size_max, &Params::block_size_max,
+            &Params::gas_price_min, &Params::tx_size_max, &Params::block_size_max,
             &Params::block_gas_max, &Params::solver_bond, &Params::verifier_bond, &Params::challenger_bond,
             &Params::unbonding_blocks, &Params::verifiers_per_segment, &Params::segments_checked,
             &Params::accept_blocks, &Params::commit_blocks, &Params::publish_blocks, &Params::challenge_blocks,
@@ -109,7 +124,10 @@ struct Params {
             &Params::profiling_fee_bps, &Params::threshold_quantile_ppm, &Params::threshold_confidence_ppm,
             &Params::threshold_margin_thousandths, &Params::threshold_separation, &Params::growth_max_thousandths,
             &Params::contributor_bond, &Params::contributors_max, &Params::contribute_blocks,
-            &Params::task_value_max>{};
+            &Params::task_value_max, &Params::validator_unbonding_ms, &Params::trusting_period_ms,
+            &Params::deadline_slash_bps, &Params::decline_blocks, &Params::end_block_gas_max, &Params::draw_blocks,
+            &Params::draws_max, &Params::draw_price, &Params::room_price, &Params::redraw_blocks,
+            &Params::redraws_max>{};
     }
 };
 

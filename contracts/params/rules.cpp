@@ -13,7 +13,7 @@
 namespace assay::contracts {
 namespace {
 
-/// Of one task; the one more is the evaluation (EVL-5).
+/// Of one draw; the one more is the evaluation (EVL-5).
 std::uint64_t assignments_max(const Params& params) {
     return std::uint64_t{params.verifiers_per_segment_max} * (params.segments_checked_max + 1ULL);
 }
@@ -41,12 +41,25 @@ bool are_classes_valid(const std::vector<HardwareClass>& classes) {
 }
 
 /// PAR-5: the first draw of a task comes before its deadline, however late secrets are opened.
-bool awaits_draws(const Params& params) { return params.commit_blocks > 2ULL * params.contribute_blocks + 1; }
+bool awaits_draws(const Params& params) { return params.draw_blocks > 2ULL * params.contribute_blocks + 1; }
+
+/// PAR-9: what waits is paid for by a number, and the end of a block has gas for at least one deadline.
+bool is_waiting_valid(const Params& params) {
+    return params.draws_max >= 1 && params.draws_max <= kMaxDraws && params.redraws_max <= kMaxRedraws &&
+           params.draw_price <= kDrawPriceMax && params.room_price <= kRoomPriceMax &&
+           params.end_block_gas_max / 2 >= kGasPerEntry + deadline_gas(params);
+}
 
 /// PAR-6: what bounds a jackpot leaves something of it where jackpots are to be won.
 bool are_jackpots_valid(const Params& params) {
     const bool are_won = params.forced_error_bps != 0 && params.watchers_per_verdict != 0;
     return !are_won || tenth_of(params.contributor_bond).grains >= assignments_max(params);
+}
+
+/// PAR-8: what a light client trusts has stake that can still be slashed, with a third of the time to show the evidence.
+bool is_trust_bonded(const Params& params) {
+    return params.validator_unbonding_ms >= 1 && params.validator_unbonding_ms <= kMaxSpanMs &&
+           params.trusting_period_ms >= 1 && params.trusting_period_ms < params.validator_unbonding_ms / 3 * 2;
 }
 
 /// PRF-6: the fewest reports that may stand, one of them left out, are enough for the quantile and confidence.
@@ -75,28 +88,30 @@ bool are_valid(const Params& params) noexcept {
                            params.challenge_blocks,     params.dispute_clock_blocks,
                            params.dispute_extension_blocks, params.availability_blocks,
                            params.disclose_blocks,      params.downtime_blocks,
-                           params.jail_blocks,          params.contribute_blocks};
+                           params.jail_blocks,          params.contribute_blocks,
+                           params.decline_blocks,       params.draw_blocks,
+                           params.redraw_blocks};
     const bool spans_ok =
         std::all_of(spans.begin(), spans.end(), [](std::uint32_t n) { return n >= 1 && n <= kMaxSpanBlocks; });
-    const bool sizes_ok = params.tx_size_max >= 1 && params.tx_size_max <= kMaxTxSize &&
+    const bool sizes_ok = params.tx_size_max >= kMinTxSize && params.tx_size_max <= kMaxTxSize &&
                           params.block_size_max >= params.tx_size_max;
     const bool gas_ok = are_counts_valid(params) && params.profilers <= kMaxProfilers &&
                         params.block_gas_max >= gas_max(params);  // GAS-8
-    const auto fee_of_largest = checked_mul<std::uint64_t>(params.fee_per_byte.grains, params.tx_size_max);
-    const bool fees_ok = fee_of_largest && checked_add(*fee_of_largest, params.fee_base.grains).has_value();
+    const bool fees_ok = params.gas_price_min.grains >= 1 && params.gas_price_min <= kGasPriceMax;
     const bool bonds_ok = params.solver_bond.grains >= 1 && params.verifier_bond.grains >= 1 &&
                           params.challenger_bond.grains >= 1 &&
                           checked_add(params.verifier_bond, params.challenger_bond).has_value();
     const bool shares_ok =
         params.slash_to_winner_bps <= 10'000 && params.forced_error_bps <= 10'000 && params.tax_bps <= 10'000 &&
-        params.profiling_fee_bps <= 10'000;
+        params.profiling_fee_bps <= 10'000 && params.deadline_slash_bps <= 10'000;
     const bool validators_ok = params.validator_stake_min.grains >= 1 && params.validators_max >= 1 &&
-                               params.validators_max <= kMaxValidators && params.double_sign_slash_bps <= 10'000;
+                               params.validators_max <= kMaxValidators && params.double_sign_slash_bps <= 10'000 &&
+                               is_trust_bonded(params);
     const bool beacon_ok = params.contributor_bond.grains >= 1 && params.contributors_max <= kMaxContributors &&
                            params.task_value_max.grains >= 1 && awaits_draws(params) && are_jackpots_valid(params);
     return validators_ok && beacon_ok && spans_ok && sizes_ok && fees_ok && gas_ok && bonds_ok && shares_ok &&
            are_classes_valid(params.hardware_classes) &&
-           params.watchers_per_verdict <= kMaxWatchers && is_profiling_valid(params);
+           params.watchers_per_verdict <= kMaxWatchers && is_profiling_valid(params) && is_waiting_valid(params);
 }
 
 }  // namespace assay::contracts

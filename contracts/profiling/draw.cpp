@@ -56,7 +56,6 @@ void appoint(Context& context, Task& task, const std::vector<AccountId>& profile
     tolerance.phase = ProfilingPhase::kCommit;
     set_task_deadline(context, task, context.height_after(context.params.commit_blocks));
     set_task(context.state, task);
-    remove_waiting(context.state, task.id);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include <contracts/tasks/lifecycle.hpp>
 #include <contracts/tasks/lineage.hpp>
 #include <contracts/tasks/tasks.hpp>
+#include <contracts/tasks/waiting.hpp>
 
 namespace assay::contracts {
 namespace {
@@ -58,6 +59,22 @@ void miss_profile(Context& context, Task& task, Profile& profile) {
     profile.status = ProfileStatus::kMissed;
 }
 
+std::size_t count_of(const Task& task, ProfileStatus status) {
+    const auto& profiles = task.tolerance.value().profiles;
+    return static_cast<std::size_t>(
+        std::count_if(profiles.begin(), profiles.end(), [&](const Profile& profile) { return profile.status == status; }));
+}
+
+/// PRF-4: so few have reported that it may have been impossible; nobody is fined. Stores the task.
+void refuse_unprofiled(Context& context, Task& task) {
+    for (Profile& profile : task.tolerance.value().profiles) {
+        profile.status = profile.status == ProfileStatus::kDue ? ProfileStatus::kMissed : profile.status;
+    }
+    task.tolerance->phase = ProfilingPhase::kOver;
+    record(context, task, history::ProfilingEnded{ProfilingOutcome::kTooFew, {}, {}});
+    end_without_fraud(context, task, TaskState::kRefused);
+}
+
 /// PRF-6, PRF-7: the threshold, or the end of the task. Stores the task.
 void end_profiling(Context& context, Task& task) {
     Tolerance& tolerance = task.tolerance.value();
@@ -78,9 +95,7 @@ void end_profiling(Context& context, Task& task) {
     tolerance.reference = bounds->reference;
     record(context, task, history::ProfilingEnded{ProfilingOutcome::kBounded, bounds->threshold, bounds->reference});
     return_profile_bonds(context, task);
-    enter_state(context, task, TaskState::kOpen, Height{});
-    set_task(context.state, task);
-    add_waiting(context.state, task.id);
+    open_task(context, task);
 }
 
 /// After each change of a profile: whether the phase is over. Stores the task.
@@ -110,7 +125,8 @@ bool is_report(const ProfileReport& report) {
 void begin_profiling(Context& context, Task& task) {
     // PRF-1
     task.tolerance = Tolerance{};
-    enter_state(context, task, TaskState::kProfiling, context.height_after(context.params.commit_blocks));
+    enter_state(context, task, TaskState::kProfiling, context.height_after(context.params.draw_blocks));
+    await_draw(context, task);
 }
 
 void lapse_profiling(Context& context, Task& task) {
@@ -123,7 +139,12 @@ void lapse_profiling(Context& context, Task& task) {
         end_profiling(context, task);
         return;
     }
-    const auto missing = tolerance.phase == ProfilingPhase::kCommit ? ProfileStatus::kDue : ProfileStatus::kCommitted;
+    const bool in_commit_phase = tolerance.phase == ProfilingPhase::kCommit;
+    if (in_commit_phase && count_of(task, ProfileStatus::kCommitted) < context.params.profilers_min) {
+        refuse_unprofiled(context, task);
+        return;
+    }
+    const auto missing = in_commit_phase ? ProfileStatus::kDue : ProfileStatus::kCommitted;
     for (Profile& profile : tolerance.profiles) {
         if (profile.status == missing) {
             miss_profile(context, task, profile);

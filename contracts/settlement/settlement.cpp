@@ -2,20 +2,25 @@
 #include <contracts/settlement/settlement.hpp>
 
 #include <algorithm>
+#include <set>
 #include <vector>
 
 #include <contracts/arbitration/arbitration.hpp>
 #include <contracts/availability/availability.hpp>
 #include <contracts/chain/slots.hpp>
 #include <contracts/ledger/ledger.hpp>
+#include <contracts/params/by_value.hpp>
 #include <contracts/profiling/profiling.hpp>
 #include <contracts/tasks/lifecycle.hpp>
 #include <contracts/tasks/lineage.hpp>
+#include <contracts/tasks/waiting.hpp>
+#include <contracts/verification/verification.hpp>
 
 namespace assay::contracts {
 namespace {
 
 constexpr std::uint64_t kBasisPoints = 10'000;
+constexpr std::uint64_t kRefusedShare = 3;  ///< PRF-7: a task that is refused pays one part of so many
 
 void pay(Context& context, Task& task, const AccountId& to, Amount amount, Reason reason) {
     if (amount.grains == 0) {
@@ -64,9 +69,9 @@ Amount profiling_fee(const Context& context, const Task& task) {
     return Amount{anybody ? checked_mul_div(fee, context.params.profiling_fee_bps, kBasisPoints).value() : 0};
 }
 
-/// Pays it in equal shares, of a task that settles less the tax.
-void pay_profilers(Context& context, Task& task, bool is_taxed) {
-    const Amount fee = profiling_fee(context, task);
+/// Pays it, over `divisor`, in equal shares, of a task that settles less the tax.
+void pay_profilers(Context& context, Task& task, bool is_taxed, std::uint64_t divisor = 1) {
+    const Amount fee{profiling_fee(context, task).grains / divisor};
     if (fee.grains == 0) {
         return;
     }
@@ -107,14 +112,20 @@ void return_bonds(Context& context, Task& task) {
         task.solver_bond = {};
     }
     for (Assignment& assignment : task.assignments) {
-        if (assignment.bond.grains != 0) {
-            unlock_stake(context, Role::kVerifier, assignment.verifier, assignment.bond);
-            assignment.bond = {};
-        }
+        return_assignment(context, assignment);
     }
     if (task.tolerance) {
         return_profile_bonds(context, task);
     }
+}
+
+/// VER-16: how many verdicts a task like this has when nobody is drawn anew (AVL-7).
+std::uint64_t places_of(const Params& params, const Task& task) {
+    std::set<std::uint32_t> segments;
+    for (const Assignment& assignment : task.assignments) {
+        segments.insert(assignment.segment);
+    }
+    return std::uint64_t{segments.size()} * verifiers_per_segment(params, task_value(task.spec));
 }
 
 /// Ends as moot what is still open, and closes the task.
@@ -129,6 +140,7 @@ void finish(Context& context, Task& task, TaskState state) {
     task.open_disputes = 0;
     task.open_challenges = 0;
     return_bonds(context, task);
+    return_room(context, task);
     close_task(context, task, state);
     set_task(context.state, task);
 }
@@ -159,9 +171,10 @@ void pay_jackpots(Context& context, Task& task, const std::vector<AccountId>& wi
     if (winners.empty()) {
         return;
     }
-    const std::uint64_t share = task.spec.verification_fee.grains / task.assignments.size();
+    const std::uint64_t places = places_of(context.params, task);
+    const std::uint64_t share = task.spec.verification_fee.grains / places;
     const auto fair = checked_mul_div(share, kBasisPoints, context.params.forced_error_bps);
-    const std::uint64_t most = tenth_of(context.params.contributor_bond).grains / task.assignments.size();
+    const std::uint64_t most = tenth_of(context.params.contributor_bond).grains / places;
     const std::uint64_t third = get_supply(context.state).treasury.grains / 3;
     const std::uint64_t whole = std::min({third, most, fair ? *fair : most});
     const std::size_t halvings = winners.size() - 1;
@@ -177,8 +190,8 @@ void pay_jackpots(Context& context, Task& task, const std::vector<AccountId>& wi
 }
 
 void end_without_fraud(Context& context, Task& task, TaskState state) {
-    // SET-4
-    pay_profilers(context, task, false);
+    // SET-4, PRF-7
+    pay_profilers(context, task, false, state == TaskState::kRefused ? kRefusedShare : 1);
     pay(context, task, task.submitter, task.escrow, Reason::kRefund);
     finish(context, task, state);
 }

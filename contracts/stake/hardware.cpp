@@ -2,6 +2,7 @@
 #include <contracts/stake/hardware.hpp>
 
 #include <contracts/chain/slots.hpp>
+#include <contracts/stake/staking.hpp>
 
 namespace assay::contracts {
 namespace {
@@ -43,6 +44,11 @@ Result<void, TxError> execute(Context& context, const RegisterHardware& action) 
     set_hardware(
         context.state, action.role, context.actor, {action.hardware_class, action.score, context.height()}
     );
+    Stake stake = get_stake(context.state, action.role, context.actor);
+    if (stake.is_unlisted) {
+        stake.is_unlisted = false;  // TASK-6
+        put_stake(context, action.role, context.actor, stake);
+    }
     return {};
 }
 

@@ -26,7 +26,7 @@ Result<void, TxError> check_class(const Params& params, std::uint32_t number) no
 std::vector<Candidate> of_class(std::uint32_t number, const std::vector<Candidate>& candidates);
 
 /// HW-4: the share of the eligible stake from which a class is preferred, in basis points.
-inline constexpr std::uint32_t kPreferredShareBps = 2'500;
+inline constexpr std::uint32_t kPreferredShareBps = 5'000;
 /// HW-4: sets to 0 the weights of candidates that are not of the class `number`, if those that are hold enough of the
 /// total weight; for class 0 nothing changes.
 void prefer_class(std::uint32_t number, std::vector<Candidate>& candidates);

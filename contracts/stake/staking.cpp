@@ -23,7 +23,7 @@ Result<void, TxError> check_amount(Amount amount) {
 void put_stake(Context& context, Role role, const AccountId& account, const Stake& stake) {
     // STK-5
     set_stake(context.state, role, account, stake);
-    const bool belongs = add(stake.free, stake.locked) >= least_bond(context.params, role);
+    const bool belongs = !stake.is_unlisted && add(stake.free, stake.locked) >= least_bond(context.params, role);
     auto stakers = get_stakers(context.state, role);
     const auto place = std::lower_bound(stakers.begin(), stakers.end(), account);
     const bool listed = place != stakers.end() && *place == account;
@@ -70,6 +70,7 @@ Result<void, TxError> execute(Context& context, const Bond& action) noexcept {
     debit(context.state, context.actor, action.amount);
     Stake stake = get_stake(context.state, action.role, context.actor);
     stake.free = add(stake.free, action.amount);
+    stake.is_unlisted = false;  // TASK-6
     put_stake(context, action.role, context.actor, stake);
     return {};
 }
@@ -94,23 +95,31 @@ Result<void, TxError> execute(Context& context, const Unbond& action) noexcept {
     if (!stake.unbonding.empty() && stake.unbonding.back().release_at == release_at) {
         stake.unbonding.back().amount = add(stake.unbonding.back().amount, action.amount);
     } else {
-        stake.unbonding.push_back({action.amount, release_at});
+        // VAL-9
+        const std::uint64_t span_ms = action.role == Role::kValidator ? context.params.validator_unbonding_ms : 0;
+        stake.unbonding.push_back({action.amount, release_at, span_ms == 0 ? 0 : context.block.time_ms + span_ms});
+        enter_agenda(context.state, {DueKind::kUnbonding, retag<Hash256>(context.actor), action.role}, release_at);
     }
     put_stake(context, action.role, context.actor, stake);
-    const Due due{DueKind::kUnbonding, retag<Hash256>(context.actor), action.role};
-    move_deadline(context.state, due, Height{}, release_at);
     return {};
 }
 
 void release_unbonded(Context& context, Role role, const AccountId& account) {
     Stake stake = get_stake(context.state, role, account);
     Amount released;
-    for (const Unbonding& part : stake.unbonding) {
-        if (part.release_at <= context.height()) {
-            released = add(released, part.amount);
-        }
+    bool waits = false;
+    std::erase_if(stake.unbonding, [&](const Unbonding& part) {
+        const bool in_blocks = part.release_at <= context.height();
+        const bool in_time = part.release_ms <= context.block.time_ms;
+        released = in_blocks && in_time ? add(released, part.amount) : released;
+        waits = waits || (in_blocks && !in_time);
+        return in_blocks && in_time;
+    });
+    if (waits) {
+        // VAL-9: nobody knows how many blocks the time will take.
+        const Due due{DueKind::kUnbonding, retag<Hash256>(account), role};
+        enter_agenda(context.state, due, context.height_after(context.params.unbonding_blocks));
     }
-    std::erase_if(stake.unbonding, [&](const Unbonding& part) { return part.release_at <= context.height(); });
     set_stake(context.state, role, account, stake);
     credit(context.state, account, released);
 }

@@ -22,8 +22,7 @@ Result<void, TxError> check_stateful(
         action.step - first >= step_count(task.spec, segment)) {
         return Unexpected{TxError::kCheckpointOrder};  // TASK-7
     }
-    if (!trace::has_diverged(action.opening) ||
-        trace::state_root_of(action.opening, task.spec.program.state_tensors) != action.state_root) {
+    if (!trace::shows_divergence(action.opening, action.state_root, task.spec.program.state_tensors)) {
         return Unexpected{TxError::kNoDivergence};  // TASK-13
     }
     return {};

@@ -2,6 +2,7 @@
 #include <contracts/tasks/draw.hpp>
 
 #include <algorithm>
+#include <utility>
 
 #include <core/codec/borsh.hpp>
 #include <core/crypto/hash.hpp>
@@ -9,28 +10,28 @@
 #include <contracts/chain/slots.hpp>
 #include <contracts/params/by_value.hpp>
 #include <contracts/stake/hardware.hpp>
+#include <contracts/stake/staking.hpp>
 #include <contracts/tasks/lifecycle.hpp>
 #include <contracts/tasks/tasks.hpp>
 
 namespace assay::contracts {
 namespace {
 
-/// TASK-6: whose free stake covers the task's bond; those who let it lapse only when nobody else can be drawn.
-std::vector<Candidate> candidates_for(
-    const std::vector<Candidate>& pool, Amount bond, const std::vector<AccountId>& lapsed
-) {
-    std::vector<Candidate> able;
-    std::vector<Candidate> fresh;
-    for (const Candidate& candidate : pool) {
-        if (candidate.weight < bond.grains) {
-            continue;
-        }
-        able.push_back(candidate);
-        if (std::find(lapsed.begin(), lapsed.end(), candidate.account) == lapsed.end()) {
-            fresh.push_back(candidate);
-        }
+/// TASK-6, TASK-15: whether the account may be drawn: its free stake covers the task's bond, it is listed, and it has not
+/// declined such a task of late.
+bool is_able(const Context& context, const Task& task, const Stake& stake) {
+    const Amount value = task_value(task.spec);
+    const bool has_declined = stake.declined_until > context.height() && value <= stake.declined_value;
+    return stake.free >= solver_bond(context.params, value) && !stake.is_unlisted && !has_declined;
+}
+
+/// TASK-19: whether it has yet to answer for a task that is worth as much.
+bool is_asked(const Context& context, const Task& task, const AccountId& account, const Stake& stake) {
+    if (!stake.offer) {
+        return false;
     }
-    return fresh.empty() ? able : fresh;
+    const Task offer = find_task(context.state, *stake.offer).value();
+    return offer.state == TaskState::kDrawn && offer.solver == account && task_value(task.spec) <= task_value(offer.spec);
 }
 
 }  // namespace
@@ -110,31 +111,32 @@ std::vector<Candidate> read_pool(const StateView& view, Role role) {
     return pool;
 }
 
-void draw_solvers(Context& context) {
-    const std::vector<TaskId> waiting = get_waiting(context.state);
-    if (waiting.empty()) {
+void draw_solver(Context& context, Task& task, const ClosedRound& round) {
+    // BCN-11
+    const Amount bond = solver_bond(context.params, task_value(task.spec));
+    std::vector<Candidate> candidates = of_class(task.spec.hardware_class, round.drawing.solvers);
+    std::erase_if(candidates, [&](const Candidate& candidate) { return candidate.weight < bond.grains; });
+    const DrawName name{task.id, DrawKind::kSolver, 0, 0};
+    bool is_any_asked = false;
+    const auto solver = draw_able(std::move(candidates), 0, round.seed, name, [&](const AccountId& account) {
+        const Stake stake = get_stake(context.state, Role::kSolver, account);
+        const bool is = is_able(context, task, stake);
+        const bool waits = is && is_asked(context, task, account, stake);
+        is_any_asked = is_any_asked || waits;
+        return is && !waits;
+    });
+    if (!solver) {
+        fail_draw(context, task, is_any_asked ? Pause::kShort : Pause::kDoubled);
         return;
     }
-    const auto pool = read_pool(context.state, Role::kSolver);
-    const Hash256 seed = seed_of_block(context);  // BCN-11
-    for (const TaskId& id : waiting) {
-        Task task = find_task(context.state, id).value();
-        if (task.state != TaskState::kOpen) {
-            continue;
-        }
-        const Amount bond = solver_bond(context.params, task_value(task.spec));
-        const auto registered = of_class(task.spec.hardware_class, pool);
-        const auto candidates = candidates_for(registered, bond, get_docket(context.state, id).lapsed);
-        const auto drawn = draw_weighted(candidates, draw_randomness(seed, {id, DrawKind::kSolver, 0, 0}));
-        if (!drawn) {
-            continue;
-        }
-        task.solver = candidates[*drawn].account;
-        record(context, task, history::SolverDrawn{*task.solver});
-        enter_state(context, task, TaskState::kDrawn, context.height_after(context.params.accept_blocks));
-        set_task(context.state, task);
-        remove_waiting(context.state, id);
-    }
+    Stake stake = get_stake(context.state, Role::kSolver, *solver);
+    stake.offer = task.id;
+    put_stake(context, Role::kSolver, *solver, stake);
+    record_round(context, task, round);
+    task.solver = *solver;
+    record(context, task, history::SolverDrawn{*solver});
+    enter_state(context, task, TaskState::kDrawn, context.height_after(context.params.accept_blocks));
+    set_task(context.state, task);
 }
 
 }  // namespace assay::contracts

@@ -90,6 +90,10 @@ Amount earned_reward(const Task& task) noexcept {
     return Amount{static_cast<std::uint64_t>(Wide{task.spec.reward.grains} * executed / task.spec.steps)};
 }
 
+std::uint64_t training_blocks_min(const TaskSpec& spec) noexcept {
+    return std::uint64_t{segment_count(spec)} + 2 + spec.steps / kStepsPerBlock;  // TASK-16
+}
+
 Amount task_value(const TaskSpec& spec) noexcept {
     return Amount{spec.reward.grains + spec.verification_fee.grains};  // LED-3: checked on submission
 }
@@ -117,8 +121,7 @@ Result<void, TxError> require_open_window(const StateView& view, const Task& tas
 }
 
 void set_task_deadline(Context& context, Task& task, Height deadline) {
-    move_deadline(context.state, task_due(task), task.deadline, deadline);
-    task.deadline = deadline;
+    set_deadline(context.state, task_due(task), task.deadline, deadline);
 }
 
 void enter_state(Context& context, Task& task, TaskState state, Height deadline) {
@@ -162,7 +165,6 @@ void resume_deadline(Context& context, Task& task, bool was_served) {
 
 void close_task(Context& context, Task& task, TaskState state) {
     enter_state(context, task, state, Height{});
-    remove_waiting(context.state, task.id);
     erase_docket(context.state, task.id);
 }
 

@@ -27,7 +27,7 @@ bool suspend_deadline(Context& context, Task& task);
 /// verifiers back the time they waited for the data (AVL-6).
 void resume_deadline(Context& context, Task& task, bool was_served);
 
-/// Ends the task: its state, no deadline, no docket, not waiting any more.
+/// Ends the task: its state, no deadline, no docket. A queue that it waits in passes it over.
 void close_task(Context& context, Task& task, TaskState state);
 
 }  // namespace assay::contracts

@@ -20,10 +20,10 @@ namespace assay::contracts {
 /// with the exits kCancelled, kExpired (nobody's fraud) and kConvicted (the solver's). In tolerance mode kProfiling comes
 /// before, and its exit kRefused: the threshold would say nothing.
 enum class TaskState : std::uint8_t {
-    kOpen = 1,        ///< waiting for a solver to be drawn
+    kOpen = 1,        ///< waiting for a solver to be drawn, for `draw_blocks` at most (TASK-17)
     kDrawn = 2,       ///< a solver was drawn and has yet to accept
     kTraining = 3,
-    kCompleted = 4,   ///< the verifiers are drawn by the beacon's next round
+    kCompleted = 4,   ///< waiting for verifiers to be drawn: by the beacon's next round, if there are enough (VER-7)
     kVerifying = 5,   ///< verdicts are committed and published
     kChallenge = 6,   ///< anyone may still dispute
     kDisclosure = 7,  ///< verdicts are disclosed; then payment
@@ -67,17 +67,19 @@ struct Assignment {
     Hash256 commitment;
     Hash256 end_root;  ///< published; zero before
     Amount bond;       ///< still locked
-    std::uint32_t probe = 0;            ///< VER-9: a number of the segment's steps, not all of them; 0: none
+    std::uint32_t offset = 0;           ///< VER-9: of the marks
+    std::uint32_t probe = 0;            ///< VER-10: the mark that the lottery drew, a number of steps; 0: none
     std::optional<Hash256> probe_root;  ///< as published; the true one once disclosed
     std::optional<bool> forced;         ///< VER-11: whether it was forced to be wrong; nullopt until disclosed
     std::vector<AccountId> watchers;    ///< VER-12
     std::optional<trace::Measurement> measurement;   ///< VER-17; as published
     std::optional<std::uint32_t> diverged_after;
+    Amount reserve;  ///< DSP-46: still locked besides the bond, for its verifier's disputes
     static constexpr auto fields() {
         return Fields<
             &Assignment::segment, &Assignment::verifier, &Assignment::status, &Assignment::commitment,
-            &Assignment::end_root, &Assignment::bond, &Assignment::probe, &Assignment::probe_root, &Assignment::forced,
-            &Assignment::watchers, &Assignment::measurement, &Assignment::diverged_after>{};
+            &Assignment::end_root, &Assignment::bond, &Assignment::offset, &Assignment::probe, &Assignment::probe_root, &Assignment::forced,
+            &Assignment::watchers, &Assignment::measurement, &Assignment::diverged_after, &Assignment::reserve>{};
     }
 };
 constexpr bool is_published(const Assignment& assignment) {
@@ -160,12 +162,15 @@ struct Task {
     std::optional<TaskId> tainted_by;  ///< LIN-4: the convicted ancestor whose state it was built upon
     std::optional<Tolerance> tolerance;  ///< exactly in tolerance mode
     std::optional<Evaluation> evaluation;  ///< EVL-4; of a completed task that asks for one and did not diverge
+    Amount room;  ///< TASK-17: what is left of the deposit that pays for waiting
+    std::uint32_t redraws = 0;  ///< AVL-7: how often verifiers were drawn anew
     static constexpr auto fields() {
         return Fields<
             &Task::id, &Task::submitter, &Task::spec, &Task::state, &Task::submitted_at, &Task::deadline, &Task::solver,
             &Task::escrow, &Task::solver_bond, &Task::checkpoints, &Task::diverged_at, &Task::assignments,
             &Task::open_disputes, &Task::open_challenges, &Task::history_count, &Task::history_root, &Task::lottery,
-            &Task::second_window, &Task::depth, &Task::tainted_by, &Task::tolerance, &Task::evaluation>{};
+            &Task::second_window, &Task::depth, &Task::tainted_by, &Task::tolerance, &Task::evaluation, &Task::room,
+            &Task::redraws>{};
     }
 };
 
@@ -190,6 +195,10 @@ Amount earned_reward(const Task& task) noexcept;
 /// VER-17: whether a verdict on the segment is judged by equality: in exact mode every segment, in tolerance mode the
 /// initialisation, the evaluation and one that diverged.
 bool is_exact(const Task& task, std::uint32_t segment) noexcept;
+/// TASK-16: the fewest blocks that a task of this shape may give its solver: one for each checkpoint and for completing,
+/// and one for every kStepsPerBlock steps.
+std::uint64_t training_blocks_min(const TaskSpec& spec) noexcept;
+inline constexpr std::uint64_t kStepsPerBlock = 1'000;
 /// PAR-2: what bonds and checks follow: reward plus verification fee, which a task that was submitted can add.
 Amount task_value(const TaskSpec& spec) noexcept;
 
@@ -220,8 +229,10 @@ enum class Reason : std::uint8_t {
     kBeyondBudget = 21,      ///< slashed: a solver whose drifts add up over the run (TOL-7)
     kProfilingFee = 22,      ///< escrow to a profiler
     kWithheldSecret = 23,    ///< slashed: a contributor to the beacon kept the secret that it owed
+    kRoom = 24,              ///< a task's deposit for waiting: back to the submitter; burned where paid to nobody (zero)
+    kUnserved = 25,          ///< slashed: a solver, of whose checkpoints some verifiers gave no verdict though others did
 };
-constexpr bool is_valid(Reason r) { return r >= Reason::kReward && r <= Reason::kWithheldSecret; }
+constexpr bool is_valid(Reason r) { return r >= Reason::kReward && r <= Reason::kUnserved; }
 const char* to_string(Reason reason) noexcept;
 
 /// How profiling ended (PRF-6, PRF-7).
@@ -232,7 +243,11 @@ constexpr bool is_valid(ProfilingOutcome o) {
 const char* to_string(ProfilingOutcome outcome) noexcept;
 
 namespace history {
-struct Submitted { Amount escrow; static constexpr auto fields() { return Fields<&Submitted::escrow>{}; } };
+struct Submitted {
+    Amount escrow;
+    Amount room;  ///< TASK-17
+    static constexpr auto fields() { return Fields<&Submitted::escrow, &Submitted::room>{}; }
+};
 struct SolverDrawn { AccountId solver; static constexpr auto fields() { return Fields<&SolverDrawn::solver>{}; } };
 struct Accepted { Amount bond; static constexpr auto fields() { return Fields<&Accepted::bond>{}; } };
 struct CheckpointPosted {

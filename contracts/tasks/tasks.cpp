@@ -12,13 +12,40 @@
 #include <contracts/stake/staking.hpp>
 #include <contracts/tasks/lifecycle.hpp>
 #include <contracts/tasks/lineage.hpp>
+#include <contracts/tasks/waiting.hpp>
+#include <contracts/verification/verification.hpp>
 #include <verifier/trace/evaluation.hpp>
 
 namespace assay::contracts {
 namespace {
 
+constexpr std::uint64_t kBasisPoints = 10'000;
+
 /// A task that was there when the checks ran is there when the effects do.
 Task checked_task(const Context& context, const TaskId& id) { return find_task(context.state, id).value(); }
+
+/// TASK-15: the drawn solver's stake, which for a while is not drawn for tasks of this one's value or less.
+void put_declined(Context& context, const Task& task, Stake stake) {
+    const bool lasts = stake.declined_until > context.height();
+    stake.declined_value = std::max(lasts ? stake.declined_value : Amount{}, task_value(task.spec));
+    stake.declined_until = context.height_after(context.params.decline_blocks);
+    put_stake(context, Role::kSolver, task.solver.value(), stake);
+}
+
+/// TASK-18: the task waits for another solver. Stores it.
+void reopen(Context& context, Task& task) {
+    task.solver.reset();
+    const Height until = get_docket(context.state, task.id).open_until;
+    enter_state(context, task, TaskState::kOpen, std::max(until, context.height_after(1)));
+    pause_draw(context, task);
+    set_task(context.state, task);
+}
+
+/// TASK-17: what a submission takes from its sender.
+Result<Amount, TxError> price_of(const Params& params, const TaskSpec& spec) {
+    const auto sum = checked_add(task_value(spec), waiting_deposit(params, spec));
+    return sum ? Result<Amount, TxError>(*sum) : Unexpected{TxError::kOverflow};  // LED-3
+}
 
 /// EVL-4: whether the solver scores its final state exactly when the spec asks for it.
 Result<void, TxError> check_evaluation(
@@ -71,29 +98,43 @@ Result<void, TxError> check_stateful(
     if (action.spec.mode == Mode::kTolerance && segment_count(action.spec) < params.profile_segments) {
         return Unexpected{TxError::kSpecInvalid};  // TASK-2, PRF-3
     }
-    return check_balance(view, sender, task_value(action.spec));
+    TRY_ASSIGN(const Amount price, price_of(params, action.spec));
+    return check_balance(view, sender, price);
 }
 
 Result<void, TxError> execute(Context& context, const SubmitTask& action) noexcept {
-    const Amount escrow = task_value(action.spec);
-    debit(context.state, context.actor, escrow);
+    debit(context.state, context.actor, price_of(context.params, action.spec).value());
     Task task;
     task.id = task_id(context.actor, context.nonce);
     task.submitter = context.actor;
     task.spec = action.spec;
     task.submitted_at = context.height();
-    task.escrow = escrow;
+    task.escrow = task_value(task.spec);
+    task.room = waiting_deposit(context.params, task.spec);
     adopt(context, task);
-    record(context, task, history::Submitted{escrow});
-    Docket docket;
+    record(context, task, history::Submitted{task.escrow, task.room});
+    set_docket(context.state, task.id, Docket{});
     if (task.spec.mode == Mode::kTolerance) {
         begin_profiling(context, task);
-        docket.draw_after = context.height();
+        set_task(context.state, task);
+    } else {
+        open_task(context, task);
+    }
+    return {};
+}
+
+void open_task(Context& context, Task& task) {
+    // TASK-17
+    Docket docket = get_docket(context.state, task.id);
+    docket.open_until = context.height_after(context.params.draw_blocks);
+    set_docket(context.state, task.id, docket);
+    if (task.state == TaskState::kOpen) {
+        set_task_deadline(context, task, docket.open_until);
+    } else {
+        enter_state(context, task, TaskState::kOpen, docket.open_until);
     }
     set_task(context.state, task);
-    set_docket(context.state, task.id, docket);
-    add_waiting(context.state, task.id);
-    return {};
+    await_draw(context, task);
 }
 
 // --- accept --------------------------------------------------------------------------------------------------
@@ -112,9 +153,29 @@ Result<void, TxError> execute(Context& context, const AcceptTask& action) noexce
     Task task = checked_task(context, action.task);
     task.solver_bond = solver_bond(context.params, task_value(task.spec));
     lock_stake(context, Role::kSolver, context.actor, task.solver_bond);
+    pay_room(context, task);
     record(context, task, history::Accepted{task.solver_bond});
     enter_state(context, task, TaskState::kTraining, context.height_after(task.spec.training_blocks));
     set_task(context.state, task);
+    return {};
+}
+
+// --- decline -------------------------------------------------------------------------------------------------
+
+Result<void, TxError> check_stateless(const DeclineTask& /*action*/) noexcept { return {}; }
+
+Result<void, TxError> check_stateful(
+    const StateView& view, const Params& /*params*/, const AccountId& sender, const DeclineTask& action
+) noexcept {
+    TRY(require_own_task(view, action.task, TaskState::kDrawn, sender));
+    return {};
+}
+
+Result<void, TxError> execute(Context& context, const DeclineTask& action) noexcept {
+    // TASK-15
+    Task task = checked_task(context, action.task);
+    put_declined(context, task, get_stake(context.state, Role::kSolver, context.actor));
+    reopen(context, task);
     return {};
 }
 
@@ -171,12 +232,7 @@ Result<void, TxError> check_stateful(
 
 void complete(Context& context, Task& task) {
     record(context, task, history::Completed{});
-    enter_state(context, task, TaskState::kCompleted, context.height_after(context.params.commit_blocks));
-    set_task(context.state, task);
-    Docket docket = get_docket(context.state, task.id);
-    docket.draw_after = context.height();
-    set_docket(context.state, task.id, docket);
-    add_waiting(context.state, task.id);
+    await_verifiers(context, task);
 }
 
 Result<void, TxError> execute(Context& context, const CompleteTask& action) noexcept {
@@ -212,31 +268,23 @@ Result<void, TxError> execute(Context& context, const CancelTask& action) noexce
 
 void lapse_acceptance(Context& context, Task& task) {
     // TASK-6
-    Docket docket = get_docket(context.state, task.id);
-    const AccountId solver = task.solver.value();
-    if (std::find(docket.lapsed.begin(), docket.lapsed.end(), solver) == docket.lapsed.end()) {
-        docket.lapsed.push_back(solver);
-    }
-    if (docket.lapsed.size() > kMaxLapsed) {
-        docket.lapsed.erase(docket.lapsed.begin());
-    }
-    set_docket(context.state, task.id, docket);
-    task.solver.reset();
-    enter_state(context, task, TaskState::kOpen, Height{});
-    set_task(context.state, task);
-    add_waiting(context.state, task.id);
+    Stake stake = get_stake(context.state, Role::kSolver, task.solver.value());
+    stake.is_unlisted = true;
+    put_declined(context, task, stake);
+    reopen(context, task);
 }
 
 void lapse_training(Context& context, Task& task) {
     // TASK-8
+    const auto burned =
+        checked_mul_div(task.solver_bond.grains, context.params.deadline_slash_bps, kBasisPoints).value();
     const Penalty penalty{
         .role = Role::kSolver,
         .from = task.solver.value(),
-        .amount = task.solver_bond,
+        .amount = Amount{burned},
         .reason = Reason::kMissedDeadline,
-        .winner = task.submitter,
-        .winner_reason = Reason::kMissedDeadline};
-    task.solver_bond = {};
+        .winner = std::nullopt};
+    task.solver_bond = subtract(task.solver_bond, penalty.amount);
     slash(context, task, penalty);
     end_without_fraud(context, task, TaskState::kExpired);
 }

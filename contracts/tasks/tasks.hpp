@@ -2,6 +2,7 @@
 #pragma once
 
 #include <core/base/result.hpp>
+#include <contracts/beacon/rounds.hpp>
 #include <contracts/chain/context.hpp>
 #include <contracts/chain/transaction.hpp>
 #include <contracts/chain/tx_error.hpp>
@@ -52,10 +53,18 @@ Result<void, TxError> check_stateful(
 ) noexcept;
 Result<void, TxError> execute(Context& context, const DeclareDivergence& action) noexcept;
 
+Result<void, TxError> check_stateless(const DeclineTask& action) noexcept;
+Result<void, TxError> check_stateful(
+    const StateView& view, const Params& params, const AccountId& sender, const DeclineTask& action
+) noexcept;
+Result<void, TxError> execute(Context& context, const DeclineTask& action) noexcept;
+
 /// The task, when `sender` is its solver and it is in `state`: kTaskUnknown, kTaskState, kNotSolver (TASK-5).
 Result<Task, TxError> require_own_task(
     const StateView& view, const TaskId& id, TaskState state, const AccountId& sender
 ) noexcept;
+/// TASK-17: a task that was submitted, or whose profiling is over, waits for a solver. Stores it.
+void open_task(Context& context, Task& task);
 /// Training is over: verifiers are drawn from the next block on. Stores the task.
 void complete(Context& context, Task& task);
 
@@ -63,7 +72,7 @@ void complete(Context& context, Task& task);
 void lapse_acceptance(Context& context, Task& task);
 void lapse_training(Context& context, Task& task);
 
-/// TASK-6: draws a solver for each open task that waits, in order.
-void draw_solvers(Context& context);
+/// TASK-6, BCN-11: draws a solver for an open task that waits.
+void draw_solver(Context& context, Task& task, const ClosedRound& round);
 
 }  // namespace assay::contracts

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include <core/base/bytes.hpp>
 #include <core/base/fields.hpp>
@@ -15,8 +16,12 @@ using ConsensusKey = FixedBytes<struct ConsensusKeyTag, 32>;
 /// What the engine calls a validator: the first twenty bytes of SHA-256 of its key.
 using ConsensusAddress = FixedBytes<struct ConsensusAddressTag, 20>;
 ConsensusAddress address_of(const ConsensusKey& key) noexcept;
+/// An Ed25519 signature by such a key.
+using ConsensusSignature = FixedBytes<struct ConsensusSignatureTag, 64>;
+/// VAL-1: what a consensus key signs so that `account` may register it: "assay/validator" over Borsh(chain id, account).
+Hash256 consensus_key_claim(const std::string& chain_id, const AccountId& account);
 
-/// An account's record as a validator.
+/// An account's record as a validator; it stays when the account is off the list (VAL-1, VAL-5).
 struct Validator {
     ConsensusKey key;
     std::uint64_t power = 0;   ///< in the set that was last given to the engine; 0: not in it

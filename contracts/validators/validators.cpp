@@ -2,7 +2,11 @@
 #include <contracts/validators/validators.hpp>
 
 #include <algorithm>
+#include <optional>
+#include <string>
 
+#include <core/codec/borsh.hpp>
+#include <core/crypto/ed25519.hpp>
 #include <core/crypto/hash.hpp>
 #include <contracts/chain/slots.hpp>
 #include <contracts/ledger/ledger.hpp>
@@ -72,7 +76,37 @@ Amount burn_stake(Context& context, const AccountId& account, std::uint32_t bps)
     return penalty;
 }
 
+Amount free_stake(const StateView& view, const AccountId& account) {
+    return get_stake(view, Role::kValidator, account).free;
+}
+
+/// VAL-1: whose place a newcomer with the stake `newcomer` takes: the one with the least, if that is less, of those
+/// that are not in the set; the first by account among equals.
+std::optional<AccountId> giving_way(const StateView& view, const std::vector<AccountId>& listed, Amount newcomer) {
+    std::optional<AccountId> least;
+    Amount most = newcomer;
+    for (const AccountId& account : listed) {
+        const Amount stake = free_stake(view, account);
+        if (stake < most && find_validator(view, account).value().power == 0) {
+            most = stake;
+            least = account;
+        }
+    }
+    return least;
+}
+
+struct KeyClaim {
+    std::string chain_id;
+    AccountId account;
+    static constexpr auto fields() { return Fields<&KeyClaim::chain_id, &KeyClaim::account>{}; }
+};
+
 }  // namespace
+
+Hash256 consensus_key_claim(const std::string& chain_id, const AccountId& account) {
+    static const crypto::TaggedHash kTag("assay/validator");  // VAL-1
+    return kTag(codec::encode(KeyClaim{chain_id, account}));
+}
 
 ConsensusAddress address_of(const ConsensusKey& key) noexcept {
     const Hash256 hash = crypto::sha256(key.view());
@@ -90,20 +124,40 @@ Result<void, TxError> check_stateless(const RegisterValidator& action) noexcept 
     return {};
 }
 
+Result<void, TxError> check_key_proof(
+    const std::string& chain_id, const AccountId& sender, const RegisterValidator& action
+) noexcept {
+    if (!crypto::verify_ed25519(action.key.view(), consensus_key_claim(chain_id, sender).view(), action.proof.view())) {
+        return Unexpected{TxError::kKeyNotProven};  // VAL-1
+    }
+    return {};
+}
+
 Result<void, TxError> check_stateful(
-    const StateView& view, const Params& /*params*/, const AccountId& sender, const RegisterValidator& action
+    const StateView& view, const Params& params, const AccountId& sender, const RegisterValidator& action
 ) noexcept {
     // VAL-1
-    if (find_validator(view, sender) || find_consensus_account(view, address_of(action.key))) {
+    const auto record = find_validator(view, sender);
+    const auto owner = find_consensus_account(view, address_of(action.key));
+    const std::vector<AccountId> listed = get_validators(view);
+    const bool is_listed = std::binary_search(listed.begin(), listed.end(), sender);
+    if (is_listed || (record && (record->is_banned || record->key != action.key)) || (owner && *owner != sender)) {
         return Unexpected{TxError::kAlreadyRegistered};
     }
-    if (get_validators(view).size() >= kMaxRegistered) {
+    TRY(check_free_stake(view, Role::kValidator, sender, params.validator_stake_min));
+    if (listed.size() >= kMaxRegistered && !giving_way(view, listed, free_stake(view, sender))) {
         return Unexpected{TxError::kTooManyValidators};
     }
     return {};
 }
 
 Result<void, TxError> execute(Context& context, const RegisterValidator& action) noexcept {
+    // VAL-1
+    const std::vector<AccountId> listed = get_validators(context.state);
+    if (listed.size() >= kMaxRegistered) {
+        const Amount stake = free_stake(context.state, context.actor);
+        unlist_validator(context.state, giving_way(context.state, listed, stake).value());
+    }
     register_validator(context.state, context.actor, action.key);
     return {};
 }
@@ -186,7 +240,11 @@ void update_validators(Context& context) {
     }
     for (const AccountId& account : registered) {
         const auto found = std::find_if(next.begin(), next.end(), [&](const Ranked& r) { return r.account == account; });
-        set_power(context, account, find_validator(context.state, account).value(), found == next.end() ? 0 : found->power);
+        const Validator record = find_validator(context.state, account).value();
+        set_power(context, account, record, found == next.end() ? 0 : found->power);
+        if (record.is_banned) {
+            ban_validator(context.state, account);  // VAL-5
+        }
     }
 }
 

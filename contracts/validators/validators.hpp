@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include <core/base/result.hpp>
@@ -12,12 +13,16 @@
 /// The set of validators follows stake (VAL rules).
 namespace assay::contracts {
 
-/// At most so many accounts are registered (VAL-1).
+/// At most so many accounts are on the list, more than a set can have (VAL-1).
 inline constexpr std::size_t kMaxRegistered = 1'024;
 /// One unit of power (VAL-3).
 inline constexpr std::uint64_t kGrainsPerPower = 1'000'000'000;
 
 Result<void, TxError> check_stateless(const RegisterValidator& action) noexcept;
+/// VAL-1: whether the key has signed that `sender` may register it on this chain: kKeyNotProven.
+Result<void, TxError> check_key_proof(
+    const std::string& chain_id, const AccountId& sender, const RegisterValidator& action
+) noexcept;
 Result<void, TxError> check_stateful(
     const StateView& view, const Params& params, const AccountId& sender, const RegisterValidator& action
 ) noexcept;

@@ -41,7 +41,8 @@ bool is_kept(const Params& params, const Task& task, const Assignment& assignmen
         assignment.end_root, assignment.probe_root, assignment.measurement, assignment.diverged_after};
     const bool forced = is_forced(task, assignment, opening, params.forced_error_bps);
     return assignment.commitment == verdict_commitment(task.id, assignment.segment, assignment.verifier, opening) &&
-           published == published_verdict(opening, forced) && opening.verdict.probe_root != opening.decoy_root;
+           published == published_verdict(task, assignment, opening, forced) &&
+           std::find(opening.marks.begin(), opening.marks.end(), opening.decoy_root) == opening.marks.end();
 }
 
 std::vector<Dispute> awaiting_disputes(const StateView& view, const Task& task, const Assignment& assignment) {
@@ -85,7 +86,12 @@ void answer_challenges(
 
 }  // namespace
 
-Result<void, TxError> check_stateless(const DiscloseVerdict& action) noexcept { return check_segment(action.segment); }
+Result<void, TxError> check_stateless(const DiscloseVerdict& action) noexcept {
+    if (action.opening.marks.size() > kMaxMarks) {
+        return Unexpected{TxError::kFieldOutOfRange};  // TX-6
+    }
+    return check_segment(action.segment);
+}
 
 Result<void, TxError> check_stateful(
     const StateView& view, const Params& /*params*/, const AccountId& sender, const DiscloseVerdict& action
@@ -117,9 +123,9 @@ Result<void, TxError> execute(Context& context, const DiscloseVerdict& action) n
     const VerdictOpening& opening = action.opening;
     if (is_kept(context.params, task, assignment, opening)) {
         assignment.forced = is_forced(task, assignment, opening, context.params.forced_error_bps);
-        assignment.probe_root = opening.verdict.probe_root;
-        record(context, task,
-               history::VerdictDisclosed{action.segment, context.actor, opening.verdict, *assignment.forced});
+        const Verdict found = published_verdict(task, assignment, opening, false);
+        assignment.probe_root = found.probe_root;
+        record(context, task, history::VerdictDisclosed{action.segment, context.actor, found, *assignment.forced});
         answer_challenges(context, task, assignment, waiting);
     } else {
         const auto first = waiting.empty() ? std::nullopt : std::optional{waiting.front()};

@@ -11,13 +11,18 @@
 #include <contracts/stake/staking.hpp>
 #include <contracts/tasks/draw.hpp>
 #include <contracts/tasks/lifecycle.hpp>
+#include <contracts/verification/lottery.hpp>
 #include <contracts/verification/verification.hpp>
 
 namespace assay::contracts {
 namespace {
 
-/// VER-1: distinct segments of those that were executed, in ascending order; EVL-5: and the evaluation.
+/// VER-1: distinct segments of those that were executed, in ascending order; EVL-5: and the evaluation. AVL-7: of a task
+/// that had verifiers before, those that have no accepting verdict.
 std::vector<std::uint32_t> draw_segments(const Context& context, const Task& task, const Hash256& seed) {
+    if (!task.assignments.empty()) {
+        return open_segments(task);
+    }
     const std::uint32_t first = first_segment(task.spec);
     std::vector<std::uint32_t> segments(segment_count(task) + 1U - first);
     std::iota(segments.begin(), segments.end(), first);
@@ -43,27 +48,28 @@ struct VerifierDraw {
     const ClosedRound& round;
     std::uint32_t solver_class = 0;
     std::vector<Assignment> drawn{};  ///< so far
-
-    Amount bond() const { return verifier_bond(context.params, task_value(task.spec)); }
 };
 
 /// Whether the account's free stake covers another duty, besides those drawn for it already.
 bool is_able(const VerifierDraw& draw, const AccountId& account) {
     std::uint64_t left = get_stake(draw.context.state, Role::kVerifier, account).free.grains;
     for (const Assignment& assignment : draw.drawn) {
-        left -= assignment.verifier == account ? assignment.bond.grains : 0;  // it was able to
+        // It was able to.
+        left -= assignment.verifier == account ? add(assignment.bond, assignment.reserve).grains : 0;
     }
     return left >= verifier_needs(draw.context.params, task_value(draw.task.spec)).grains;
 }
 
-/// VER-1: one verifier for a segment, other than those drawn for it already.
+/// VER-1: one verifier for a segment, other than those drawn for it already; nor those of an earlier draw (AVL-7).
 std::optional<AccountId> draw_verifier(const VerifierDraw& draw, const DrawName& name) {
     const std::uint64_t needed = verifier_needs(draw.context.params, task_value(draw.task.spec)).grains;
     std::vector<Candidate> candidates = draw.round.drawing.verifiers;
     for (Candidate& candidate : candidates) {
-        const bool taken = std::any_of(draw.drawn.begin(), draw.drawn.end(), [&](const Assignment& assignment) {
+        const auto is_its = [&](const Assignment& assignment) {
             return assignment.segment == name.segment && assignment.verifier == candidate.account;
-        });
+        };
+        const bool taken = std::any_of(draw.drawn.begin(), draw.drawn.end(), is_its) ||
+                           std::any_of(draw.task.assignments.begin(), draw.task.assignments.end(), is_its);
         if (taken || candidate.weight < needed || candidate.account == draw.task.submitter ||
             candidate.account == draw.task.solver) {
             candidate.weight = 0;
@@ -74,13 +80,10 @@ std::optional<AccountId> draw_verifier(const VerifierDraw& draw, const DrawName&
     });
 }
 
-/// VER-9: a step strictly inside the segment, as the number of steps up to it; 0 where there is none.
-std::uint32_t draw_probe(const Task& task, const Hash256& seed, const DrawName& name) {
-    const std::uint32_t steps = step_count(task, name.segment);
-    if (name.segment == 0 || steps < 2) {
-        return 0;
-    }
-    return 1 + static_cast<std::uint32_t>(reduce(draw_randomness(seed, name), steps - 1));
+/// VER-9: by how many steps the marks lie behind the beginnings of their parts.
+std::uint32_t draw_offset(const Task& task, const Hash256& seed, const DrawName& name) {
+    const std::uint32_t part = std::max(1U, step_count(task, name.segment) / kMarkedParts);
+    return static_cast<std::uint32_t>(reduce(draw_randomness(seed, name), part));
 }
 
 /// VER-12: one watcher of `assignment`, other than those drawn for it already.
@@ -105,7 +108,8 @@ std::optional<AccountId> draw_watcher(
 /// Fills `draw.drawn`; whether every segment has a verifier.
 bool draw_assignments(VerifierDraw& draw) {
     const Task& task = draw.task;
-    const std::uint32_t verifiers = verifiers_per_segment(draw.context.params, task_value(task.spec));
+    const Amount value = task_value(task.spec);
+    const std::uint32_t verifiers = verifiers_per_segment(draw.context.params, value);
     for (const std::uint32_t segment : draw_segments(draw.context, task, draw.round.seed)) {
         for (std::uint32_t i = 0; i < verifiers; ++i) {
             const auto verifier = draw_verifier(draw, {task.id, DrawKind::kVerifier, segment, i});
@@ -118,8 +122,9 @@ bool draw_assignments(VerifierDraw& draw) {
             Assignment assignment;
             assignment.segment = segment;
             assignment.verifier = *verifier;
-            assignment.bond = draw.bond();
-            assignment.probe = draw_probe(task, draw.round.seed, {task.id, DrawKind::kProbe, segment, i});
+            assignment.bond = verifier_bond(draw.context.params, value);
+            assignment.reserve = verifier_reserve(draw.context.params, value);
+            assignment.offset = draw_offset(task, draw.round.seed, {task.id, DrawKind::kProbe, segment, i});
             draw.drawn.push_back(assignment);
         }
     }
@@ -128,21 +133,32 @@ bool draw_assignments(VerifierDraw& draw) {
 
 void assign(Context& context, Task& task, std::vector<Assignment> drawn, const ClosedRound& round) {
     record_round(context, task, round);
-    task.assignments = std::move(drawn);
-    for (const Assignment& assignment : task.assignments) {
-        lock_stake(context, Role::kVerifier, assignment.verifier, assignment.bond);
+    const bool is_first = task.assignments.empty();
+    for (Assignment& assignment : drawn) {
+        lock_stake(context, Role::kVerifier, assignment.verifier, add(assignment.bond, assignment.reserve));
         record(context, task, history::VerifierDrawn{assignment.segment, assignment.verifier});
+        task.assignments.push_back(std::move(assignment));
     }
-    if (task.tolerance) {
+    if (task.tolerance && is_first) {  // measurements that stand are under it (AVL-7)
         const DrawName name{task.id, DrawKind::kSketch, 0, 0};
         task.tolerance->sketch_seed = to_seed(draw_randomness(round.seed, name));  // VER-17
     }
     enter_state(context, task, TaskState::kVerifying, context.height_after(context.params.commit_blocks));
     set_task(context.state, task);
-    remove_waiting(context.state, task.id);
 }
 
 }  // namespace
+
+void draw_probes(Task& task, const ClosedRound& round) {
+    for (std::uint32_t place = 0; place < task.assignments.size(); ++place) {
+        Assignment& assignment = task.assignments[place];
+        const std::vector<std::uint32_t> marks = marks_of(task, assignment);
+        if (assignment.status == VerdictStatus::kCommitted && !marks.empty()) {
+            const DrawName name{task.id, DrawKind::kMark, assignment.segment, place};
+            assignment.probe = marks[reduce(draw_randomness(round.seed, name), marks.size())];
+        }
+    }
+}
 
 void draw_watchers(Context& context, Task& task, const ClosedRound& round) {
     const std::uint32_t wanted = context.params.watchers_per_verdict;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -16,19 +17,14 @@ bool counts(const Task& task, const Assignment& assignment) {
     return is_published(assignment) && !is_exact(task, assignment.segment);
 }
 
-bool says_the_same(const Assignment& a, const Assignment& b) {
-    return a.end_root == b.end_root && a.measurement == b.measurement && a.diverged_after == b.diverged_after;
-}
-
 /// VER-20: both were open to a challenge that one of them would have lost; so neither decides and both bonds burn.
-/// Whether there were any.
-bool burn_contradictions(Context& context, Task& task) {
+void burn_contradictions(Context& context, Task& task) {
     std::vector<std::size_t> contradicted;
     for (std::size_t i = 0; i < task.assignments.size(); ++i) {
         const Assignment& one = task.assignments[i];
         const bool is = counts(task, one) &&
                         std::any_of(task.assignments.begin(), task.assignments.end(), [&](const Assignment& other) {
-                            return counts(task, other) && other.segment == one.segment && !says_the_same(one, other);
+                            return counts(task, other) && other.segment == one.segment && contradicts(one, other);
                         });
         if (is) {
             contradicted.push_back(i);
@@ -46,7 +42,6 @@ bool burn_contradictions(Context& context, Task& task) {
         assignment.status = VerdictStatus::kContradicted;
         slash(context, task, penalty);
     }
-    return !contradicted.empty();
 }
 
 /// VER-19
@@ -60,20 +55,42 @@ const Assignment* first_rejection(const Task& task) {
 
 /// VER-21: whether the drifts of the segments that were measured add up.
 bool is_beyond_budget(const Params& params, const Task& task) {
+    if (!task.tolerance) {
+        return false;
+    }
+    std::map<std::uint32_t, trace::Measurement> measured;
+    for (const Assignment& assignment : task.assignments) {
+        if (counts(task, assignment) && assignment.measurement) {
+            measured.emplace(assignment.segment, *assignment.measurement);
+        }
+    }
     std::vector<trace::GroupMeasurement> parameters;
     std::vector<trace::GroupMeasurement> other;
-    std::optional<std::uint32_t> last;
-    for (const Assignment& assignment : task.assignments) {
-        if (counts(task, assignment) && assignment.measurement && last != assignment.segment) {
-            last = assignment.segment;
-            parameters.push_back(assignment.measurement->parameters);
-            other.push_back(assignment.measurement->other);
-        }
+    for (const auto& [segment, measurement] : measured) {
+        parameters.push_back(measurement.parameters);
+        other.push_back(measurement.other);
     }
     return std::max(trace::growth(parameters), trace::growth(other)) > params.growth_max_thousandths;
 }
 
+/// AVL-7: the segments without an accepting verdict get other verifiers, `redraws_max` times at most; then the task expires.
+void draw_anew(Context& context, Task& task) {
+    if (task.redraws >= context.params.redraws_max) {
+        end_without_fraud(context, task, TaskState::kExpired);
+        return;
+    }
+    ++task.redraws;
+    task.second_window = false;
+    task.lottery = {};
+    await_verifiers(context, task);
+}
+
 }  // namespace
+
+bool contradicts(const Assignment& one, const Assignment& other) noexcept {
+    return one.end_root != other.end_root || one.measurement != other.measurement ||
+           one.diverged_after != other.diverged_after;
+}
 
 bool is_within_threshold(const Task& task, const Verdict& verdict) noexcept {
     // VER-18
@@ -83,17 +100,15 @@ bool is_within_threshold(const Task& task, const Verdict& verdict) noexcept {
 }
 
 void decide(Context& context, Task& task) {
-    if (!task.tolerance) {
-        settle(context, task);
-        return;
+    if (task.tolerance) {
+        burn_contradictions(context, task);
     }
-    const bool undecided = burn_contradictions(context, task);
     if (const Assignment* rejection = first_rejection(task)) {
         const Conviction conviction{
             .reason = Reason::kBeyondTolerance, .winner = rejection->verifier, .segment = rejection->segment};
         convict(context, task, conviction);
-    } else if (undecided) {
-        end_without_fraud(context, task, TaskState::kExpired);
+    } else if (!open_segments(task).empty()) {
+        draw_anew(context, task);
     } else if (is_beyond_budget(context.params, task)) {
         convict(context, task, {.reason = Reason::kBeyondBudget, .winner = std::nullopt, .segment = std::nullopt});
     } else {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <contracts/verification/lottery.hpp>
 
-
 #include <algorithm>
+#include <set>
 
 #include <core/codec/borsh.hpp>
 #include <core/crypto/hash.hpp>
@@ -31,13 +31,35 @@ bool is_forced(
 ) noexcept {
     static const crypto::TaggedHash kTag("assay/forced");  // VER-11
     const Ticket ticket{task.lottery, opening.salt, task.id, assignment.segment, assignment.verifier};
-    return opening.verdict.probe_root && reduce(kTag(codec::encode(ticket)), kBasisPoints) < forced_error_bps;
+    return !opening.marks.empty() && reduce(kTag(codec::encode(ticket)), kBasisPoints) < forced_error_bps;
 }
 
-Verdict published_verdict(const VerdictOpening& opening, bool forced) noexcept {
+std::vector<std::uint32_t> marks_of(const Task& task, const Assignment& assignment) {
+    // VER-9
+    const std::uint64_t steps = step_count(task, assignment.segment);
+    if (assignment.segment == 0 || steps < 2) {
+        return {};
+    }
+    std::set<std::uint32_t> marks{static_cast<std::uint32_t>(steps - 1)};
+    for (std::uint64_t part = 0; part < kMarkedParts; ++part) {
+        const std::uint64_t mark = part * steps / kMarkedParts + assignment.offset;
+        if (mark >= 1 && mark < steps) {
+            marks.insert(static_cast<std::uint32_t>(mark));
+        }
+    }
+    return {marks.begin(), marks.end()};
+}
+
+Verdict published_verdict(
+    const Task& task, const Assignment& assignment, const VerdictOpening& opening, bool forced
+) {
     Verdict published = opening.verdict;
-    if (forced) {
-        published.probe_root = opening.decoy_root;
+    published.probe_root.reset();
+    const std::vector<std::uint32_t> marks = marks_of(task, assignment);
+    const auto place = std::find(marks.begin(), marks.end(), assignment.probe);
+    if (place != marks.end() && opening.marks.size() == marks.size()) {
+        published.probe_root =
+            forced ? opening.decoy_root : opening.marks[static_cast<std::size_t>(place - marks.begin())];
     }
     return published;
 }

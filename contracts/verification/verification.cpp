@@ -2,13 +2,16 @@
 #include <contracts/verification/verification.hpp>
 
 #include <algorithm>
+#include <set>
 
 #include <contracts/arbitration/arbitration.hpp>
 #include <contracts/chain/slots.hpp>
+#include <contracts/ledger/ledger.hpp>
 #include <contracts/params/by_value.hpp>
 #include <contracts/settlement/settlement.hpp>
 #include <contracts/stake/staking.hpp>
 #include <contracts/tasks/lifecycle.hpp>
+#include <contracts/tasks/waiting.hpp>
 
 namespace assay::contracts {
 namespace {
@@ -35,7 +38,7 @@ void advance_phase(Context& context, Task& task, bool was_commit_phase) {
         enter_state(context, task, TaskState::kChallenge, context.height_after(context.params.challenge_blocks));
     } else if (was_commit_phase) {
         // VER-10
-        add_waiting(context.state, task.id);
+        await_draw(context, task);
         set_task_deadline(context, task, Height{});
         Docket docket = get_docket(context.state, task.id);
         if (docket.suspended) {
@@ -69,6 +72,31 @@ Result<void, TxError> check_parts(const Task& task, const Assignment& assignment
     return {};
 }
 
+/// AVL-8: whether what a verdict needs was served cannot be seen; so its solver loses what its verifier loses.
+void share_miss(Context& context, Task& task) {
+    const Amount bond = verifier_bond(context.params, task_value(task.spec));
+    const Penalty penalty{
+        .role = Role::kSolver,
+        .from = task.solver.value(),
+        .amount = std::min(tenth_of(bond), task.solver_bond),
+        .reason = Reason::kUnserved,
+        .winner = std::nullopt};
+    task.solver_bond = subtract(task.solver_bond, penalty.amount);
+    slash(context, task, penalty);
+}
+
+/// VER-17: a replay that diverged is shown by its end root's state. So nobody says so of a state that is finite.
+Result<void, TxError> check_divergence(const Task& task, const PublishVerdict& action) {
+    if (!action.verdict.diverged_after) {
+        return action.divergence ? Result<void, TxError>(Unexpected{TxError::kMeasurementMismatch}) : Result<void, TxError>();
+    }
+    if (!action.divergence || !trace::shows_divergence(
+                                  *action.divergence, action.verdict.end_root, task.spec.program.state_tensors)) {
+        return Unexpected{TxError::kNoDivergence};
+    }
+    return {};
+}
+
 }  // namespace
 
 void draw_lottery(Context& context, Task& task, const ClosedRound& round) {
@@ -76,10 +104,10 @@ void draw_lottery(Context& context, Task& task, const ClosedRound& round) {
     record_round(context, task, round);
     task.lottery = round.seed;
     record(context, task, history::LotteryDrawn{task.lottery});
+    draw_probes(task, round);
     draw_watchers(context, task, round);
     set_task_deadline(context, task, context.height_after(context.params.publish_blocks));
     set_task(context.state, task);
-    remove_waiting(context.state, task.id);
 }
 
 Result<void, TxError> check_segment(std::uint32_t segment) noexcept {
@@ -100,6 +128,12 @@ Result<std::size_t, TxError> find_assignment(
     return Unexpected{TxError::kNotAssigned};
 }
 
+void return_assignment(Context& context, Assignment& assignment) {
+    unlock_stake(context, Role::kVerifier, assignment.verifier, add(assignment.bond, assignment.reserve));
+    assignment.bond = {};
+    assignment.reserve = {};
+}
+
 void miss(Context& context, Task& task, Assignment& assignment) {
     // VER-5
     const Penalty penalty{
@@ -109,10 +143,32 @@ void miss(Context& context, Task& task, Assignment& assignment) {
         .reason = Reason::kMissedVerdict,
         .winner = std::nullopt};
     slash(context, task, penalty);
-    const Amount rest{assignment.bond.grains - penalty.amount.grains};
-    unlock_stake(context, Role::kVerifier, assignment.verifier, rest);
-    assignment.bond = {};
+    assignment.bond = subtract(assignment.bond, penalty.amount);
+    return_assignment(context, assignment);
     assignment.status = VerdictStatus::kMissed;
+}
+
+void await_verifiers(Context& context, Task& task) {
+    // VER-7
+    Docket docket = get_docket(context.state, task.id);
+    docket.draws = 0;
+    set_docket(context.state, task.id, docket);
+    enter_state(context, task, TaskState::kCompleted, context.height_after(context.params.draw_blocks));
+    set_task(context.state, task);
+    await_draw(context, task);
+}
+
+std::vector<std::uint32_t> open_segments(const Task& task) {
+    std::set<std::uint32_t> open;
+    for (const Assignment& assignment : task.assignments) {
+        open.insert(assignment.segment);
+    }
+    for (const Assignment& assignment : task.assignments) {
+        if (assignment.status == VerdictStatus::kAccepted) {
+            open.erase(assignment.segment);
+        }
+    }
+    return {open.begin(), open.end()};
 }
 
 // --- commit --------------------------------------------------------------------------------------------------
@@ -150,11 +206,14 @@ Result<void, TxError> check_stateless(const PublishVerdict& action) noexcept {
     if (action.verdict.measurement && !trace::is_possible(*action.verdict.measurement)) {
         return Unexpected{TxError::kFieldOutOfRange};  // TX-6, TOL-2
     }
+    if (action.divergence && !trace::is_well_formed(*action.divergence)) {
+        return Unexpected{TxError::kFieldOutOfRange};  // TX-6
+    }
     return check_segment(action.segment);
 }
 
 Result<void, TxError> check_stateful(
-    const StateView& view, const Params& params, const AccountId& sender, const PublishVerdict& action
+    const StateView& view, const Params& /*params*/, const AccountId& sender, const PublishVerdict& action
 ) noexcept {
     // VER-4
     TRY_ASSIGN(const Task task, require_task(view, action.task));
@@ -169,11 +228,7 @@ Result<void, TxError> check_stateful(
     }
     const bool rejects = is_rejection(view, task, action);
     TRY(check_parts(task, assignment, action.verdict, rejects));
-    const bool already_disputed = find_dispute(view, dispute_id(task.id, action.segment, sender)).has_value();
-    if (rejects && !already_disputed && is_exact(task, action.segment)) {
-        TRY(check_free_stake(view, Role::kVerifier, sender, challenger_bond(params, task_value(task.spec))));
-    }
-    return {};
+    return check_divergence(task, action);
 }
 
 Result<void, TxError> execute(Context& context, const PublishVerdict& action) noexcept {
@@ -198,9 +253,19 @@ Result<void, TxError> execute(Context& context, const PublishVerdict& action) no
 void lapse_phase(Context& context, Task& task) {
     const bool commit_phase = in_commit_phase(task);
     const VerdictStatus missing = commit_phase ? VerdictStatus::kDue : VerdictStatus::kCommitted;
+    const bool was_possible = !commit_phase || awaits_publication(task);
     for (Assignment& assignment : task.assignments) {
-        if (assignment.status == missing) {
+        if (assignment.status != missing) {
+            continue;
+        }
+        if (was_possible) {
             miss(context, task, assignment);
+        } else {
+            return_assignment(context, assignment);  // VER-5
+            assignment.status = VerdictStatus::kMissed;
+        }
+        if (was_possible && commit_phase) {
+            share_miss(context, task);
         }
     }
     advance_phase(context, task, commit_phase);

@@ -17,9 +17,9 @@ enum class [[nodiscard]] KeystoreError : std::uint8_t {
     kCostTooHigh = 3,    ///< scrypt parameters beyond what this build will spend (memory bomb)
 };
 
-/// scrypt cost. The default (n = 2^15, r = 8, p = 1: 32 MiB) is for people; tests use less.
+/// scrypt cost. The default (n = 2^17, r = 8, p = 1: 128 MiB) is for people; tests say less. A file says its own.
 struct KeystoreCost {
-    std::uint64_t n = 1U << 15U;
+    std::uint64_t n = 1U << 17U;
     std::uint32_t r = 8;
     std::uint32_t p = 1;
 };

@@ -11,6 +11,7 @@
 #include <core/codec/borsh.hpp>
 #include <core/crypto/hash.hpp>
 #include <core/merkle/jmt.hpp>
+#include <contracts/chain/envelope.hpp>
 #include <contracts/chain/gas.hpp>
 #include <contracts/chain/overlay.hpp>
 #include <contracts/chain/slots.hpp>
@@ -205,8 +206,12 @@ consensus::CheckResult Application::check(ByteView tx, const Hash256& hash, cons
     const auto use = [&](const contracts::Tx& decoded) {
         out.sender = decoded.body.sender;
         out.nonce = decoded.body.nonce;
-        out.state_nonce = contracts::get_account(view, out.sender).nonce;
+        const contracts::Account sender = contracts::get_account(view, out.sender);
+        out.state_nonce = sender.nonce;
+        out.balance = sender.balance;
         out.gas = contracts::gas_of(decoded, tx.size(), state->params());
+        out.fee = decoded.body.fee;
+        out.reserve = contracts::reserve_of(decoded.body, state->params());
         // Nonces beyond the state's are the mempool's matter: it knows what waits before them.
         const auto checked =
             contracts::check_tx(view, state->params(), decoded, tx.size(), std::max(out.nonce, out.state_nonce));
@@ -233,33 +238,47 @@ consensus::CheckResult Application::check(ByteView tx, const Hash256& hash, cons
 
 std::vector<Bytes> Application::prepare(std::vector<Bytes> candidates, std::uint64_t max_bytes) const {
     const auto state = committed();
-    contracts::BlockUse use;
-    std::size_t count = 0;
-    // GAS-7: the first that does not fit ends the block. One behind it may follow it in nonce, and none overtakes it.
-    for (; count < candidates.size(); ++count) {
-        use.add(candidates[count], state->params());
+    const auto is_signed =
+        find_signed(candidates, contracts::tx_hashes(candidates), state->params(), verifier_, verified_);
+    contracts::Proposal proposal(*state, state->chain_id(), state->params());
+    std::vector<Bytes> chosen;
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+        if (!is_signed[i] || !proposal.add(candidates[i], true)) {
+            continue;  // FEE-4
+        }
+        // GAS-7: the first that does not fit ends the block. One behind it may follow it in nonce, and none overtakes it.
+        const contracts::BlockUse& use = proposal.use();
         if (use.bytes() > max_bytes || !use.fits_size(state->params()) || !use.fits_gas(state->params())) {
             break;
         }
+        chosen.push_back(std::move(candidates[i]));
     }
-    candidates.resize(count);
-    return candidates;
+    return chosen;
 }
 
-Result<void, consensus::ProposalError> Application::process(const consensus::FinalizeRequest& proposal) const {
+Result<void, consensus::ProposalError> Application::process(const consensus::FinalizeRequest& block) const {
+    using consensus::ProposalError;
     const auto state = committed();
-    if (proposal.height.value != state->height().value + 1) {
-        return Unexpected{consensus::ProposalError::kHeight};
+    if (block.height.value != state->height().value + 1) {
+        return Unexpected{ProposalError::kHeight};
     }
-    contracts::BlockUse use;
-    for (const Bytes& tx : proposal.txs) {
-        use.add(tx, state->params());
+    std::uint64_t size_bytes = 0;
+    for (const Bytes& tx : block.txs) {
+        size_bytes += tx.size();
     }
-    if (!use.fits_size(state->params())) {
-        return Unexpected{consensus::ProposalError::kTooLarge};
+    if (size_bytes > state->params().block_size_max) {
+        return Unexpected{ProposalError::kTooLarge};
     }
-    if (!use.fits_gas(state->params())) {
-        return Unexpected{consensus::ProposalError::kTooMuchGas};
+    const auto hashes = block.tx_hashes.empty() ? contracts::tx_hashes(block.txs) : block.tx_hashes;
+    const auto is_signed = find_signed(block.txs, hashes, state->params(), verifier_, verified_);
+    contracts::Proposal proposal(*state, state->chain_id(), state->params());
+    for (std::size_t i = 0; i < block.txs.size(); ++i) {
+        if (!is_signed[i] || !proposal.add(block.txs[i], true)) {
+            return Unexpected{ProposalError::kUnpaid};
+        }
+    }
+    if (!proposal.use().fits_gas(state->params())) {
+        return Unexpected{ProposalError::kTooMuchGas};
     }
     return {};
 }
@@ -279,11 +298,12 @@ consensus::FinalizeResult Application::finalize(const consensus::FinalizeRequest
         *state, state->chain_id(), context, block.txs,
         find_signed(block.txs, hashes, state->params(), verifier_, verified_), hashes
     );
+    verified_.forget(hashes);
     batch_.clear();
     Meta meta = state->meta();
     meta.app_hash = write_state(batch_, state->snapshot(), state->height().value, block.height, outcome.changes, &nodes_);
     meta.height = block.height;
-    history::index_block(batch_, block, outcome, time_referee(*state, block.txs, outcome, clock_));
+    history::index_block(batch_, state->snapshot(), block, outcome, time_referee(*state, block.txs, outcome, clock_));
     if (keeps_blocks_) {
         history::keep_block(batch_, block);
     }

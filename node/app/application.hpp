@@ -39,6 +39,7 @@ class CommittedState final : public contracts::StateView {
     Height height() const { return meta_.height; }
     const Hash256& app_hash() const { return meta_.app_hash; }
     const std::string& chain_id() const { return meta_.chain_id; }
+    const Hash256& genesis_app_hash() const { return meta_.genesis_app_hash; }
     /// States are kept from this height on, and what blocks did from this block on.
     Height first_state() const { return meta_.first_state; }
     Height first_block() const { return meta_.first_block; }
@@ -70,7 +71,7 @@ class Application final : public consensus::StateMachine {
     Hash256 init(const contracts::Genesis& genesis) override;
     consensus::CheckResult check(ByteView tx, const Hash256& hash, consensus::CheckKind kind) const override;
     std::vector<Bytes> prepare(std::vector<Bytes> candidates, std::uint64_t max_bytes) const override;
-    Result<void, consensus::ProposalError> process(const consensus::FinalizeRequest& proposal) const override;
+    Result<void, consensus::ProposalError> process(const consensus::FinalizeRequest& block) const override;
     consensus::FinalizeResult finalize(const consensus::FinalizeRequest& block) override;
     void commit() override;
     Height retain_height() const override;
@@ -112,7 +113,7 @@ class Application final : public consensus::StateMachine {
     const std::shared_ptr<StateCache> cache_;
     merkle::NodeCache nodes_;  ///< of the tree of the last finalized block
     SignatureVerifier verifier_;
-    mutable VerifiedSignatures verified_;  ///< by check, for finalize
+    mutable VerifiedSignatures verified_;  ///< of what no block has had
     mutable std::mutex mutex_;
     std::shared_ptr<const CommittedState> committed_;  ///< null before init
     std::optional<Pending> pending_;

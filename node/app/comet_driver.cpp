@@ -34,7 +34,8 @@ CometDriver::CometDriver(Application& application, CometOptions options)
            .software_version = options_.software_version,
            .on_commit = [this](const auto& block, const auto& result) { note_commit(block, result); },
            .state_sync = &state_sync_,
-           .on_refusal = [this](const auto& proposal, auto error) { note_refusal(proposal, error); }}
+           .on_refusal = [this](const auto& proposal, auto error) { note_refusal(proposal, error); },
+           .mempool = options_.mempool}
       ),
       server_(handler_, {.address = options_.listen, .on_failure = [this](const std::string& why) { fail(why); }}) {
     note_restored();
@@ -48,6 +49,9 @@ void CometDriver::start() {
     }
     auto settings = *options_.engine;
     settings.application = server_.address();
+    // CMT-4: what the application evicts stays in the engine's mempool until the next block.
+    settings.mempool_txs = options_.mempool.txs_max + options_.mempool.turnover_max;
+    settings.mempool_bytes = 2 * options_.mempool.bytes_max;
     supervisor_ = std::make_unique<cometbft::Supervisor>(settings, options_.engine_log);
     await_engine();
     watcher_ = std::thread([this] { watch(); });
@@ -166,6 +170,9 @@ Result<Hash256, SubmitError> CometDriver::submit(Bytes tx) {
         switch (broadcast.outcome) {
             case cometbft::Broadcast::Outcome::kTaken: return hash;
             case cometbft::Broadcast::Outcome::kRefused:
+                if (broadcast.code == cometbft::kMempoolFull) {
+                    return refuse({.mempool_full = true});
+                }
                 return refuse({.code = static_cast<std::uint8_t>(broadcast.code)});
             case cometbft::Broadcast::Outcome::kKnown: return refuse({.already_known = true});
             case cometbft::Broadcast::Outcome::kFull: return refuse({.mempool_full = true});
@@ -183,7 +190,7 @@ Height CometDriver::wait_for_block(Height after, std::chrono::milliseconds timeo
 }
 
 Driver::Waiting CometDriver::waiting() const {
-    const auto waiting = handler_.waiting();
+    const auto waiting = handler_.mempool().size();
     return {.txs = waiting.txs, .bytes = waiting.bytes};
 }
 
@@ -206,6 +213,10 @@ StoredBlock CometDriver::block(Height height) const {
         out.parent = application_.kept_block(Height{height.value - 1}).hash;
     }
     return out;
+}
+
+std::optional<Bytes> CometDriver::tx(const history::TxPlace& place, const history::TxRecord&) const {
+    return history::Reader(application_.committed()->snapshot()).kept_tx(place);
 }
 
 std::optional<Bytes> CometDriver::light_block(Height height) const {

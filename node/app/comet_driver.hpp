@@ -29,6 +29,7 @@ struct CometOptions {
     std::optional<cometbft::EngineSettings> engine;
     std::filesystem::path engine_log;
     StateSyncOptions state_sync;  ///< but for on_restored
+    consensus::MempoolLimits mempool{};
     std::function<void(const std::string&)> on_note{};  ///< lines for the operator; may be empty
     /// Called once, on a thread of the driver's, when no further block can be made.
     std::function<void(const std::string&)> on_failure;
@@ -51,9 +52,12 @@ class CometDriver final : public Driver {
     Result<Hash256, SubmitError> submit(Bytes tx) override;
     Height wait_for_block(Height after, std::chrono::milliseconds timeout) override;
     Waiting waiting() const override;
-    bool is_waiting(const Hash256& tx) const override { return handler_.is_waiting(tx); }
-    std::optional<std::uint64_t> next_nonce(const AccountId& sender) const override { return handler_.next_nonce(sender); }
+    bool is_waiting(const Hash256& tx) const override { return handler_.mempool().contains(tx); }
+    std::optional<std::uint64_t> next_nonce(const AccountId& sender) const override {
+        return handler_.mempool().next_nonce(sender);
+    }
     StoredBlock block(Height height) const override;
+    std::optional<Bytes> tx(const history::TxPlace& place, const history::TxRecord& record) const override;
     std::optional<Bytes> light_block(Height height) const override;
 
     /// Where the engine finds this node.

@@ -22,6 +22,7 @@
 #include <node/app/config.hpp>
 #include <node/app/genesis_file.hpp>
 #include <node/app/node.hpp>
+#include <node/rpc/host_names.hpp>
 #include <node/rpc/server.hpp>
 
 namespace assay::node {
@@ -96,6 +97,25 @@ void report_status(const Node& node) {
               << ", mempool " << status.mempool_txs << " txs\n";
 }
 
+/// Ends the process: what is in the block log is on the disk, and the next start replays what the database lacks.
+void end_with_disk(const std::string& what) {
+    std::cerr << "assayd: the database cannot be written: " + what +
+                     "\nassayd: stopped; no block is lost. Make room on the disk and start again\n";
+    std::cerr.flush();
+    std::_Exit(kExitFailure);
+}
+
+/// The engine that the settings name must be the one that the genesis is for: with another the home would fork its chain.
+void check_engine(const Home& home, EngineKind configured) {
+    const auto meant = read_genesis_engine(home.genesis());
+    if (meant && *meant != configured) {
+        throw ConfigError(
+            home.genesis().string() + " is for the engine \"" + to_string(*meant) + "\", and " + home.config().string() +
+            " or --engine says \"" + to_string(configured) + "\": restore the settings of this home"
+        );
+    }
+}
+
 /// A directory of its own that goes with it.
 class ScratchDirectory {
   public:
@@ -132,6 +152,10 @@ int run_init(const InitOptions& options) {
     contracts::Genesis genesis{.chain_id = options.chain_id, .params = {}, .balances = {}};
     if (options.genesis) {
         genesis = read_genesis(*options.genesis);
+        const auto meant = read_genesis_engine(*options.genesis);
+        if (meant && *meant != options.engine) {
+            throw ConfigError(options.genesis->string() + " is for the engine \"" + to_string(*meant) + "\": give --engine " + to_string(*meant));
+        }
     } else {
         genesis.balances[key.account()] = kFirstBalance;
     }
@@ -147,7 +171,7 @@ int run_init(const InitOptions& options) {
     Config config;
     config.engine = options.engine;
     write_text(home.config(), to_config_toml(config));
-    write_genesis(home.genesis(), genesis);
+    write_genesis(home.genesis(), genesis, options.engine);
     write_node_key(home.node_key(), key);
     if (options.engine == EngineKind::kCometBft) {
         cometbft::write_genesis(home.cometbft(), genesis.chain_id, utc_now(), validators, genesis.params);
@@ -187,6 +211,7 @@ int run_start(const StartOptions& options) {
     config.rpc_port = options.rpc_port.value_or(config.rpc_port);
     config.block_interval_ms = options.block_interval_ms.value_or(config.block_interval_ms);
     config.create_empty_blocks = options.create_empty_blocks.value_or(config.create_empty_blocks);
+    check_engine(home, config.engine);
 
     Failure failure;
     Node node({
@@ -196,11 +221,15 @@ int run_start(const StartOptions& options) {
         .key = read_node_key(home.node_key()),
         .on_failure = [&failure](const std::string& what) { failure.set(what); },
         .on_note = [](const std::string& text) { std::cerr << text + "\n"; },
+        .on_disk_failure = end_with_disk,
     });
     report_start(node);
     rpc::RpcOptions rpc_options;
     rpc_options.address = config.rpc_address;
     rpc_options.port = config.rpc_port;
+    rpc_options.connections_max = config.rpc_connections_max;
+    rpc_options.connections_per_address = config.rpc_connections_per_address;
+    rpc_options.hosts = rpc::decode_host_names(config.rpc_hosts);
     rpc::RpcServer server(rpc_options, node);
     node.start();
     const std::string url = "http://" + config.rpc_address + ":" + std::to_string(server.port());

@@ -12,6 +12,9 @@
 #include <variant>
 #include <vector>
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
 #include <toml++/toml.h>
 
 #include <node/app/nearest.hpp>
@@ -54,6 +57,17 @@ const std::vector<Setting>& settings() {
          "port",
          "0 takes any free port; `assayd start` prints it and writes it to data/rpc_address.",
          &Config::rpc_port},
+        {"rpc", "connections_max", "At once; a further one takes an idle one's place.", &Config::rpc_connections_max, 1},
+        {"rpc",
+         "connections_per_address",
+         "Of one IPv4 address or IPv6 /64; 0: 16, or 256 where rpc.address is loopback. Behind a proxy all clients\n"
+         "# have the proxy's.",
+         &Config::rpc_connections_per_address},
+        {"rpc",
+         "hosts",
+         "Names that clients call this node by beside IP addresses and localhost, separated by commas. Others are\n"
+         "# refused: a web page could have its own name lead here.",
+         &Config::rpc_hosts},
         {"engine",
          "kind",
          "Who makes the blocks: \"solo\" is this process alone, \"cometbft\" many validators.",
@@ -73,6 +87,11 @@ const std::vector<Setting>& settings() {
         {"cometbft", "rpc_port", "", &Config::cometbft_rpc_port, 1},
         {"cometbft", "p2p_address", "Where other validators reach it.", &Config::cometbft_p2p_address},
         {"cometbft", "p2p_port", "", &Config::cometbft_p2p_port, 1},
+        {"cometbft",
+         "test_network",
+         "Peers may share an address and have private ones: for networks on one machine. Elsewhere it takes away what\n"
+         "# protects the node from being surrounded by one adversary.",
+         &Config::cometbft_test_network},
         {"cometbft", "peers", "Those it connects to, ID@HOST:PORT, separated by commas.", &Config::cometbft_peers},
         {"cometbft",
          "state_sync_rpc",
@@ -91,7 +110,7 @@ const std::vector<Setting>& settings() {
          "States, and under CometBFT blocks, older than so many blocks are erased; 0 keeps everything. Not less\n"
          "# than the chain's unbonding_blocks, 100, and what snapshots need: (keep + 1) times interval_blocks.",
          &Config::pruning_keep_blocks},
-        {"mempool", "txs_max", "Limits of what may wait for a block; under CometBFT its own config.toml has them.", &Config::mempool_txs_max, 1},
+        {"mempool", "txs_max", "Limits of what may wait for a block.", &Config::mempool_txs_max, 1},
         {"mempool", "bytes_max", "", &Config::mempool_bytes_max, 1},
         {"mempool", "sender_txs_max", "Of one sender.", &Config::mempool_sender_txs_max, 1},
         {"log", "status_interval_s", "Seconds between status lines on stderr; 0 for none.", &Config::status_interval_s},
@@ -183,17 +202,6 @@ std::string toml_value_text(const toml::node& node, const Setting& setting, cons
 
 }  // namespace
 
-const char* to_string(EngineKind kind) noexcept { return kind == EngineKind::kSolo ? "solo" : "cometbft"; }
-
-std::optional<EngineKind> decode_engine(std::string_view name) {
-    for (const EngineKind kind : {EngineKind::kSolo, EngineKind::kCometBft}) {
-        if (name == to_string(kind)) {
-            return kind;
-        }
-    }
-    return std::nullopt;
-}
-
 Environment process_environment() {
     return [](const std::string& name) -> std::optional<std::string> {
         const char* const value = std::getenv(name.c_str());
@@ -265,6 +273,29 @@ void check_pruning(const Config& config, std::uint64_t unbonding_blocks) {
         refuse(config.snapshot_interval_blocks * intervals,
                "who joins by the oldest snapshot needs the blocks after it");
     }
+}
+
+bool check_application_address(const std::string& listen) {
+    constexpr std::string_view kTcp = "tcp://";
+    if (!listen.starts_with(kTcp)) {
+        return true;
+    }
+    const std::string host = listen.substr(kTcp.size(), listen.rfind(':') - kTcp.size());
+    in_addr v4{};
+    const bool is_v4 = ::inet_pton(AF_INET, host.c_str(), &v4) == 1;
+    if (host == "localhost" || host == "::1" || host == "[::1]" || (is_v4 && host.starts_with("127."))) {
+        return true;
+    }
+    const std::uint32_t bits = is_v4 ? ntohl(v4.s_addr) : 0;
+    const bool is_private = bits >> 24U == 10 || bits >> 20U == 0xAC1 || bits >> 16U == 0xC0A8;
+    const bool is_name = !is_v4 && host.find(':') == std::string::npos && !host.empty();
+    if (!is_private && !is_name) {
+        throw ConfigError(
+            "cometbft.application is " + listen + ": whoever can connect there can take the engine's place; use a socket " +
+            "file (unix:///PATH), an address of this machine, or one of a private network"
+        );
+    }
+    return false;
 }
 
 std::string to_config_toml(const Config& config) {

@@ -9,12 +9,9 @@
 #include <string>
 #include <string_view>
 
-namespace assay::node {
+#include <node/app/engine_kind.hpp>
 
-/// What makes the blocks.
-enum class EngineKind : std::uint8_t { kSolo = 1, kCometBft = 2 };
-const char* to_string(EngineKind kind) noexcept;
-std::optional<EngineKind> decode_engine(std::string_view name);
+namespace assay::node {
 
 /// How often the database is synced. After a crash at most so many blocks are executed again.
 inline constexpr std::uint64_t kSyncBlocks = 50;
@@ -25,6 +22,9 @@ inline constexpr std::uint64_t kKeepBlocksMin = 2 * kSyncBlocks;
 struct Config {
     std::string rpc_address = "127.0.0.1";
     std::uint16_t rpc_port = 26'600;  ///< 0: any free one
+    std::uint32_t rpc_connections_max = 512;
+    std::uint32_t rpc_connections_per_address = 0;  ///< 0: 16, on loopback 256
+    std::string rpc_hosts;  ///< names beside IP addresses and localhost, separated by commas
     EngineKind engine = EngineKind::kSolo;
     std::uint32_t block_interval_ms = 1'000;
     bool create_empty_blocks = true;
@@ -35,6 +35,7 @@ struct Config {
     std::uint16_t cometbft_rpc_port = 26'657;
     std::string cometbft_p2p_address = "127.0.0.1";
     std::uint16_t cometbft_p2p_port = 26'656;
+    bool cometbft_test_network = false;  ///< peers may share an address, and have private ones
     std::string cometbft_peers;        ///< ID@HOST:PORT, separated by commas
     std::string cometbft_state_sync_rpc;  ///< CometBFT's JSON-RPC of others, separated by commas; empty: no state sync
     std::uint64_t cometbft_state_sync_trust_height = 0;
@@ -66,6 +67,10 @@ void apply_environment(Config& config, const Environment& environment);
 Config read_config(const std::filesystem::path& file, const Environment& environment);
 /// CMT-14: throws ConfigError when `config` prunes what a chain of `unbonding_blocks`, or a snapshot, still needs.
 void check_pruning(const Config& config, std::uint64_t unbonding_blocks);
+/// Whether `listen`, where the engine finds this node, is out of strangers' reach: a socket file or an address of this machine.
+/// Whoever connects there can take the engine's place. Throws ConfigError for tcp:// on every address or on a public one; false
+/// for one of a private network, or a name.
+bool check_application_address(const std::string& listen);
 /// config.toml with every setting; what has its default is commented out.
 std::string to_config_toml(const Config& config = {});
 

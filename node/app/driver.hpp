@@ -11,6 +11,7 @@
 #include <core/base/integers.hpp>
 #include <core/base/result.hpp>
 #include <node/app/node_api.hpp>
+#include <node/history/index.hpp>
 
 namespace assay::node {
 
@@ -52,6 +53,8 @@ class Driver {
 
     /// A committed block, without its receipts. Throws storage::StorageError when it is not whole.
     virtual StoredBlock block(Height height) const = 0;
+    /// The bytes of one transaction of it; only these are read. nullopt when they are not there.
+    virtual std::optional<Bytes> tx(const history::TxPlace& place, const history::TxRecord& record) const = 0;
     /// As NodeApi::light_block.
     virtual std::optional<Bytes> light_block(Height height) const = 0;
 };

@@ -24,8 +24,7 @@ struct AmountParam {
     Amount Params::*member;
 };
 constexpr AmountParam kAmounts[] = {
-    {"fee_base", &Params::fee_base},
-    {"fee_per_byte", &Params::fee_per_byte},
+    {"gas_price_min", &Params::gas_price_min},
     {"solver_bond", &Params::solver_bond},
     {"verifier_bond", &Params::verifier_bond},
     {"challenger_bond", &Params::challenger_bond},
@@ -34,6 +33,8 @@ constexpr AmountParam kAmounts[] = {
     {"validator_stake_min", &Params::validator_stake_min},
     {"contributor_bond", &Params::contributor_bond},
     {"task_value_max", &Params::task_value_max},
+    {"draw_price", &Params::draw_price},
+    {"room_price", &Params::room_price},
 };
 
 struct NumberParam {
@@ -79,8 +80,24 @@ constexpr NumberParam kNumbers[] = {
     {"growth_max_thousandths", &Params::growth_max_thousandths},
     {"contributors_max", &Params::contributors_max},
     {"contribute_blocks", &Params::contribute_blocks},
+    {"deadline_slash_bps", &Params::deadline_slash_bps},
+    {"decline_blocks", &Params::decline_blocks},
+    {"end_block_gas_max", &Params::end_block_gas_max},
+    {"draw_blocks", &Params::draw_blocks},
+    {"draws_max", &Params::draws_max},
+    {"redraw_blocks", &Params::redraw_blocks},
+    {"redraws_max", &Params::redraws_max},
 };
-static_assert(Params::fields().kCount == std::size(kAmounts) + std::size(kNumbers) + 1);
+
+struct SpanParam {
+    const char* name;
+    std::uint64_t Params::*member;
+};
+constexpr SpanParam kSpans[] = {
+    {"validator_unbonding_ms", &Params::validator_unbonding_ms},
+    {"trusting_period_ms", &Params::trusting_period_ms},
+};
+static_assert(Params::fields().kCount == std::size(kAmounts) + std::size(kNumbers) + std::size(kSpans) + 1);
 
 [[noreturn]] void fail(const std::string& what) { throw GenesisFileError("genesis: " + what); }
 
@@ -165,6 +182,15 @@ Params decode_params(const Json& object) {
         }
         params.*param.member = value.get<std::uint32_t>();
     }
+    for (const SpanParam& param : kSpans) {
+        known.emplace_back(param.name);
+        if (object.contains(param.name)) {
+            if (!object[param.name].is_number_unsigned()) {
+                fail(std::string("params.") + param.name + " must be a whole number of milliseconds");
+            }
+            params.*param.member = object[param.name].get<std::uint64_t>();
+        }
+    }
     known.emplace_back("hardware_classes");
     if (object.contains("hardware_classes")) {
         params.hardware_classes = decode_classes(object["hardware_classes"]);
@@ -203,14 +229,20 @@ std::vector<contracts::GenesisValidator> decode_validators(const Json& array) {
 
 }  // namespace
 
-std::string to_genesis_json(const contracts::Genesis& genesis) {
+std::string to_genesis_json(const contracts::Genesis& genesis, std::optional<EngineKind> engine) {
     Json out;
     out["chain_id"] = genesis.chain_id;
+    if (engine) {
+        out["engine"] = to_string(*engine);
+    }
     Json params = Json::object();
     for (const AmountParam& param : kAmounts) {
         params[param.name] = std::to_string((genesis.params.*param.member).grains);
     }
     for (const NumberParam& param : kNumbers) {
+        params[param.name] = genesis.params.*param.member;
+    }
+    for (const SpanParam& param : kSpans) {
         params[param.name] = genesis.params.*param.member;
     }
     Json classes = Json::array();
@@ -241,7 +273,7 @@ contracts::Genesis decode_genesis_json(std::string_view text) {
     if (!document.is_object()) {
         fail("the document must be an object");
     }
-    check_members(document, {"chain_id", "params", "balances", "validators"}, "the document");
+    check_members(document, {"chain_id", "engine", "params", "balances", "validators"}, "the document");
     if (!document.contains("chain_id") || !document["chain_id"].is_string()) {
         fail("chain_id must be a string");
     }
@@ -281,23 +313,44 @@ contracts::Genesis decode_genesis_json(std::string_view text) {
     return genesis;
 }
 
-void write_genesis(const std::filesystem::path& file, const contracts::Genesis& genesis) {
+void write_genesis(
+    const std::filesystem::path& file, const contracts::Genesis& genesis, std::optional<EngineKind> engine
+) {
     std::ofstream out(file, std::ios::trunc | std::ios::binary);
-    out << to_genesis_json(genesis);
+    out << to_genesis_json(genesis, engine);
     out.close();
     if (!out) {
         throw std::runtime_error("cannot write " + file.string());
     }
 }
 
-contracts::Genesis read_genesis(const std::filesystem::path& file) {
+namespace {
+
+std::string read_text(const std::filesystem::path& file) {
     std::ifstream in(file, std::ios::binary);
     if (!in) {
         throw GenesisFileError("cannot read " + file.string());
     }
     std::ostringstream text;
     text << in.rdbuf();
-    return decode_genesis_json(text.str());
+    return text.str();
+}
+
+}  // namespace
+
+contracts::Genesis read_genesis(const std::filesystem::path& file) { return decode_genesis_json(read_text(file)); }
+
+std::optional<EngineKind> read_genesis_engine(const std::filesystem::path& file) {
+    const Json document = decode_document(read_text(file));
+    if (!document.is_object() || !document.contains("engine")) {
+        const bool has_validators = document.is_object() && document.contains("validators") && !document["validators"].empty();
+        return has_validators ? std::optional(EngineKind::kCometBft) : std::nullopt;
+    }
+    const auto engine = document["engine"].is_string() ? decode_engine(document["engine"].get<std::string>()) : std::nullopt;
+    if (!engine) {
+        fail("engine must be \"solo\" or \"cometbft\"");
+    }
+    return engine;
 }
 
 }  // namespace assay::node

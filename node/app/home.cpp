@@ -17,6 +17,8 @@
 
 #include <consensus/cometbft/rpc.hpp>
 #include <core/base/bytes.hpp>
+#include <core/crypto/private_file.hpp>
+#include <core/crypto/random.hpp>
 
 namespace assay::node {
 namespace {
@@ -55,18 +57,15 @@ void write_node_key(const std::filesystem::path& file, const crypto::SecretKey& 
 }
 
 crypto::SecretKey read_node_key(const std::filesystem::path& file) {
-    struct ::stat info {};
-    if (::stat(file.c_str(), &info) != 0) {
-        fail_errno("cannot read " + file.string());
+    const auto text = crypto::read_private_file(file);
+    if (!text) {
+        throw HomeError(crypto::describe(text.error(), file));
     }
-    if ((info.st_mode & 077U) != 0) {
-        throw HomeError(file.string() + " can be read by others: chmod 600 " + file.string());
-    }
-    std::ifstream in(file);
-    std::string text;
-    std::getline(in, text);
-    const auto bytes = from_hex(text);
+    auto bytes = from_hex(text->view().substr(0, std::min(text->view().find('\n'), text->view().size())));
     auto key = bytes ? std::optional(crypto::SecretKey::from_bytes(*bytes)) : std::nullopt;
+    if (bytes) {
+        crypto::wipe(*bytes);
+    }
     if (!key || !*key) {
         throw HomeError(file.string() + " is not a secret key");
     }

@@ -134,7 +134,7 @@ class CommandLine {
         add_home(replay);
         add_output(replay);
         CLI::App* const validator = add(
-            "show-validator", "Print the consensus key, for `assay validator register`",
+            "show-validator", "Print the consensus key",
             [this] { return run_show_validator({home_}, is_json()); }
         );
         add_home(validator);

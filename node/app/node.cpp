@@ -29,13 +29,16 @@ std::uint64_t unix_ms() {
     );
 }
 
+/// A page of transactions ends when it has read so much, whatever its limit.
+constexpr std::size_t kPageBytes = 1U << 20U;
+
 template <class T>
 Page<T> to_page(history::Part<T> part) {
     return {.items = std::move(part.items), .next = part.next};
 }
 
 /// CMT-13: a node that joins by a snapshot is told whom to ask and what to trust.
-std::optional<cometbft::StateSyncSettings> state_sync_of(const Config& config) {
+std::optional<cometbft::StateSyncSettings> state_sync_of(const Config& config, const contracts::Params& params) {
     const auto hash = from_hex(config.cometbft_state_sync_trust_hash);
     const bool is_hash = hash && hash->size() == Hash256::kSizeBytes;
     if (config.cometbft_state_sync_rpc.empty()) {
@@ -51,11 +54,24 @@ std::optional<cometbft::StateSyncSettings> state_sync_of(const Config& config) {
     return cometbft::StateSyncSettings{
         .rpc_servers = config.cometbft_state_sync_rpc,
         .trust_height = config.cometbft_state_sync_trust_height,
-        .trust_hash = config.cometbft_state_sync_trust_hash};
+        .trust_hash = config.cometbft_state_sync_trust_hash,
+        .trust_period_ms = params.trusting_period_ms};
+}
+
+consensus::MempoolLimits mempool_limits(const Config& config) {
+    return {
+        .txs_max = config.mempool_txs_max,
+        .bytes_max = config.mempool_bytes_max,
+        .sender_txs_max = config.mempool_sender_txs_max,
+        .turnover_max = config.mempool_txs_max};
 }
 
 CometOptions comet_options(const NodeOptions& options, std::function<void(const std::string&)> on_failure) {
     const Config& config = options.config;
+    if (!check_application_address(config.cometbft_application) && options.on_note) {
+        options.on_note("warning: cometbft.application is " + config.cometbft_application +
+                        ": nothing authenticates who connects there, and it can take the engine's place");
+    }
     const std::string rpc = config.cometbft_rpc_address + ":" + std::to_string(config.cometbft_rpc_port);
     CometOptions out{
         .genesis = options.genesis,
@@ -71,6 +87,7 @@ CometOptions comet_options(const NodeOptions& options, std::function<void(const 
              .keep = config.snapshot_keep,
              .on_note = options.on_note,
              .on_restored = {}},
+        .mempool = mempool_limits(config),
         .on_note = options.on_note,
         .on_failure = std::move(on_failure)};
     if (!config.cometbft_attach) {
@@ -86,8 +103,9 @@ CometOptions comet_options(const NodeOptions& options, std::function<void(const 
         if (!config.cometbft_peers.empty()) {
             engine.peers = {config.cometbft_peers};
         }
+        engine.test_network = config.cometbft_test_network;
         engine.block_interval_ms = config.block_interval_ms;
-        engine.state_sync = state_sync_of(config);
+        engine.state_sync = state_sync_of(config, options.genesis.params);
         engine.create_empty_blocks = config.create_empty_blocks;
         out.engine = std::move(engine);
     }
@@ -107,7 +125,7 @@ Node::Node(NodeOptions options)
       lock_(prepare(options_.home)),
       last_stop_(take_last_stop(options_.home)),
       started_at_(std::chrono::steady_clock::now()),
-      store_(options_.home.db()),
+      store_(options_.home.db(), {.in_memory = false, .fault = {}, .on_disk_failure = options_.on_disk_failure}),
       application_(store_, thread_cpu_ns, options_.config.engine == EngineKind::kCometBft,
                    options_.config.pruning_keep_blocks),
       driver_(make_driver()) {}
@@ -134,12 +152,7 @@ std::unique_ptr<Driver> Node::make_driver() {
         .block_interval = std::chrono::milliseconds(options_.config.block_interval_ms),
         .create_empty_blocks = options_.config.create_empty_blocks,
         .block_bytes_max = options_.genesis.params.block_size_max,
-        .mempool =
-            {
-                .txs_max = options_.config.mempool_txs_max,
-                .bytes_max = options_.config.mempool_bytes_max,
-                .sender_txs_max = options_.config.mempool_sender_txs_max,
-            },
+        .mempool = mempool_limits(options_.config),
         .now_ms = unix_ms,
         .signing_randomness =
             [] {
@@ -166,6 +179,7 @@ NodeStatus Node::status() const {
     const auto committed = application_.committed();
     return {
         .chain_id = options_.genesis.chain_id,
+        .genesis_hash = committed->genesis_app_hash(),
         .engine = driver_->name(),
         .height = tip.height,
         .app_hash = tip.app_hash,
@@ -211,16 +225,18 @@ std::optional<StoredBlock> Node::block(Height height) const {
 }
 
 StoredTx Node::stored_tx(const storage::Snapshot& snapshot, const history::TxPlace& place) const {
-    StoredBlock block = driver_->block(place.height);
-    auto receipts = history::Reader(snapshot).receipts(place.height);
-    if (!receipts || place.index >= block.txs.size() || place.index >= receipts->size()) {
-        throw storage::StorageError("database: block " + std::to_string(place.height.value) + " is not whole");
+    auto record = history::Reader(snapshot).tx_record(place);
+    auto bytes = record ? driver_->tx(place, *record) : std::nullopt;
+    // Nothing else has checked them.
+    if (!bytes || contracts::tx_hash(*bytes) != record->receipt.tx) {
+        throw storage::StorageError("transaction " + std::to_string(place.index) + " of block " +
+                                    std::to_string(place.height.value) + " is not whole");
     }
     return {
-        .bytes = std::move(block.txs[place.index]),
+        .bytes = *std::move(bytes),
         .height = place.height,
         .index = place.index,
-        .receipt = std::move((*receipts)[place.index]),
+        .receipt = std::move(record->receipt),
     };
 }
 
@@ -260,8 +276,14 @@ Page<StoredTx> Node::account_history(const AccountId& account, std::uint64_t fro
     const auto committed = application_.committed();
     const auto places = history::Reader(committed->snapshot()).account_txs(account, from, limit);
     Page<StoredTx> page{.items = {}, .next = places.next};
+    std::size_t bytes = 0;
     for (const history::TxPlace& place : places.items) {
+        if (bytes >= kPageBytes) {
+            page.next = history::from_of(place);
+            break;
+        }
         page.items.push_back(stored_tx(committed->snapshot(), place));
+        bytes += page.items.back().bytes.size();
     }
     return page;
 }

@@ -30,6 +30,8 @@ struct NodeOptions {
     std::function<void(const std::string&)> on_failure;
     /// Lines for the operator about what goes on beside the blocks; on any thread. May be empty.
     std::function<void(const std::string&)> on_note{};
+    /// Called when a write of the database fails, as on a full disk: on any thread; may end the process, which loses nothing.
+    std::function<void(const std::string&)> on_disk_failure{};
 };
 
 /// A whole node but for its RPC server: home, database, block log, rules and engine.

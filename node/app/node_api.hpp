@@ -22,6 +22,7 @@ enum class LastStop : std::uint8_t { kFirstStart = 1, kClean = 2, kUnclean = 3 }
 
 struct NodeStatus {
     std::string chain_id;
+    Hash256 genesis_hash;  ///< the app hash of the state before block 1
     std::string engine;  ///< "solo" or "cometbft"
     Height height;
     Hash256 app_hash;

@@ -27,10 +27,17 @@ void VerifiedSignatures::add(const Hash256& tx) {
     recent_.insert(tx);
 }
 
-bool VerifiedSignatures::take(const Hash256& tx) {
+bool VerifiedSignatures::contains(const Hash256& tx) const {
     const std::lock_guard lock(mutex_);
-    const bool was_recent = recent_.erase(tx);
-    return was_recent || older_.erase(tx);
+    return recent_.contains(tx) || older_.contains(tx);
+}
+
+void VerifiedSignatures::forget(const std::vector<Hash256>& txs) {
+    const std::lock_guard lock(mutex_);
+    for (const Hash256& tx : txs) {
+        recent_.erase(tx);
+        older_.erase(tx);
+    }
 }
 
 std::optional<crypto::PublicKey> SignatureVerifier::find(const AccountId& signer) const {
@@ -66,13 +73,13 @@ std::vector<bool> find_signed(
     std::vector<bool> out(txs.size());
     std::vector<std::size_t> unknown;
     for (std::size_t i = 0; i < txs.size(); ++i) {
-        out[i] = verified.take(hashes[i]);
+        out[i] = verified.contains(hashes[i]);
         if (!out[i]) {
             unknown.push_back(i);
         }
     }
     const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
-    const std::size_t parts = std::min(cores, unknown.size() / kThreadSignatures);
+    const std::size_t parts = std::clamp(unknown.size() / kThreadSignatures, std::size_t{1}, cores);
     // A thread of its own for every part but the last, which is this one's. Parts are far apart, not single bits.
     std::vector<char> is_signed(unknown.size());
     const auto verify = [&](std::size_t part) {
@@ -84,12 +91,13 @@ std::vector<bool> find_signed(
     for (std::size_t part = 0; part + 1 < parts; ++part) {
         threads.emplace_back(verify, part);
     }
-    if (parts > 0) {
-        verify(parts - 1);
-    }
+    verify(parts - 1);
     threads.clear();
     for (std::size_t k = 0; k < unknown.size(); ++k) {
         out[unknown[k]] = is_signed[k] != 0;
+        if (is_signed[k] != 0) {
+            verified.add(hashes[unknown[k]]);
+        }
     }
     return out;
 }

@@ -20,11 +20,11 @@ namespace assay::node {
 class VerifiedSignatures {
   public:
     void add(const Hash256& tx);
-    /// Whether it is there. It is forgotten, but for one that was added twice, far apart.
-    bool take(const Hash256& tx);
+    bool contains(const Hash256& tx) const;
+    void forget(const std::vector<Hash256>& txs);
 
   private:
-    std::mutex mutex_;
+    mutable std::mutex mutex_;
     consensus::HashSet recent_;
     consensus::HashSet older_;  ///< what recent_ was when it was full
 };
@@ -42,9 +42,8 @@ class SignatureVerifier {
     mutable std::unordered_map<AccountId, crypto::PublicKey, consensus::SeededHash> keys_;  ///< of valid signatures
 };
 
-/// For each transaction of a block whether it is signed (contracts::is_signed), or false where that has not been found
-/// out. Takes from `verified` what it has of them; the others, if there are many, are verified on all cores. `hashes` are
-/// the transactions'.
+/// For each transaction whether it is signed (contracts::is_signed). What `verified` does not have is verified, on all
+/// cores if it is much, and remembered there when it is signed. `hashes` are the transactions'.
 std::vector<bool> find_signed(
     const std::vector<Bytes>& txs,
     const std::vector<Hash256>& hashes,

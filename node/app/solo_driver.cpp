@@ -36,12 +36,12 @@ Result<Hash256, SubmitError> SoloDriver::submit(Bytes tx) {
     if (result) {
         return *result;
     }
-    const solo::Refusal& refusal = result.error();
+    const consensus::Refusal& refusal = result.error();
     return Unexpected{SubmitError{
         .code = refusal.code,
-        .mempool_full = refusal.reason == solo::RefusalReason::kFull,
-        .already_known = refusal.reason == solo::RefusalReason::kAlreadyKnown,
-        .stopping = refusal.reason == solo::RefusalReason::kStopping,
+        .mempool_full = refusal.reason == consensus::RefusalReason::kFull,
+        .already_known = refusal.reason == consensus::RefusalReason::kAlreadyKnown,
+        .stopping = refusal.reason == consensus::RefusalReason::kStopping,
     }};
 }
 
@@ -73,6 +73,10 @@ StoredBlock SoloDriver::block(Height height) const {
         .signed_block = {}};
     out.signed_block = std::move(record->block);
     return out;
+}
+
+std::optional<Bytes> SoloDriver::tx(const history::TxPlace& place, const history::TxRecord& record) const {
+    return log_.read_part(place.height, record.before_end, record.size_bytes);
 }
 
 }  // namespace assay::node

@@ -31,6 +31,7 @@ class SoloDriver final : public Driver {
         return engine_.mempool().next_nonce(sender);
     }
     StoredBlock block(Height height) const override;
+    std::optional<Bytes> tx(const history::TxPlace& place, const history::TxRecord& record) const override;
     std::optional<Bytes> light_block(Height /*height*/) const override { return std::nullopt; }
 
   private:

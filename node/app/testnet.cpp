@@ -155,13 +155,14 @@ int run_testnet(const TestnetOptions& options) {
         config.cometbft_program = engine.string();
         config.cometbft_rpc_port = ports[i].engine_rpc;
         config.cometbft_p2p_port = ports[i].p2p;
+        config.cometbft_test_network = true;
         for (std::uint32_t k = 0; k < homes_of(options); ++k) {
             if (k != i) {
                 config.cometbft_peers += (config.cometbft_peers.empty() ? "" : ",") + peers[k];
             }
         }
         write_text(homes[i].config(), to_config_toml(config));
-        write_genesis(homes[i].genesis(), genesis);
+        write_genesis(homes[i].genesis(), genesis, EngineKind::kCometBft);
         write_node_key(homes[i].node_key(), keys[i]);
         cometbft::write_genesis(homes[i].cometbft(), genesis.chain_id, time, validators, genesis.params);
     }

@@ -20,7 +20,7 @@ using storage::Column;
 
 // The first byte of a key; a listing's keys end in a position, big-endian.
 enum class Kind : std::uint8_t {
-    kReceipts = 1,
+    kTxCount = 1,  ///< by height: how many transactions and receipts it has
     kTx = 2,
     kTaskRecord = 3,
     kTask = 4,
@@ -31,6 +31,8 @@ enum class Kind : std::uint8_t {
     kReferee = 9,
     kTaskChallenge = 10,
     kBlock = 11,
+    kTxRecord = 12,  ///< by height and index
+    kBlockTx = 13,   ///< likewise, of kept blocks
 };
 
 Bytes make_key(Kind kind, ByteView id = {}) {
@@ -55,27 +57,34 @@ std::uint64_t number_of(const Bytes& key) {
     return number;
 }
 
+Bytes height_key(Kind kind, Height height) { return with_number(make_key(kind), height.value); }
+
+/// Something of the transaction at `index` of a block.
+Bytes item_key(Kind kind, Height height, std::uint32_t index) {
+    Bytes key = height_key(kind, height);
+    for (int shift = 24; shift >= 0; shift -= 8) {
+        key.push_back(static_cast<std::uint8_t>(index >> static_cast<unsigned>(shift)));
+    }
+    return key;
+}
+
+/// A kept block without its transactions.
+struct KeptHeader {
+    Hash256 hash;
+    std::uint64_t time_ms = 0;
+    AccountId proposer;
+    std::uint32_t txs = 0;
+    static constexpr auto fields() {
+        return Fields<&KeptHeader::hash, &KeptHeader::time_ms, &KeptHeader::proposer, &KeptHeader::txs>{};
+    }
+};
+
 constexpr std::uint32_t kIndexBits = 24;
 
 /// The order of things within and across blocks. A block has fewer than 2^24 transactions or records.
 std::uint64_t position(Height height, std::uint64_t index) {
     ASSERT(index < (1U << kIndexBits) && height.value < (std::uint64_t{1} << (64 - kIndexBits)));
     return height.value << kIndexBits | index;
-}
-
-/// Refused before its signature was checked: whoever made it need not be whom it names.
-bool is_sender_known(const contracts::Receipt& receipt) {
-    using contracts::TxError;
-    switch (TxError{receipt.code}) {
-        case TxError::kUndecodable:
-        case TxError::kTooLarge:
-        case TxError::kWrongChain:
-        case TxError::kBadSignature:
-        case TxError::kFieldOutOfRange:
-            return false;
-        default:
-            return true;
-    }
 }
 
 Bytes tx_key(const Hash256& tx) { return make_key(Kind::kTx, tx.view()); }
@@ -134,16 +143,47 @@ void put(storage::Batch& batch, const Bytes& key, const T& value) {
     batch.put(Column::kHistory, key, codec::encode(value));
 }
 
-/// Where each transaction is, by its hash.
-void index_txs(storage::Batch& batch, Height height, const std::vector<contracts::Receipt>& receipts) {
-    std::vector<std::pair<Hash256, std::uint32_t>> by_hash;
-    by_hash.reserve(receipts.size());
+/// Where each transaction is, by its hash: where it was charged, or where it was first when it never was.
+void index_txs(
+    storage::Batch& batch,
+    const storage::Snapshot& before,
+    Height height,
+    const std::vector<contracts::Receipt>& receipts
+) {
+    std::map<Hash256, std::uint32_t> by_hash;
     for (std::uint32_t i = 0; i < receipts.size(); ++i) {
-        by_hash.emplace_back(receipts[i].tx, i);
+        const auto [place, is_new] = by_hash.emplace(receipts[i].tx, i);
+        if (!is_new && receipts[i].is_charged) {
+            place->second = i;
+        }
     }
-    std::sort(by_hash.begin(), by_hash.end());
     for (const auto& [hash, index] : by_hash) {
-        batch.put(Column::kTxs, tx_key(hash), codec::encode(TxPlace{.height = height, .index = index}));
+        if (receipts[index].is_charged || !before.get(Column::kTxs, tx_key(hash))) {
+            batch.put(Column::kTxs, tx_key(hash), codec::encode(TxPlace{.height = height, .index = index}));
+        }
+    }
+}
+
+/// What each transaction did and where its bytes are.
+void index_records_of_txs(
+    storage::Batch& batch, const consensus::FinalizeRequest& block, const std::vector<contracts::Receipt>& receipts
+) {
+    constexpr std::size_t kLengthBytes = 4;
+    put(batch, height_key(Kind::kTxCount, block.height), static_cast<std::uint32_t>(receipts.size()));
+    std::size_t before_end = 0;
+    for (const Bytes& tx : block.txs) {
+        before_end += kLengthBytes + tx.size();
+    }
+    for (std::uint32_t i = 0; i < receipts.size(); ++i) {
+        before_end -= kLengthBytes;
+        ASSERT(std::in_range<std::uint32_t>(before_end));
+        put(batch, item_key(Kind::kTxRecord, block.height, i),
+            TxRecord{
+                .receipt = receipts[i],
+                .before_end = static_cast<std::uint32_t>(before_end),
+                .size_bytes = static_cast<std::uint32_t>(block.txs[i].size()),
+            });
+        before_end -= block.txs[i].size();
     }
 }
 
@@ -151,7 +191,7 @@ void index_txs(storage::Batch& batch, Height height, const std::vector<contracts
 void index_senders(storage::Batch& batch, Height height, const std::vector<contracts::Receipt>& receipts) {
     std::map<AccountId, std::vector<std::uint32_t>> by_sender;
     for (std::uint32_t i = 0; i < receipts.size(); ++i) {
-        if (is_sender_known(receipts[i])) {
+        if (receipts[i].is_charged) {  // else whoever made it need not be whom it names, or made it once before
             by_sender[receipts[i].sender].push_back(i);
         }
     }
@@ -215,10 +255,18 @@ void index_moves(
 
 }  // namespace
 
+std::uint64_t from_of(const TxPlace& place) { return position(place.height, place.index); }
+
 void keep_block(storage::Batch& batch, const consensus::FinalizeRequest& block) {
-    const KeptBlock kept{
-        .hash = block.block_hash, .time_ms = block.time_ms, .proposer = block.proposer, .txs = block.txs};
-    batch.put(Column::kHistory, with_number(make_key(Kind::kBlock), block.height.value), codec::encode(kept));
+    const KeptHeader header{
+        .hash = block.block_hash,
+        .time_ms = block.time_ms,
+        .proposer = block.proposer,
+        .txs = static_cast<std::uint32_t>(block.txs.size())};
+    put(batch, height_key(Kind::kBlock, block.height), header);
+    for (std::uint32_t i = 0; i < header.txs; ++i) {
+        batch.put(Column::kHistory, item_key(Kind::kBlockTx, block.height, i), block.txs[i]);
+    }
 }
 
 std::size_t prune_block(storage::Batch& batch, const storage::Snapshot& snapshot, Height height) {
@@ -226,29 +274,34 @@ std::size_t prune_block(storage::Batch& batch, const storage::Snapshot& snapshot
     const auto receipts = reader.receipts(height).value_or(std::vector<contracts::Receipt>{});
     std::set<AccountId> senders;
     for (const contracts::Receipt& receipt : receipts) {
-        // A transaction can be in several blocks; the last is where it is found.
+        // A transaction can be in several blocks; it is found in one.
         const auto place = reader.find_tx(receipt.tx);
         if (place && place->height == height) {
             batch.erase(Column::kTxs, tx_key(receipt.tx));
         }
-        if (is_sender_known(receipt) && senders.insert(receipt.sender).second) {
+        if (receipt.is_charged && senders.insert(receipt.sender).second) {
             batch.erase(Column::kTxs, account_key(receipt.sender, height));
         }
     }
-    batch.erase(Column::kHistory, with_number(make_key(Kind::kReceipts), height.value));
-    batch.erase(Column::kHistory, with_number(make_key(Kind::kBlock), height.value));
+    for (std::uint32_t i = 0; i < receipts.size(); ++i) {
+        batch.erase(Column::kHistory, item_key(Kind::kTxRecord, height, i));
+        batch.erase(Column::kHistory, item_key(Kind::kBlockTx, height, i));
+    }
+    batch.erase(Column::kHistory, height_key(Kind::kTxCount, height));
+    batch.erase(Column::kHistory, height_key(Kind::kBlock, height));
     return 1 + receipts.size();
 }
 
 void index_block(
     storage::Batch& batch,
+    const storage::Snapshot& before,
     const consensus::FinalizeRequest& block,
     const contracts::BlockOutcome& outcome,
     const std::vector<RefereeTime>& referee
 ) {
     ASSERT(outcome.receipts.size() == block.txs.size());
-    put(batch, with_number(make_key(Kind::kReceipts), block.height.value), outcome.receipts);
-    index_txs(batch, block.height, outcome.receipts);
+    index_records_of_txs(batch, block, outcome.receipts);
+    index_txs(batch, before, block.height, outcome.receipts);
     const auto opened = index_records(batch, block.height, outcome.history);
     index_senders(batch, block.height, outcome.receipts);
     index_moves(batch, block, outcome.receipts, opened);
@@ -271,14 +324,48 @@ Part<T> Reader::list(const Bytes& prefix, std::uint64_t from, std::size_t limit)
     return part;
 }
 
+std::vector<storage::Entry> Reader::items(std::uint8_t kind, Height height, std::uint32_t count) const {
+    const Bytes prefix = height_key(Kind{kind}, height);
+    auto entries = snapshot_.scan(Column::kHistory, prefix, prefix, count);
+    if (entries.size() != count) {
+        throw storage::StorageError("database: block " + std::to_string(height.value) + " is not whole");
+    }
+    return entries;
+}
+
 std::optional<std::vector<contracts::Receipt>> Reader::receipts(Height height) const {
-    const auto bytes = snapshot_.get(Column::kHistory, with_number(make_key(Kind::kReceipts), height.value));
-    return bytes ? std::optional(decode_stored<std::vector<contracts::Receipt>>(*bytes)) : std::nullopt;
+    const auto count = snapshot_.get(Column::kHistory, height_key(Kind::kTxCount, height));
+    if (!count) {
+        return std::nullopt;
+    }
+    std::vector<contracts::Receipt> out;
+    const auto size = decode_stored<std::uint32_t>(*count);
+    for (const auto& entry : items(static_cast<std::uint8_t>(Kind::kTxRecord), height, size)) {
+        out.push_back(decode_stored<TxRecord>(entry.value).receipt);
+    }
+    return out;
 }
 
 std::optional<KeptBlock> Reader::kept_block(Height height) const {
-    const auto bytes = snapshot_.get(Column::kHistory, with_number(make_key(Kind::kBlock), height.value));
-    return bytes ? std::optional(decode_stored<KeptBlock>(*bytes)) : std::nullopt;
+    const auto bytes = snapshot_.get(Column::kHistory, height_key(Kind::kBlock, height));
+    if (!bytes) {
+        return std::nullopt;
+    }
+    const auto header = decode_stored<KeptHeader>(*bytes);
+    KeptBlock out{.hash = header.hash, .time_ms = header.time_ms, .proposer = header.proposer, .txs = {}};
+    for (auto& entry : items(static_cast<std::uint8_t>(Kind::kBlockTx), height, header.txs)) {
+        out.txs.push_back(std::move(entry.value));
+    }
+    return out;
+}
+
+std::optional<Bytes> Reader::kept_tx(const TxPlace& place) const {
+    return snapshot_.get(Column::kHistory, item_key(Kind::kBlockTx, place.height, place.index));
+}
+
+std::optional<TxRecord> Reader::tx_record(const TxPlace& place) const {
+    const auto bytes = snapshot_.get(Column::kHistory, item_key(Kind::kTxRecord, place.height, place.index));
+    return bytes ? std::optional(decode_stored<TxRecord>(*bytes)) : std::nullopt;
 }
 
 std::optional<TxPlace> Reader::find_tx(const Hash256& tx) const {
@@ -297,26 +384,30 @@ Part<contracts::TaskId> Reader::tasks(std::uint64_t from, std::size_t limit) con
 }
 
 Part<TxPlace> Reader::account_txs(const AccountId& account, std::uint64_t from, std::size_t limit) const {
-    const Height first{from >> kIndexBits};
+    constexpr std::size_t kAtOnce = 8;  // entries, each with all of the account's transactions in a block
+    const Bytes prefix = make_key(Kind::kAccountTx, account.view());
     Part<TxPlace> part;
-    // Of each block there is at least one, but in the first they may all be before `from`.
-    for (const auto& entry : snapshot_.scan(
-             Column::kTxs, make_key(Kind::kAccountTx, account.view()), account_key(account, first), limit + 2
-         )) {
-        const Height height{number_of(entry.key)};
-        for (const std::uint32_t index : decode_stored<std::vector<std::uint32_t>>(entry.value)) {
-            const std::uint64_t here = position(height, index);
-            if (here < from) {
-                continue;
+    for (Height first{from >> kIndexBits};;) {
+        const auto entries = snapshot_.scan(Column::kTxs, prefix, account_key(account, first), kAtOnce);
+        for (const auto& entry : entries) {
+            const Height height{number_of(entry.key)};
+            for (const std::uint32_t index : decode_stored<std::vector<std::uint32_t>>(entry.value)) {
+                const std::uint64_t here = position(height, index);
+                if (here < from) {
+                    continue;
+                }
+                if (part.items.size() == limit) {
+                    part.next = here;
+                    return part;
+                }
+                part.items.push_back({.height = height, .index = index});
             }
-            if (part.items.size() == limit) {
-                part.next = here;
-                return part;
-            }
-            part.items.push_back({.height = height, .index = index});
+            first = Height{height.value + 1};
+        }
+        if (entries.size() < kAtOnce) {
+            return part;
         }
     }
-    return part;
 }
 
 Part<contracts::DisputeId> Reader::disputes(

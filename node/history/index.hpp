@@ -43,8 +43,16 @@ struct KeptBlock {
     std::uint64_t time_ms = 0;
     AccountId proposer;
     std::vector<Bytes> txs;
+};
+
+/// What one transaction did, and where its bytes are in the Borsh list of its block's transactions: so that neither is
+/// looked for in a whole block.
+struct TxRecord {
+    contracts::Receipt receipt;
+    std::uint32_t before_end = 0;  ///< from its first byte to the end of the list
+    std::uint32_t size_bytes = 0;
     static constexpr auto fields() {
-        return Fields<&KeptBlock::hash, &KeptBlock::time_ms, &KeptBlock::proposer, &KeptBlock::txs>{};
+        return Fields<&TxRecord::receipt, &TxRecord::before_end, &TxRecord::size_bytes>{};
     }
 };
 
@@ -54,9 +62,10 @@ struct RefereeTime {
     std::uint64_t nanoseconds = 0;
 };
 
-/// Adds what `block` did to `batch`.
+/// Adds what `block` did to `batch`, which is written over `before`.
 void index_block(
     storage::Batch& batch,
+    const storage::Snapshot& before,
     const consensus::FinalizeRequest& block,
     const contracts::BlockOutcome& outcome,
     const std::vector<RefereeTime>& referee
@@ -76,6 +85,9 @@ struct Part {
     std::optional<std::uint64_t> next;
 };
 
+/// The `from` of a listing of an account's transactions that begins with `place`.
+std::uint64_t from_of(const TxPlace& place);
+
 /// The indexes as of one snapshot. `from` is 0 or a Part's `next`.
 class Reader {
   public:
@@ -83,6 +95,9 @@ class Reader {
 
     std::optional<std::vector<contracts::Receipt>> receipts(Height height) const;
     std::optional<KeptBlock> kept_block(Height height) const;
+    /// The bytes of one transaction of a kept block.
+    std::optional<Bytes> kept_tx(const TxPlace& place) const;
+    std::optional<TxRecord> tx_record(const TxPlace& place) const;
     std::optional<TxPlace> find_tx(const Hash256& tx) const;
     Part<contracts::HistoryRecord> task_history(const contracts::TaskId& task, std::uint64_t from, std::size_t limit)
         const;
@@ -96,6 +111,7 @@ class Reader {
     std::vector<contracts::ChallengeId> challenges(const contracts::TaskId& task) const;
 
   private:
+    std::vector<storage::Entry> items(std::uint8_t kind, Height height, std::uint32_t count) const;
     template <class T>
     Part<T> list(const Bytes& prefix, std::uint64_t from, std::size_t limit) const;
 

@@ -82,6 +82,10 @@ std::string error_response(int code, const std::string& message) {
     return to_text(error_answer(nullptr, code, message));
 }
 
+std::string result_response(const Json& id, Json result) {
+    return to_text({{"jsonrpc", "2.0"}, {"id", id}, {"result", std::move(result)}});
+}
+
 void Dispatcher::add(const std::string& name, Method method) {
     const bool added = methods_.emplace(name, std::move(method)).second;
     ASSERT(added);
@@ -95,23 +99,23 @@ std::vector<std::string> Dispatcher::names() const {
     return out;
 }
 
-Json Dispatcher::run(const std::string& method, const Json& request) const {
+Json Dispatcher::run(const std::string& method, const Json& request, Work& work) const {
     const auto found = methods_.find(method);
     if (found == methods_.end()) {
         throw Fault(kMethodNotFound, "there is no method " + method);
     }
     const auto params = request.find("params");
     if (params == request.end() || (params->is_array() && params->empty())) {
-        return found->second(Json::object());
+        return found->second(Json::object(), work);
     }
     if (!params->is_object()) {
         throw invalid_params("parameters are given by name, in an object");
     }
-    return found->second(*params);
+    return found->second(*params, work);
 }
 
 /// The response object; null for a notification.
-Json Dispatcher::call(const Json& request) const {
+Json Dispatcher::call(const Json& request, Work& work) const {
     if (!request.is_object()) {
         return error_answer(nullptr, kInvalidRequest, "a request is an object");
     }
@@ -134,7 +138,7 @@ Json Dispatcher::call(const Json& request) const {
     }
     Json answer;
     try {
-        answer = {{"jsonrpc", "2.0"}, {"id", answer_id}, {"result", run(method->get<std::string>(), request)}};
+        answer = {{"jsonrpc", "2.0"}, {"id", answer_id}, {"result", run(method->get<std::string>(), request, work)}};
     } catch (const Fault& fault) {
         answer = error_answer(answer_id, fault.code, fault.what(), fault.data);
     } catch (const std::exception&) {
@@ -143,7 +147,7 @@ Json Dispatcher::call(const Json& request) const {
     return is_notification ? Json() : answer;
 }
 
-std::string Dispatcher::handle(std::string_view body) const {
+std::string Dispatcher::handle(std::string_view body, Work& work) const {
     if (!is_shallow(body)) {
         return error_response(kParseError, "nested too deeply");
     }
@@ -152,8 +156,12 @@ std::string Dispatcher::handle(std::string_view body) const {
         return error_response(kParseError, "not JSON");
     }
     if (!request.is_array()) {
-        const Json answer = call(request);
-        return answer.is_null() ? std::string() : to_text(answer);
+        const Json answer = call(request, work);
+        if (answer.is_null() || !work.waiting()) {
+            return answer.is_null() ? std::string() : to_text(answer);
+        }
+        work.name_waiting(answer.at("id"));
+        return {};
     }
     if (request.empty()) {
         return error_response(kInvalidRequest, "an empty batch");
@@ -161,9 +169,10 @@ std::string Dispatcher::handle(std::string_view body) const {
     if (request.size() > kBatchMax) {
         return error_response(kLimitExceeded, "more than " + std::to_string(kBatchMax) + " requests in a batch");
     }
+    work.forbid_waiting();
     Json answers = Json::array();
     for (const Json& item : request) {
-        Json answer = call(item);
+        Json answer = call(item, work);
         if (!answer.is_null()) {
             answers.push_back(std::move(answer));
         }

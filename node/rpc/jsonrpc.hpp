@@ -10,6 +10,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <node/rpc/work.hpp>
+
 /// JSON-RPC 2.0 without a transport: texts in, texts out.
 namespace assay::rpc {
 
@@ -44,22 +46,24 @@ Fault invalid_params(const std::string& message);
 Json render_error(int code, const std::string& message, Json data = Json::object());
 /// A whole response that reports an error of no particular request.
 std::string error_response(int code, const std::string& message);
+/// A whole response with the result of the call `id`.
+std::string result_response(const Json& id, Json result);
 
 /// Methods by name; answers single calls, batches and notifications as the specification says.
 class Dispatcher {
   public:
-    using Method = std::function<Json(const Json& params)>;  ///< params: always an object
+    using Method = std::function<Json(const Json& params, Work& work)>;  ///< params: always an object
 
     /// `name` is not there yet.
     void add(const std::string& name, Method method);
     std::vector<std::string> names() const;
-    /// The response's text; empty when there is nothing to answer. A Fault becomes its error object, any other
-    /// exception internal_error.
-    std::string handle(std::string_view body) const;
+    /// The response's text; empty when there is nothing to answer, or when `work.waiting()` says what to wait for. A Fault
+    /// becomes its error object, any other exception internal_error.
+    std::string handle(std::string_view body, Work& work) const;
 
   private:
-    Json call(const Json& request) const;
-    Json run(const std::string& method, const Json& request) const;
+    Json call(const Json& request, Work& work) const;
+    Json run(const std::string& method, const Json& request, Work& work) const;
 
     std::map<std::string, Method> methods_;
 };

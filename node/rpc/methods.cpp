@@ -12,6 +12,7 @@
 #include <contracts/chain/tx_error.hpp>
 #include <node/rpc/arguments.hpp>
 #include <node/rpc/cursor.hpp>
+#include <node/rpc/metered_api.hpp>
 #include <node/rpc/render.hpp>
 
 namespace assay::rpc {
@@ -24,7 +25,6 @@ namespace keys = contracts::keys;
 constexpr std::uint64_t kAny = std::numeric_limits<std::uint64_t>::max();
 constexpr std::uint32_t kScanMax = 1'000;  // records that one call of a filtered listing looks at
 constexpr std::size_t kTxBytesMax = 1U << 20U;
-constexpr std::chrono::milliseconds kWaitSlice{250};
 
 /// A slot decoded; nullopt when it is empty. What the node stored itself decodes.
 template <class T>
@@ -59,7 +59,9 @@ std::uint64_t first_history(const NodeApi& api) { return api.status().first_hist
 
 Json node_status(const NodeApi& api, const Json& params) {
     const Arguments arguments(params, {});
-    return render_status(api.status(), ASSAY_VERSION);
+    Json out = render_status(api.status(), ASSAY_VERSION);
+    out["base_fee"] = render(find<Amount>(api, keys::base_fee()).value_or(api.params().gas_price_min));
+    return out;
 }
 
 Json chain_params(const NodeApi& api, const Json& params) {
@@ -70,20 +72,12 @@ Json chain_params(const NodeApi& api, const Json& params) {
     return out;
 }
 
-/// In slices, so that a stopping server need not wait for the timeout.
-Json chain_wait(NodeApi& api, const Json& params, const std::atomic<bool>& stopping) {
+Json chain_wait(const Json& params, Work& work) {
     const Arguments arguments(params, {"after", "timeout_ms"});
     const Height after{arguments.number("after", kAny)};
-    const auto deadline = std::chrono::steady_clock::now() +
-                          std::chrono::milliseconds(arguments.number_or("timeout_ms", 10'000, 30'000));
-    for (;;) {
-        const auto left =
-            std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
-        const Height height = api.wait_for_block(after, std::clamp(left, std::chrono::milliseconds(0), kWaitSlice));
-        if (height > after || left <= kWaitSlice || stopping) {
-            return {{"height", height.value}};
-        }
-    }
+    const std::chrono::milliseconds timeout(arguments.number_or("timeout_ms", 10'000, 30'000));
+    work.wait({.after = after, .until = std::chrono::steady_clock::now() + timeout});
+    return Json();
 }
 
 Json chain_light_block(const NodeApi& api, const Json& params) {
@@ -190,7 +184,10 @@ Json account_history(const NodeApi& api, const Json& params) {
 Json validator_list(const NodeApi& api, const Json& params) {
     const Arguments arguments(params, {});
     Json validators = Json::array();
-    for (const AccountId& account : find<std::vector<AccountId>>(api, keys::validators()).value_or(std::vector<AccountId>{})) {
+    auto accounts = find<std::vector<AccountId>>(api, keys::validators()).value_or(std::vector<AccountId>{});
+    const auto banned = find<std::vector<AccountId>>(api, keys::banned()).value_or(std::vector<AccountId>{});
+    accounts.insert(accounts.end(), banned.begin(), banned.end());
+    for (const AccountId& account : accounts) {
         const auto record = require<contracts::Validator>(api, keys::validator(account), "validator");
         const auto stake = find<contracts::Stake>(api, keys::stake(contracts::Role::kValidator, account));
         validators.push_back({{"account", render(account)},
@@ -523,13 +520,13 @@ Json chain_proof(const NodeApi& api, const Json& params) {
 
 }  // namespace
 
-Dispatcher make_dispatcher(NodeApi& api, const std::atomic<bool>& stopping) {
+Dispatcher make_dispatcher(NodeApi& api) {
     Dispatcher out;
     using Reader = Json (*)(const NodeApi&, const Json&);
     const auto add = [&out, &api](const char* name, Reader method) {
-        out.add(name, [&api, method](const Json& params) {
+        out.add(name, [&api, method](const Json& params, Work& work) {
             try {
-                return method(api, params);
+                return method(MeteredApi(api, work), params);
             } catch (const consensus::HeightNotKept& error) {
                 throw Fault(kUnavailable, error.what(),
                             {{"first_height", error.first().value}, {"last_height", error.last().value}});
@@ -556,11 +553,14 @@ Dispatcher make_dispatcher(NodeApi& api, const std::atomic<bool>& stopping) {
     add("dispute_list", dispute_list);
     add("challenge_get", challenge_get);
     add("profile_get", profile_get);
-    out.add("chain_wait", [&api, &stopping](const Json& params) { return chain_wait(api, params, stopping); });
-    out.add("tx_submit", [&api](const Json& params) { return tx_submit(api, params); });
+    out.add("chain_wait", [](const Json& params, Work& work) { return chain_wait(params, work); });
+    out.add("tx_submit", [&api](const Json& params, Work& work) {
+        MeteredApi metered(api, work);
+        return tx_submit(metered, params);
+    });
     auto names = out.names();
     names.emplace_back("rpc.discover");
-    out.add("rpc.discover", [names](const Json& params) {
+    out.add("rpc.discover", [names](const Json& params, Work&) {
         const Arguments arguments(params, {});
         return Json{{"methods", names}};
     });

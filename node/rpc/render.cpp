@@ -59,6 +59,7 @@ Json render_assignments(const std::vector<contracts::Assignment>& assignments) {
                        {"verifier", render(item.verifier)},
                        {"status", contracts::to_string(item.status)},
                        {"end_root", id_or_null(item.end_root)},
+                       {"offset", item.offset},
                        {"probe", item.probe},
                        {"probe_root", item.probe_root ? render(*item.probe_root) : Json()},
                        {"forced", or_null(item.forced)},
@@ -150,8 +151,7 @@ Json render(const contracts::Params& params) {
     for (const contracts::HardwareClass& each : params.hardware_classes) {
         classes.push_back({{"name", each.name}, {"least_score", each.least_score}});
     }
-    return {{"fee_base", render(params.fee_base)},
-            {"fee_per_byte", render(params.fee_per_byte)},
+    return {{"gas_price_min", render(params.gas_price_min)},
             {"tx_size_max", params.tx_size_max},
             {"block_size_max", params.block_size_max},
             {"block_gas_max", params.block_gas_max},
@@ -198,15 +198,29 @@ Json render(const contracts::Params& params) {
             {"contributor_bond", render(params.contributor_bond)},
             {"contributors_max", params.contributors_max},
             {"contribute_blocks", params.contribute_blocks},
-            {"task_value_max", render(params.task_value_max)}};
+            {"task_value_max", render(params.task_value_max)},
+            {"validator_unbonding_ms", params.validator_unbonding_ms},
+            {"trusting_period_ms", params.trusting_period_ms},
+            {"deadline_slash_bps", params.deadline_slash_bps},
+            {"decline_blocks", params.decline_blocks},
+            {"end_block_gas_max", params.end_block_gas_max},
+            {"draw_blocks", params.draw_blocks},
+            {"draws_max", params.draws_max},
+            {"draw_price", render(params.draw_price)},
+            {"room_price", render(params.room_price)},
+            {"redraw_blocks", params.redraw_blocks},
+            {"redraws_max", params.redraws_max}};
 }
 
 Json render(const contracts::Stake& stake) {
     Json unbonding = Json::array();
     for (const contracts::Unbonding& item : stake.unbonding) {
-        unbonding.push_back({{"amount", render(item.amount)}, {"release_at", item.release_at.value}});
+        unbonding.push_back({{"amount", render(item.amount)}, {"release_at", item.release_at.value},
+                             {"release_ms", item.release_ms == 0 ? Json() : Json(item.release_ms)}});
     }
-    return {{"free", render(stake.free)}, {"locked", render(stake.locked)}, {"unbonding", std::move(unbonding)}};
+    return {{"free", render(stake.free)}, {"locked", render(stake.locked)}, {"unbonding", std::move(unbonding)},
+            {"is_unlisted", stake.is_unlisted},
+            {"declined_until", stake.declined_until.value == 0 ? Json() : Json(stake.declined_until.value)}};
 }
 
 Json render(const contracts::Challenge& challenge) {
@@ -282,6 +296,7 @@ Json render_task(const contracts::Task& task, const TaskDetails& details) {
     }
     out["verification_fee"] = render(task.spec.verification_fee);
     out["escrow"] = render(task.escrow);
+    out["room"] = render(task.room);
     out["solver_bond"] = render(task.solver_bond);
     out["steps"] = task.spec.steps;
     out["checkpoint_interval"] = task.spec.checkpoint_interval;

@@ -27,6 +27,7 @@ Json fields_of(const CompleteTask& a) {
     return {{"task", rpc::render(a.task)},
             {"score", a.evaluation ? rpc::render_score(a.evaluation->score) : Json()}};
 }
+Json fields_of(const DeclineTask& a) { return {{"task", rpc::render(a.task)}}; }
 Json fields_of(const CancelTask& a) { return {{"task", rpc::render(a.task)}}; }
 Json fields_of(const CommitVerdict& a) {
     return {{"task", rpc::render(a.task)}, {"segment", a.segment}, {"commitment", rpc::render(a.commitment)}};
@@ -36,14 +37,19 @@ Json fields_of(const PublishVerdict& a) {
             {"segment", a.segment},
             {"end_root", rpc::render(a.verdict.end_root)},
             {"probe_root", a.verdict.probe_root ? rpc::render(*a.verdict.probe_root) : Json()},
-            {"measurement", rpc::render(a.verdict.measurement)}};
+            {"measurement", rpc::render(a.verdict.measurement)},
+            {"diverged_after", a.verdict.diverged_after ? Json(*a.verdict.diverged_after) : Json()}};
 }
 Json fields_of(const DiscloseVerdict& a) {
     const Verdict& verdict = a.opening.verdict;
+    Json marks = Json::array();
+    for (const Hash256& mark : a.opening.marks) {
+        marks.push_back(rpc::render(mark));
+    }
     return {{"task", rpc::render(a.task)},
             {"segment", a.segment},
             {"end_root", rpc::render(verdict.end_root)},
-            {"probe_root", verdict.probe_root ? rpc::render(*verdict.probe_root) : Json()},
+            {"marks", std::move(marks)},
             {"measurement", rpc::render(verdict.measurement)},
             {"decoy_root", rpc::render(a.opening.decoy_root)},
             {"salt", rpc::render(a.opening.salt)}};
@@ -100,7 +106,9 @@ Json fields_of(const DeclareDivergence& a) {
             {"tile", a.opening.tile}};
 }
 
-Json fields_of(const RegisterValidator& a) { return {{"key", to_hex(a.key.view())}}; }
+Json fields_of(const RegisterValidator& a) {
+    return {{"key", to_hex(a.key.view())}, {"proof", to_hex(a.proof.view())}};
+}
 Json fields_of(const Unjail& /*a*/) { return Json::object(); }
 Json fields_of(const JoinBeacon& a) { return {{"commitment", rpc::render(a.commitment)}}; }
 Json fields_of(const Contribute& a) { return {{"secret", rpc::render(a.secret)}, {"next", rpc::render(a.next)}}; }

@@ -25,6 +25,7 @@ Json error_text(std::uint8_t code) {
 
 Json render_status(const node::NodeStatus& s, const std::string& version) {
     return {{"chain_id", s.chain_id},
+            {"genesis_hash", render(s.genesis_hash)},
             {"engine", s.engine},
             {"version", version},
             {"height", s.height.value},

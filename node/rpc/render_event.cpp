@@ -9,7 +9,7 @@ namespace {
 
 using namespace contracts::history;
 
-Json fields_of(const Submitted& e) { return {{"escrow", rpc::render(e.escrow)}}; }
+Json fields_of(const Submitted& e) { return {{"escrow", rpc::render(e.escrow)}, {"room", rpc::render(e.room)}}; }
 Json fields_of(const SolverDrawn& e) { return {{"solver", rpc::render(e.solver)}}; }
 Json fields_of(const Accepted& e) { return {{"bond", rpc::render(e.bond)}}; }
 Json fields_of(const CheckpointPosted& e) {

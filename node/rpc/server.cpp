@@ -2,8 +2,13 @@
 #include <node/rpc/server.hpp>
 
 #include <atomic>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include <net/http.hpp>
+#include <node/rpc/block_waits.hpp>
+#include <node/rpc/host_names.hpp>
 #include <node/rpc/jsonrpc.hpp>
 #include <node/rpc/methods.hpp>
 
@@ -25,6 +30,7 @@ net::HttpServerOptions http_options(const RpcOptions& options) {
     out.port = options.port;
     out.body_max = options.body_max;
     out.connections_max = options.connections_max;
+    out.connections_per_address = options.connections_per_address;
     out.idle_timeout = options.idle_timeout;
     out.too_large = net::HttpResponse{};
     out.too_large.status = 413;
@@ -38,15 +44,45 @@ net::HttpServerOptions http_options(const RpcOptions& options) {
 struct RpcServer::Impl {
     Impl(const RpcOptions& options, node::NodeApi& node_api)
         : api(node_api),
-          dispatcher(make_dispatcher(api, stopping)),
-          http(http_options(options), [this](const net::HttpRequest& request) { return answer(request); }) {}
+          hosts(options.hosts),
+          dispatcher(make_dispatcher(api)),
+          waits(api),
+          http(http_options(options), [this](const auto& request, const auto& exchange) {
+              return request.method == "POST" && request.target == "/" && is_acceptable(request)
+                         ? call(request, exchange)
+                         : std::optional(answer(request));
+          }) {}
+
+    bool is_acceptable(const net::HttpRequest& request) const {
+        return is_host_allowed(request.host, hosts) && is_json(request.content_type);
+    }
+
+    std::optional<net::HttpResponse> call(
+        const net::HttpRequest& request, const std::shared_ptr<net::HttpExchange>& exchange
+    ) {
+        Work work([&exchange] { return exchange->is_over(); });
+        net::HttpResponse response;
+        response.body = dispatcher.handle(request.body, work);
+        if (work.waiting()) {
+            waits.add(*work.waiting(), exchange);
+            return std::nullopt;
+        }
+        response.status = response.body.empty() ? 204 : 200;
+        return response;
+    }
 
     net::HttpResponse answer(const net::HttpRequest& request) {
+        if (!is_host_allowed(request.host, hosts)) {
+            return text_response(
+                403, "this node is not called by that name (Host: " + shown(request.host) +
+                         "): use its IP address or localhost, or name it in rpc.hosts\n"
+            );
+        }
         if (request.method == "POST" && request.target == "/") {
-            net::HttpResponse response;
-            response.body = dispatcher.handle(request.body);
-            response.status = response.body.empty() ? 204 : 200;
-            return response;
+            return text_response(
+                415, "JSON-RPC needs Content-Type: application/json, and it was " +
+                         (request.content_type.empty() ? "missing" : "\"" + shown(request.content_type) + "\"") + "\n"
+            );
         }
         if (request.method != "GET" && request.method != "HEAD") {
             return text_response(request.target == "/" ? 405 : 404, "POST JSON-RPC to /\n");
@@ -76,8 +112,10 @@ struct RpcServer::Impl {
     }
 
     node::NodeApi& api;
+    std::vector<std::string> hosts;
     std::atomic<bool> stopping{false};
     Dispatcher dispatcher;
+    BlockWaits waits;
     net::HttpServer http;
 };
 
@@ -89,6 +127,7 @@ std::uint16_t RpcServer::port() const { return impl_->http.port(); }
 
 void RpcServer::stop() {
     impl_->stopping = true;
+    impl_->waits.stop();
     impl_->http.stop();
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <node/app/node_api.hpp>
 
@@ -15,8 +16,11 @@ struct RpcOptions {
     std::string address = "127.0.0.1";
     std::uint16_t port = 0;  ///< 0: any free one
     std::uint64_t body_max = 1U << 20U;
-    std::uint32_t connections_max = 128;
+    std::uint32_t connections_max = 512;
+    std::uint32_t connections_per_address = 0;  ///< 0: as net::HttpServerOptions has it
     std::chrono::seconds idle_timeout{60};
+    /// Names that clients may call the node by, beside IP addresses and localhost.
+    std::vector<std::string> hosts;
 };
 
 class RpcServer {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdarg>
 #include <limits>
 #include <utility>
 
@@ -17,6 +18,7 @@
 
 #include <core/base/assert.hpp>
 #include <node/storage/fault_file_system.hpp>
+#include <node/storage/guarded_file_system.hpp>
 
 namespace assay::storage {
 namespace {
@@ -88,6 +90,13 @@ rocksdb::ColumnFamilyOptions make_column_options(Column column, const StoreOptio
     return options;
 }
 
+/// The database's own log: none. It is written beside the guarded files, and a full disk under it ends in an assertion.
+class NoLog final : public rocksdb::Logger {
+  public:
+    using rocksdb::Logger::Logv;
+    void Logv(const char* /*format*/, va_list /*values*/) override {}
+};
+
 }  // namespace
 
 void Batch::add(Column column, ByteView key, ByteView value, bool erases) {
@@ -145,6 +154,7 @@ std::size_t Batch::count() const {
 
 struct Store::Impl {
     std::unique_ptr<rocksdb::Env> env;
+    std::unique_ptr<rocksdb::Env> guard;  // over env
     std::unique_ptr<rocksdb::DB> db;
     std::vector<rocksdb::ColumnFamilyHandle*> columns;
     rocksdb::WriteBatch batch;  ///< of the last write: its memory is used again
@@ -211,6 +221,7 @@ Store::Store(const std::filesystem::path& directory, StoreOptions options) : imp
     db_options.keep_log_file_num = 2;
     db_options.max_background_jobs = 2;
     db_options.atomic_flush = true;
+    db_options.info_log = std::make_shared<NoLog>();
     if (options.in_memory) {
         impl_->env.reset(rocksdb::NewMemEnv(rocksdb::Env::Default()));
     } else if (options.fault) {
@@ -218,6 +229,10 @@ Store::Store(const std::filesystem::path& directory, StoreOptions options) : imp
     }
     if (impl_->env) {
         db_options.env = impl_->env.get();
+    }
+    if (options.on_disk_failure) {
+        impl_->guard = make_guarded_env(impl_->env.get(), std::move(options.on_disk_failure));
+        db_options.env = impl_->guard.get();
     }
     std::vector<rocksdb::ColumnFamilyDescriptor> descriptors;
     for (std::size_t i = 0; i < kColumnCount; ++i) {

@@ -99,6 +99,8 @@ struct StoreOptions {
     std::size_t write_buffer_bytes = 0;  ///< of the column that fills it first, before all go to files; 0: 16 MB
     /// Tests only: asked before every append and sync of every file with their number so far.
     std::function<Fault(std::uint64_t)> fault;
+    /// Told of the first write to a file that fails, before the database goes on: on any thread; may end the process.
+    std::function<void(const std::string&)> on_disk_failure{};
 };
 
 /// One process has a store open at a time. Reads on any thread, writes on one.

@@ -7,8 +7,11 @@
 import copy
 import importlib.util
 import json
+import math
 import os
 import pathlib
+import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -55,6 +58,18 @@ class Directory(unittest.TestCase):
             capture_output=True, text=True, check=False)
 
 
+    def assert_near(self, one, other):
+        """Equal files, but for float32 numbers that differ in their last places."""
+        a, b = one.read_bytes(), other.read_bytes()
+        self.assertEqual(len(a), len(b))
+        differing = [i for i, (x, y) in enumerate(zip(a, b)) if x != y]
+        self.assertLess(len(differing), len(a) // 100)
+        for at in differing:
+            starts = range(max(0, at - 3), min(at, len(a) - 4) + 1)
+            pairs = [struct.unpack_from("<f", a, i) + struct.unpack_from("<f", b, i) for i in starts]
+            self.assertTrue(any(math.isclose(x, y, rel_tol=1e-6) for x, y in pairs), f"{one}: byte {at} differs")
+
+
 class Exported(Directory):
     def test_an_export_is_the_task_whose_numbers_were_compared_with_pytorch(self):
         for name in make_fixtures.NAMES:
@@ -66,7 +81,12 @@ class Exported(Directory):
                 status, findings = assay("task", "lint", out)
                 self.assertEqual(status, 0, findings)
                 self.assertEqual(findings["warnings"], 0, findings)
-                self.assertEqual(self.pack(out), self.pack(FIXTURES / name))
+                # PyTorch's own kernels draw initial values that differ in the last place from processor to processor.
+                expected = self.at / f"{name}-expected"
+                shutil.copytree(FIXTURES / name, expected)
+                self.assert_near(out / "program.onnx", expected / "program.onnx")
+                shutil.copy(out / "program.onnx", expected / "program.onnx")
+                self.assertEqual(self.pack(out), self.pack(expected))
 
     def test_the_example_is_exported_and_estimated(self):
         out, train = self.at / "waves", SOURCE / "examples" / "onnx" / "train.py"

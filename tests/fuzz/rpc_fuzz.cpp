@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atomic>
 #include <map>
 
 #include <nlohmann/json.hpp>
@@ -100,15 +99,15 @@ constexpr std::string_view kShow = R"([
 }  // namespace
 
 void run(ByteView input) {
-    const std::atomic<bool> stopping = true;
     const bool is_stored_tx = !input.empty() && input[0] == 0;
     const ByteView tx = is_stored_tx ? input.subspan(1) : ByteView{};
     FakeNode node(Bytes(tx.begin(), tx.end()));
-    const rpc::Dispatcher dispatcher = rpc::make_dispatcher(node, stopping);
+    const rpc::Dispatcher dispatcher = rpc::make_dispatcher(node);
+    rpc::Work work;
     if (!is_stored_tx) {
-        check_answer(dispatcher.handle(as_text(input)));
+        check_answer(dispatcher.handle(as_text(input), work));
     } else if (codec::decode<contracts::Tx>(tx)) {
-        check_answer(dispatcher.handle(kShow));
+        check_answer(dispatcher.handle(kShow, work));
     }
 }
 

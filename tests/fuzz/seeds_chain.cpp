@@ -73,6 +73,11 @@ std::vector<Action> all_actions() {
         CancelTask{},
         CommitVerdict{.task = {}, .segment = 2, .commitment = {}},
         PublishVerdict{.task = {}, .segment = 2, .verdict = {.end_root = {}, .probe_root = Hash256{}}},
+        PublishVerdict{
+            .task = {}, .segment = 2, .verdict = {.end_root = {}, .probe_root = {}, .diverged_after = 3},
+            .divergence = trace::StateOpening{.tensor = 1, .tile = 0,
+                                              .type = {.dtype = canonical::DType::kF32, .shape = {4, 1}},
+                                              .opening = opening}},
         OpenDispute{.task = {}, .segment = 1, .role = Role::kWhistleblower},
         RevealMove{.dispute = {}, .round = 1, .children = std::vector<Hash256>(4)},
         SelectMove{.dispute = {}, .round = 1, .selection = selection},
@@ -85,7 +90,7 @@ std::vector<Action> all_actions() {
                         .opening = opening}},
         DiscloseVerdict{.task = {}, .segment = 2, .opening = {}},
         ChallengeVerdict{.task = {}, .segment = 2, .verifier = key().account(), .role = Role::kWhistleblower},
-        RegisterValidator{.key = {}},
+        RegisterValidator{.key = {}, .proof = {}},
         Unjail{},
         RegisterHardware{.role = Role::kVerifier, .hardware_class = 2, .score = 5},
         CommitProfile{},
@@ -95,6 +100,7 @@ std::vector<Action> all_actions() {
         JoinBeacon{},
         Contribute{},
         LeaveBeacon{},
+        DeclineTask{},
     };
 }
 
@@ -161,7 +167,7 @@ void write_records(const CorpusWriter& out) {
     beacon.seats.resize(2);
     beacon.round = Round{.opened_at = {7}, .block_hash = {}, .contributions = {Contribution{}}};
     write_record(out, 11, "beacon", beacon);
-    write_record(out, 12, "drawing", Drawing{.tasks = {WaitingTask{}}, .verifiers = {Candidate{}}, .whistleblowers = {}});
+    write_record(out, 12, "drawing", Drawing{.tasks = {WaitingTask{}}, .verifiers = {Candidate{}}, .whistleblowers = {}, .solvers = {}});
 }
 
 Bytes read(const std::filesystem::path& file) {

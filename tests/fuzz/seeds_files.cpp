@@ -59,7 +59,7 @@ void write_settings(const CorpusWriter& out) {
     out.write("genesis", "whole", text);
     out.write("genesis", "least", R"({"chain_id":"a","balances":{}})");
     out.write("genesis", "twice", R"({"chain_id":"a","chain_id":"b","balances":{}})");
-    out.write("genesis", "params", R"({"chain_id":"a","params":{"fee_base":"1","tx_size_max":4294967296},"balances":{}})");
+    out.write("genesis", "params", R"({"chain_id":"a","params":{"gas_price_min":"1","tx_size_max":4294967296},"balances":{}})");
 }
 
 void write_calls(const CorpusWriter& out) {

@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include <contracts/beacon/rounds.hpp>
+#include <contracts/chain/gas.hpp>
+#include <core/codec/borsh.hpp>
 
 namespace assay::model {
 
@@ -92,14 +94,99 @@ void Model::act(const contracts::LeaveBeacon& /*a*/) { vacate(who_); }
 
 // --- rounds --------------------------------------------------------------------------------------------------
 
-/// BCN-4
-bool Model::awaits_round(const TaskId& id) const {
-    const Task& task = *find(id);
-    const bool for_draw = task.state == TaskState::kProfiling || task.state == TaskState::kCompleted;
-    return task.state == TaskState::kVerifying || (for_draw && task.draw_after < height_);
+/// TASK-17
+std::uint64_t Model::room_of(const contracts::TaskSpec& spec, std::uint64_t blocks) const {
+    return part_of((codec::encode(spec).size() + 512) * blocks, params_.room_price.grains, 1'000);
+}
+
+std::uint64_t Model::deposit_of(const contracts::TaskSpec& spec) const {
+    return room_of(spec, params_.draw_blocks) + params_.draw_price.grains * (params_.draws_max + 2);
+}
+
+void Model::burn_room(const TaskId& id, std::uint64_t amount) {
+    Task& task = at(id);
+    const std::uint64_t taken = std::min(amount, task.room);
+    if (taken != 0) {
+        task.room -= taken;
+        world_.burned += taken;
+        money_.push_back({id, false, AccountId{}, taken, 0, contracts::Reason::kRoom});
+    }
+}
+
+void Model::open_task(const TaskId& id) {
+    at(id).open_until = height_ + params_.draw_blocks;
+    enter(id, TaskState::kOpen, height_ + params_.draw_blocks);
+    await_draw(id);
+}
+
+std::optional<contracts::Queue> Model::queue_of(const Task& task) const {
+    using contracts::Queue;
+    if (task.state == TaskState::kProfiling) {
+        const bool waits = task.profiling->phase == contracts::ProfilingPhase::kDraw;
+        return waits ? std::optional{Queue::kProfilers} : std::nullopt;
+    }
+    const std::map<TaskState, Queue> queues{
+        {TaskState::kOpen, Queue::kSolver},
+        {TaskState::kCompleted, Queue::kVerifiers},
+        {TaskState::kVerifying, Queue::kLottery}};
+    const auto found = queues.find(task.state);
+    return found == queues.end() ? std::nullopt : std::optional{found->second};
+}
+
+void Model::await_draw(const TaskId& id) {
+    if (const auto queue = queue_of(at(id))) {
+        world_.queues[*queue].push_back({id, height_});
+    }
+}
+
+/// TASK-18
+void Model::pause_draw(const TaskId& id, bool is_short) {
+    std::uint64_t pause = params_.redraw_blocks;
+    for (std::uint32_t i = 0; !is_short && i < std::min(at(id).draws, 8U); ++i) {
+        pause *= 2;
+    }
+    at(id).draws += is_short ? 0 : 1;
+    calendar_[height_ + pause].push_back({contracts::DueKind::kDraw, Hash256{id.data}, {}});
+}
+
+/// BCN-4, GAS-10: moves the first of a queue into the round that opens, if it may be in it.
+bool Model::take_front(contracts::Queue queue, std::uint64_t& gas, std::uint64_t& passed_over) {
+    using contracts::Queue;
+    const auto found = world_.queues.find(queue);
+    if (found == world_.queues.end()) {
+        return false;
+    }
+    const Waiting front = found->second.front();
+    if (queue != Queue::kLottery && front.since == height_) {
+        return false;
+    }
+    const Role role = queue == Queue::kLottery  ? Role::kWhistleblower
+                      : queue == Queue::kSolver ? Role::kSolver
+                                                : Role::kVerifier;
+    const std::uint64_t price = contracts::draw_gas(queue, pool(role).size(), params_);
+    const std::uint64_t taken = opening_.tasks.empty() ? passed_over : gas + price;
+    if (taken + contracts::kGasPerEntry > params_.end_block_gas_max / 2) {
+        return false;
+    }
+    found->second.erase(found->second.begin());
+    if (found->second.empty()) {
+        world_.queues.erase(found);
+    }
+    gas += contracts::kGasPerEntry;
+    const Task& task = at(front.task);
+    if (queue_of(task) == queue) {
+        const auto machine = world_.machines.find({Role::kSolver, task.solver.value_or(AccountId{})});
+        opening_.tasks.push_back(front.task);
+        opening_.solver_classes[front.task] = machine == world_.machines.end() ? 0 : machine->second.hardware_class;
+        gas += price;
+    } else {
+        passed_over += contracts::kGasPerEntry;
+    }
+    return true;
 }
 
 void Model::run_beacon() {
+    using contracts::Queue;
     Beacon& beacon = world_.beacon;
     const auto can_close = [&] {
         return height_ >= beacon.round->opened_at + params_.contribute_blocks ||
@@ -111,22 +198,50 @@ void Model::run_beacon() {
         }
         return;  // BCN-4
     }
-    const auto& waiting = world_.waiting;
-    if (std::none_of(waiting.begin(), waiting.end(), [&](const TaskId& id) { return awaits_round(id); })) {
+    opening_ = {world_.stakes, world_.machines, {}, {}};
+    const auto is_ready = [&](Queue queue) {
+        const auto found = world_.queues.find(queue);
+        return found != world_.queues.end() && (queue == Queue::kLottery || found->second.front().since < height_);
+    };
+    std::uint64_t gas = 0;
+    std::uint64_t passed_over = 0;
+    const auto read = [&](Role role, bool is_needed) {
+        gas += is_needed ? contracts::pool_gas(pool(role).size()) : 0;
+    };
+    read(Role::kVerifier, is_ready(Queue::kVerifiers) || is_ready(Queue::kProfilers));
+    read(Role::kWhistleblower, is_ready(Queue::kLottery));
+    read(Role::kSolver, is_ready(Queue::kSolver));
+    for (const Queue queue : {Queue::kLottery, Queue::kVerifiers, Queue::kProfilers, Queue::kSolver}) {
+        while (take_front(queue, gas, passed_over)) {
+        }
+    }
+    if (opening_.tasks.empty()) {
         return;
     }
     beacon.round = Round{height_, block_hash_, {}};
-    opening_ = {world_.stakes, world_.machines, {}, {}};
-    for (const TaskId& id : world_.waiting) {
-        if (awaits_round(id)) {
-            const auto solver = at(id).solver.value_or(AccountId{});
-            const auto machine = world_.machines.find({Role::kSolver, solver});
-            opening_.tasks.push_back(id);
-            opening_.solver_classes[id] = machine == world_.machines.end() ? 0 : machine->second.hardware_class;
-        }
-    }
     if (can_close()) {
         close_round();
+    }
+}
+
+void Model::make_draw(contracts::Queue queue, const TaskId& id) {
+    using contracts::Queue;
+    Task& task = at(id);
+    if (queue_of(task) != queue) {
+        return;
+    }
+    // TASK-17
+    const bool before_training = queue == Queue::kSolver || queue == Queue::kProfilers;
+    if (before_training && task.room < 3 * params_.draw_price.grains) {
+        end_without_fraud(id, TaskState::kExpired);
+        return;
+    }
+    burn_room(id, params_.draw_price.grains);
+    switch (queue) {
+        case Queue::kLottery: draw_lottery(id); break;
+        case Queue::kVerifiers: draw_verifiers(id, opening_.solver_classes.at(id)); break;
+        case Queue::kProfilers: draw_profilers(id); break;
+        case Queue::kSolver: draw_solver(id); break;
     }
 }
 
@@ -160,18 +275,10 @@ void Model::close_round() {
     ++beacon.rounds;
     beacon.round.reset();
     const auto tasks = opening_.tasks;
-    for (const TaskState state : {TaskState::kVerifying, TaskState::kProfiling, TaskState::kCompleted}) {
+    using contracts::Queue;
+    for (const Queue queue : {Queue::kLottery, Queue::kVerifiers, Queue::kProfilers, Queue::kSolver}) {
         for (const TaskId& id : tasks) {
-            if (at(id).state != state) {
-                continue;
-            }
-            if (state == TaskState::kVerifying) {
-                draw_lottery(id);
-            } else if (state == TaskState::kProfiling) {
-                draw_profilers(id);
-            } else {
-                draw_verifiers(id, opening_.solver_classes.at(id));
-            }
+            make_draw(queue, id);
         }
     }
 }
@@ -185,10 +292,12 @@ void Model::lapse_drawing(const TaskId& id) {
     }
 }
 
-void Model::fail_draw(const TaskId& id) {
+void Model::fail_draw(const TaskId& id, bool is_short) {
     const Task& task = at(id);
-    if (task.deadline == 0 && !task.suspended) {
+    if (task.deadline == 0 && !task.suspended && task.disputes.empty() && task.challenges.empty()) {
         end_without_fraud(id, TaskState::kExpired);
+    } else {
+        pause_draw(id, is_short);  // TASK-18, TASK-19
     }
 }
 

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include <contracts/beacon/rounds.hpp>
+#include <contracts/chain/gas.hpp>
 #include <contracts/params/rules.hpp>
 #include <contracts/validators/validators.hpp>
 #include <core/codec/borsh.hpp>
@@ -66,6 +68,35 @@ bool is_exact(const Task& task, std::uint32_t segment) {
            (task.diverged_at && segment == last_of(task));
 }
 
+std::vector<std::uint32_t> marks_in(const Task& task, const Duty& duty) {
+    std::vector<std::uint32_t> marks;
+    const std::uint64_t steps = steps_in(task, duty.segment);
+    for (std::uint32_t step = 1; duty.segment != 0 && step < steps; ++step) {
+        bool is_mark = step == steps - 1;
+        for (std::uint64_t part = 0; part < 8; ++part) {
+            is_mark = is_mark || step == part * steps / 8 + duty.offset;
+        }
+        if (is_mark) {
+            marks.push_back(step);
+        }
+    }
+    return marks;
+}
+
+contracts::Verdict published_of(
+    const Task& task, const Duty& duty, const contracts::VerdictOpening& opening, bool forced
+) {
+    contracts::Verdict out = opening.verdict;
+    out.probe_root.reset();
+    const auto marks = marks_in(task, duty);
+    for (std::size_t i = 0; i < marks.size() && opening.marks.size() == marks.size(); ++i) {
+        if (marks[i] == duty.probe) {
+            out.probe_root = forced ? opening.decoy_root : opening.marks[i];
+        }
+    }
+    return out;
+}
+
 bool is_published(const Duty& duty) {
     return duty.status == VerdictStatus::kAccepted || duty.status == VerdictStatus::kRejected;
 }
@@ -88,6 +119,7 @@ Model::Model(const contracts::Params& params, const contracts::Genesis& genesis,
     }
     for (const contracts::GenesisValidator& validator : genesis.validators) {
         world_.validators[validator.account].key = validator.key;
+        world_.listed.push_back(validator.account);
         world_.validators[validator.account].power = validator.stake.grains / 1'000'000'000;
         world_.stakes[{Role::kValidator, validator.account}].free = validator.stake.grains;
         world_.supply += validator.stake.grains;
@@ -137,13 +169,7 @@ std::uint64_t Model::bond_of(Role role, const Task& task) const {
 }
 
 void Model::set_deadline(const Due& due, std::uint64_t& field, std::uint64_t height) {
-    if (field == height) {
-        return;
-    }
-    if (field != 0) {
-        std::erase(calendar_[field], due);
-    }
-    if (height != 0) {
+    if (field != height && height != 0) {
         calendar_[height].push_back(due);
     }
     field = height;
@@ -160,16 +186,23 @@ std::string Model::run_block(
     const Mirror& after
 ) {
     height_ = block.height.value;
+    time_ms_ = block.time_ms;
     block_hash_ = block.block_hash;
     chain_ = &after;
     money_.clear();
+    gas_ = 0;
+    std::vector<Why> unpaid;
+    for (const Sent& sent : txs) {
+        unpaid.push_back(charge(sent));
+    }
     for (std::size_t i = 0; i < txs.size() && fault_.empty(); ++i) {
-        if (auto fault = check_receipt(txs[i], chain.receipts.at(i)); !fault.empty()) {
+        if (auto fault = check_receipt(txs[i], unpaid[i], chain.receipts.at(i)); !fault.empty()) {
             return fault;
         }
     }
     if (fault_.empty()) {
         end_block(block);
+        move_base_fee();
     }
     if (!fault_.empty()) {
         return fault_;
@@ -198,48 +231,82 @@ std::string Model::run_block(
 // --- deadlines -----------------------------------------------------------------------------------------------
 
 void Model::end_block(const contracts::BlockContext& block) {
-    const auto due = calendar_[height_];
-    for (const Due& item : due) {
-        end_deadline(item);
-    }
-    calendar_.erase(height_);
-    for (auto& [key, stake] : world_.stakes) {
-        // STK-4
-        for (const auto& [release, amount] : stake.parts) {
-            world_.people[key.second].balance += release <= height_ ? amount : 0;
+    // BLK-3, GAS-10
+    const std::uint64_t dearest = contracts::kGasPerEntry + contracts::deadline_gas(params_);
+    for (std::uint64_t gas = 0; gas + dearest <= params_.end_block_gas_max / 2;) {
+        while (!calendar_.empty() && calendar_.begin()->second.empty()) {
+            calendar_.erase(calendar_.begin());
         }
-        std::erase_if(stake.parts, [&](const auto& part) { return part.first <= height_; });
+        if (calendar_.empty() || calendar_.begin()->first > height_) {
+            break;
+        }
+        const std::uint64_t height = calendar_.begin()->first;
+        const Due due = calendar_.begin()->second.front();
+        calendar_.begin()->second.pop_front();
+        gas += contracts::kGasPerEntry + end_deadline(due, height);
     }
     spread_taints();
-    draw_solvers();
     run_beacon();
     run_validators(block);
 }
 
-void Model::end_deadline(const Due& due) {
-    if (due.kind == DueKind::kTask) {
-        if (at(TaskId{due.id.data}).deadline == height_) {
-            end_task_deadline(TaskId{due.id.data});
+/// STK-4, VAL-9: what is due by blocks is released if it is by time, and else looked at again after as many blocks.
+void Model::release_stake(const StakeKey& key) {
+    Stake& stake = world_.stakes[key];
+    std::vector<Part> left;
+    bool waits = false;
+    for (const Part& part : stake.parts) {
+        if (part.height <= height_ && part.time_ms <= time_ms_) {
+            world_.people[key.second].balance += part.amount;
+            continue;
         }
-    } else if (due.kind == DueKind::kDispute) {
-        const Dispute& dispute = world_.disputes.at(DisputeId{due.id.data});
-        if (dispute.deadline == height_) {
-            lapse_dispute(DisputeId{due.id.data});
-        }
-    } else {
-        // AVL-3
-        const ChallengeId id{due.id.data};
-        Challenge& challenge = world_.challenges.at(id);
-        if (challenge.deadline != height_) {
-            return;
-        }
-        challenge.state = contracts::ChallengeState::kLapsed;
-        set_deadline(due, challenge.deadline, 0);
-        std::erase(at(challenge.task).challenges, id);
-        unlock(challenge.role, challenge.challenger, challenge.bond);
-        challenge.bond = 0;
-        convict(challenge.task, {Reason::kUnavailable, challenge.challenger, std::nullopt});
+        left.push_back(part);
+        waits = waits || part.height <= height_;
     }
+    stake.parts = left;
+    if (waits) {
+        calendar_[height_ + params_.unbonding_blocks].push_back(
+            {DueKind::kUnbonding, Hash256{key.second.data}, key.first});
+    }
+}
+
+std::uint64_t Model::end_deadline(const Due& due, std::uint64_t height) {
+    const std::uint64_t ended = contracts::deadline_gas(params_);
+    if (due.kind == DueKind::kUnbonding) {
+        release_stake({due.role, AccountId{due.id.data}});
+        return contracts::kGasPerEntry;
+    }
+    if (due.kind == DueKind::kDraw) {
+        await_draw(TaskId{due.id.data});
+        return contracts::kGasPerEntry;
+    }
+    if (due.kind == DueKind::kTask) {
+        if (at(TaskId{due.id.data}).deadline != height) {
+            return 0;
+        }
+        end_task_deadline(TaskId{due.id.data});
+        return ended;
+    }
+    if (due.kind == DueKind::kDispute) {
+        if (world_.disputes.at(DisputeId{due.id.data}).deadline != height) {
+            return 0;
+        }
+        lapse_dispute(DisputeId{due.id.data});
+        return ended;
+    }
+    // AVL-3
+    const ChallengeId id{due.id.data};
+    Challenge& challenge = world_.challenges.at(id);
+    if (challenge.deadline != height) {
+        return 0;
+    }
+    challenge.state = contracts::ChallengeState::kLapsed;
+    set_deadline(due, challenge.deadline, 0);
+    std::erase(at(challenge.task).challenges, id);
+    unlock(challenge.role, challenge.challenger, challenge.bond);
+    challenge.bond = 0;
+    convict(challenge.task, {Reason::kUnavailable, challenge.challenger, std::nullopt});
+    return ended;
 }
 
 void Model::lapse_dispute(const DisputeId& id) {
@@ -252,23 +319,17 @@ void Model::lapse_dispute(const DisputeId& id) {
 /// TASK-6
 void Model::lapse_acceptance(const TaskId& id) {
     Task& task = at(id);
-    if (std::find(task.lapsed.begin(), task.lapsed.end(), *task.solver) == task.lapsed.end()) {
-        task.lapsed.push_back(*task.solver);
-    }
-    if (task.lapsed.size() > 32) {
-        task.lapsed.erase(task.lapsed.begin());
-    }
-    task.solver.reset();
-    enter(id, TaskState::kOpen, 0);
-    world_.waiting.push_back(id);
+    const AccountId solver = *task.solver;
+    decline(id, solver);
+    world_.stakes[{Role::kSolver, solver}].unlisted = true;
 }
 
 /// TASK-8
 void Model::lapse_training(const TaskId& id) {
     Task& task = at(id);
-    const std::uint64_t bond = task.solver_bond;
-    task.solver_bond = 0;
-    slash(id, Role::kSolver, *task.solver, bond, Reason::kMissedDeadline, task.submitter, Reason::kMissedDeadline);
+    const std::uint64_t lost = part_of(task.solver_bond, params_.deadline_slash_bps, 10'000);
+    task.solver_bond -= lost;
+    slash(id, Role::kSolver, *task.solver, lost, Reason::kMissedDeadline, std::nullopt);
     end_without_fraud(id, TaskState::kExpired);
 }
 
@@ -278,6 +339,17 @@ void Model::miss_all(const TaskId& id, const std::function<bool(const Duty&)>& i
         if (is_missing(duty)) {
             duty.status = VerdictStatus::kMissed;
             miss(id, duty.verifier, duty.bond);
+            unlock(Role::kVerifier, duty.verifier, std::exchange(duty.reserve, 0));
+        }
+    }
+}
+
+/// VER-5: nobody has committed, so nobody is fined.
+void Model::excuse_all(const TaskId& id) {
+    for (Duty& duty : at(id).duties) {
+        if (duty.status == VerdictStatus::kDue) {
+            duty.status = VerdictStatus::kMissed;
+            unlock(Role::kVerifier, duty.verifier, std::exchange(duty.bond, 0) + std::exchange(duty.reserve, 0));
         }
     }
 }
@@ -303,7 +375,9 @@ void Model::end_window(const TaskId& id) {
 
 void Model::end_task_deadline(const TaskId& id) {
     Task& task = at(id);
-    if (task.state == TaskState::kDrawn) {
+    if (task.state == TaskState::kOpen) {
+        end_without_fraud(id, TaskState::kExpired);  // TASK-17
+    } else if (task.state == TaskState::kDrawn) {
         lapse_acceptance(id);
     } else if (task.state == TaskState::kTraining) {
         lapse_training(id);
@@ -317,7 +391,22 @@ void Model::end_task_deadline(const TaskId& id) {
             return duty.status == VerdictStatus::kDue;
         });
         const VerdictStatus missing = commits ? VerdictStatus::kDue : VerdictStatus::kCommitted;
-        miss_all(id, [missing](const Duty& duty) { return duty.status == missing; });
+        const auto is_missing = [missing](const Duty& duty) { return duty.status == missing; };
+        const bool anybody = std::any_of(task.duties.begin(), task.duties.end(), [](const Duty& duty) {
+            return duty.status == VerdictStatus::kCommitted;
+        });
+        if (commits && !anybody) {
+            excuse_all(id);
+        } else {
+            const auto count = std::count_if(task.duties.begin(), task.duties.end(), is_missing);
+            miss_all(id, is_missing);
+            for (std::ptrdiff_t i = 0; commits && i < count; ++i) {
+                // AVL-7
+                const std::uint64_t lost = std::min(bond_of(Role::kVerifier, task) / 10, task.solver_bond);
+                task.solver_bond -= lost;
+                slash(id, Role::kSolver, *task.solver, lost, Reason::kUnserved, std::nullopt);
+            }
+        }
         advance_verdicts(id, commits);
     } else if (task.state == TaskState::kChallenge) {
         end_window(id);
@@ -334,6 +423,18 @@ void Model::end_profiling(const TaskId& id) {
     Profiling& profiling = task.profiling.value();
     if (profiling.phase == ProfilingPhase::kDraw) {
         lapse_drawing(id);  // PRF-1
+        return;
+    }
+    const auto committed = std::count_if(profiling.profilers.begin(), profiling.profilers.end(), [](const Profiler& p) {
+        return p.status == ProfileStatus::kCommitted;
+    });
+    if (profiling.phase == ProfilingPhase::kCommit && committed < params_.profilers_min) {
+        // PRF-4
+        for (Profiler& profiler : profiling.profilers) {
+            profiler.status = profiler.status == ProfileStatus::kDue ? ProfileStatus::kMissed : profiler.status;
+        }
+        profiling.phase = ProfilingPhase::kOver;
+        end_without_fraud(id, TaskState::kRefused);
         return;
     }
     if (profiling.phase != ProfilingPhase::kChallenge) {
@@ -399,8 +500,7 @@ void Model::end_profiling(const TaskId& id) {
         unlock(Role::kVerifier, profiler.account, profiler.bond);
         profiler.bond = 0;
     }
-    enter(id, TaskState::kOpen, 0);
-    world_.waiting.push_back(id);
+    open_task(id);
 }
 
 void Model::spread_taints() {
@@ -442,9 +542,10 @@ Model::Pool Model::pool(Role role) const {
     least = role == Role::kSolver ? params_.solver_bond.grains : least;
     least = role == Role::kVerifier ? params_.verifier_bond.grains : least;
     Pool out;
-    const bool now = role == Role::kSolver || flaw_ == Flaw::kFreshPool;
+    const bool now = flaw_ == Flaw::kFreshPool;
     for (const auto& [key, stake] : now ? world_.stakes : opening_.stakes) {
-        if (key.first == role && stake.free + stake.locked >= least) {
+        const bool listed = !stake.unlisted || flaw_ == Flaw::kForgetsLapsed;
+        if (key.first == role && listed && stake.free + stake.locked >= least) {
             out.emplace_back(key.second, stake.free);
         }
     }
@@ -486,7 +587,7 @@ Model::Pool Model::prefer(const Pool& from, std::uint32_t hardware_class) const 
             some += weight;
         }
     }
-    return some != 0 && some >= (all + 3) / 4 ? alike : from;
+    return some != 0 && some >= (all + 1) / 2 ? alike : from;
 }
 
 /// BCN-10: by the round's weights; who is drawn and has not the stake any more is drawn anew, among those who have.
@@ -535,37 +636,56 @@ void Model::draw_profilers(const TaskId& id) {
     }
     task.profiling->phase = ProfilingPhase::kCommit;
     set_task_deadline(id, height_ + params_.commit_blocks);
-    std::erase(world_.waiting, id);
 }
 
-void Model::draw_solvers() {
+void Model::draw_solver(const TaskId& id) {
     // TASK-6, HW-3, BCN-11
-    seed_ = contracts::round_seed(world_.beacon.seed, world_.beacon.rounds, block_hash_, {});
-    const auto waiting = world_.waiting;
-    for (const TaskId& id : waiting) {
-        Task& task = at(id);
-        if (task.state != TaskState::kOpen) {
-            continue;
+    Task& task = at(id);
+    const std::uint64_t value = task.spec.reward.grains + task.spec.verification_fee.grains;
+    Pool all = pool(Role::kSolver);
+    std::erase_if(all, [&](const auto& candidate) {
+        const auto machine = opening_.machines.find({Role::kSolver, candidate.first});
+        const std::uint32_t has = machine == opening_.machines.end() ? 0 : machine->second.hardware_class;
+        return candidate.second < bond_of(Role::kSolver, task) ||
+               (task.spec.hardware_class != 0 && has != task.spec.hardware_class);
+    });
+    bool is_any_asked = false;
+    const auto is_able = [&](const AccountId& account) {
+        const auto found = world_.stakes.find({Role::kSolver, account});
+        const Stake stake = found == world_.stakes.end() ? Stake{} : found->second;
+        const bool out = stake.unlisted || (height_ < stake.declined_until && value <= stake.declined_value);  // TASK-15
+        if (stake.free < bond_of(Role::kSolver, task) || (out && flaw_ != Flaw::kForgetsLapsed)) {
+            return false;
         }
-        Pool able = pool(Role::kSolver);
-        std::erase_if(able, [&](const auto& candidate) {
-            const auto machine = world_.machines.find({Role::kSolver, candidate.first});
-            const std::uint32_t has = machine == world_.machines.end() ? 0 : machine->second.hardware_class;
-            return candidate.second < bond_of(Role::kSolver, task) ||
-                   (task.spec.hardware_class != 0 && has != task.spec.hardware_class);
-        });
-        Pool fresh = able;
-        std::erase_if(fresh, [&](const auto& candidate) {
-            return std::find(task.lapsed.begin(), task.lapsed.end(), candidate.first) != task.lapsed.end();
-        });
-        const bool all_lapsed = fresh.empty() || flaw_ == Flaw::kForgetsLapsed;
-        const auto drawn = pick(all_lapsed ? able : fresh, random({id, DrawKind::kSolver, 0, 0}));
-        if (drawn) {
-            task.solver = drawn;
-            enter(id, TaskState::kDrawn, height_ + params_.accept_blocks);
-            std::erase(world_.waiting, id);
-        }
+        // TASK-19
+        const Task* offer = stake.offer ? find(*stake.offer) : nullptr;
+        const bool asked = offer != nullptr && offer->state == TaskState::kDrawn && offer->solver == account &&
+                           value <= offer->spec.reward.grains + offer->spec.verification_fee.grains;
+        is_any_asked = is_any_asked || asked;
+        return !asked;
+    };
+    const contracts::DrawName name{id, DrawKind::kSolver, 0, 0};
+    auto drawn = pick(all, random(name));
+    if (drawn && !is_able(*drawn)) {
+        // BCN-10
+        std::erase_if(all, [&](const auto& candidate) { return !is_able(candidate.first); });
+        drawn = pick(all, contracts::draw_randomness(random(name), name));
     }
+    if (!drawn) {
+        fail_draw(id, is_any_asked);
+        return;
+    }
+    world_.stakes.at({Role::kSolver, *drawn}).offer = id;
+    task.solver = drawn;
+    enter(id, TaskState::kDrawn, height_ + params_.accept_blocks);
+}
+
+std::uint64_t Model::verifiers_for(const Task& task) const {
+    // PAR-3
+    const std::uint64_t value = task.spec.reward.grains + task.spec.verification_fee.grains;
+    const std::uint64_t step = params_.value_per_verifier.grains;
+    const std::uint64_t more = step == 0 ? 0 : value / step;
+    return std::min<std::uint64_t>(params_.verifiers_per_segment + more, params_.verifiers_per_segment_max);
 }
 
 bool Model::try_duties(const TaskId& id, std::uint32_t solver_class) {
@@ -592,11 +712,20 @@ bool Model::try_duties(const TaskId& id, std::uint32_t solver_class) {
     if (task.evaluation) {
         segments.push_back(last_of(task) + 1);  // EVL-5
     }
-    const std::uint64_t wanted =
-        grown(params_.verifiers_per_segment, params_.value_per_verifier.grains, params_.verifiers_per_segment_max);
-    const std::uint64_t needed = bond_of(Role::kVerifier, task) + challenge_bond(task);
+    if (!task.duties.empty()) {
+        const auto open = unaccepted(task);  // AVL-7
+        segments.assign(open.begin(), open.end());
+    }
+    const std::uint64_t wanted = verifiers_for(task);
+    const std::uint64_t reserve = wanted * challenge_bond(task);  // VER-1
+    const std::uint64_t needed = bond_of(Role::kVerifier, task) + reserve;
     for (const std::uint32_t segment : segments) {
         std::vector<AccountId> drawn;
+        for (const Duty& duty : task.duties) {
+            if (duty.segment == segment) {
+                drawn.push_back(duty.verifier);
+            }
+        }
         for (std::uint32_t i = 0; i < wanted; ++i) {
             Pool able = pool(Role::kVerifier);
             std::erase_if(able, [&](const auto& c) {
@@ -616,13 +745,10 @@ bool Model::try_duties(const TaskId& id, std::uint32_t solver_class) {
             duty.segment = segment;
             duty.verifier = *verifier;
             duty.bond = bond_of(Role::kVerifier, task);
-            const std::uint32_t steps = steps_in(task, segment);
-            if (segment != 0 && steps > 1) {
-                duty.probe = 1 + static_cast<std::uint32_t>(
-                                     contracts::reduce(random({id, DrawKind::kProbe, segment, i}), steps - 1)
-                                 );
-            }
-            lock(Role::kVerifier, *verifier, duty.bond);
+            const std::uint32_t part = std::max(1U, steps_in(task, segment) / 8);
+            duty.offset = static_cast<std::uint32_t>(contracts::reduce(random({id, DrawKind::kProbe, segment, i}), part));
+            duty.reserve = reserve;
+            lock(Role::kVerifier, *verifier, needed);
             task.duties.push_back(duty);
         }
     }
@@ -632,25 +758,31 @@ bool Model::try_duties(const TaskId& id, std::uint32_t solver_class) {
 void Model::draw_verifiers(const TaskId& id, std::uint32_t solver_class) {
     Task& task = at(id);
     const auto stakes = world_.stakes;
+    const auto duties = task.duties;
     if (!try_duties(id, solver_class)) {
-        task.duties.clear();
+        task.duties = duties;
         world_.stakes = stakes;
         fail_draw(id);
         return;
     }
-    if (task.profiling) {
+    if (task.profiling && duties.empty()) {
         task.profiling->sketch_seed = contracts::to_seed(random({id, DrawKind::kSketch, 0, 0}));  // VER-17
     }
     enter(id, TaskState::kVerifying, height_ + params_.commit_blocks);
-    std::erase(world_.waiting, id);
 }
 
 /// VER-10
 void Model::draw_lottery(const TaskId& id) {
     at(id).lottery = seed_;
+    for (std::uint32_t place = 0; place < at(id).duties.size(); ++place) {
+        Duty& duty = at(id).duties[place];
+        const auto marks = marks_in(at(id), duty);
+        if (duty.status == VerdictStatus::kCommitted && !marks.empty()) {
+            duty.probe = marks[contracts::reduce(random({id, DrawKind::kMark, duty.segment, place}), marks.size())];
+        }
+    }
     draw_watchers(id);
     set_task_deadline(id, height_ + params_.publish_blocks);
-    std::erase(world_.waiting, id);
 }
 
 void Model::draw_watchers(const TaskId& id) {
@@ -683,7 +815,7 @@ void Model::burn_stake(const AccountId& account, Validator& validator) {
         Stake& stake = found->second;
         std::uint64_t whole = stake.free;
         for (const auto& part : stake.parts) {
-            whole += part.second;
+            whole += part.amount;
         }
         std::uint64_t left = part_of(whole, params_.double_sign_slash_bps, 10'000);
         world_.burned += left;
@@ -695,7 +827,7 @@ void Model::burn_stake(const AccountId& account, Validator& validator) {
         };
         take(stake.free);
         for (auto part = stake.parts.rbegin(); part != stake.parts.rend(); ++part) {
-            take(part->second);
+            take(part->amount);
         }
     }
 }
@@ -711,7 +843,8 @@ void Model::run_validators(const contracts::BlockContext& block) {
         }
     }
     std::vector<std::pair<std::uint64_t, AccountId>> able;  // VAL-3
-    for (auto& [account, validator] : world_.validators) {
+    for (const AccountId& account : world_.listed) {
+        Validator& validator = world_.validators.at(account);
         // VAL-7
         const bool absent = std::find(block.absent.begin(), block.absent.end(), contracts::address_of(validator.key)) !=
                             block.absent.end();
@@ -740,6 +873,13 @@ void Model::run_validators(const contracts::BlockContext& block) {
     for (const auto& [power, account] : able) {
         world_.validators.at(account).power = power;
     }
+    // VAL-5
+    for (const auto& [account, validator] : world_.validators) {
+        if (validator.banned && std::erase(world_.listed, account) != 0) {
+            world_.banned.push_back(account);
+        }
+    }
+    std::sort(world_.banned.begin(), world_.banned.end());
 }
 
 }  // namespace assay::model

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <string>
 
+#include <contracts/chain/gas.hpp>
 #include <contracts/params/rules.hpp>
 #include <contracts/validators/validators.hpp>
 #include <core/codec/borsh.hpp>
+#include <core/crypto/ed25519.hpp>
 #include <core/crypto/hash.hpp>
 
 namespace assay::model {
@@ -30,8 +32,7 @@ contracts::Params make_params(std::uint64_t seed) {
         return least + static_cast<std::uint32_t>(random() % (most - least + 1));
     };
     contracts::Params params;
-    params.fee_base = {in(0, 2'000)};
-    params.fee_per_byte = {in(0, 20)};
+    params.gas_price_min = {in(1, 20)};
     params.solver_bond = {in(1, 8) * kCoin};
     params.verifier_bond = {in(1, 3) * kCoin / 2 + in(0, 99)};
     params.challenger_bond = {in(1, 3) * kCoin / 2 + in(0, 99)};
@@ -62,6 +63,10 @@ contracts::Params make_params(std::uint64_t seed) {
     params.double_sign_slash_bps = in(0, 10'000);
     params.downtime_blocks = in(3, 6);
     params.jail_blocks = in(4, 20);
+    params.validator_unbonding_ms = in(1, 90) * 1'000;
+    params.trusting_period_ms = 1;
+    params.deadline_slash_bps = in(0, 10'000);
+    params.decline_blocks = in(2, 20);
     params.hardware_classes = {{"cpu", 1}, {"gpu", 100}};
     params.profilers = in(3, 5);
     params.profile_segments = in(1, 3);
@@ -72,12 +77,24 @@ contracts::Params make_params(std::uint64_t seed) {
     params.contributor_bond = {in(1, 20) * kCoin + in(0, 99)};
     params.contributors_max = random() % 4 == 0 ? 0 : in(1, 5);  // some chains have no contributors
     params.contribute_blocks = in(1, 6);
-    params.commit_blocks = std::max(params.commit_blocks, 2 * params.contribute_blocks + 2);  // PAR-5
+    // TASK-17, TASK-18; on some chains hardly any deadline fits into the end of a block.
+    params.draw_blocks = std::max(in(10, 60), 2 * params.contribute_blocks + 2);  // PAR-5
+    params.draws_max = in(2, 8);
+    params.draw_price = {in(0, 1'000'000)};
+    params.room_price = {in(0, 100)};
+    params.redraw_blocks = in(1, 4);
+    params.redraws_max = in(0, 2);
+    const auto least = static_cast<std::uint32_t>(contracts::kGasPerEntry + contracts::deadline_gas(params));
+    params.end_block_gas_max = random() % 3 == 0 ? 2 * least * in(1, 3) : 1'000'000;
     params.task_value_max = {in(12, 40) * kCoin};
+    // On some chains a few transactions fill a block, so that the base fee moves.
+    params.block_gas_max =
+        static_cast<std::uint32_t>(random() % 2 == 0 ? contracts::gas_max(params) * in(1, 3) : 1'000'000);
     return params;
 }
 
-Crowd::Crowd(Workshop& shop, std::uint64_t seed) : shop_(shop), seed_(seed), random_(seed), params_(make_params(seed)) {
+Crowd::Crowd(Workshop& shop, std::uint64_t seed)
+    : shop_(shop), seed_(seed), random_(seed), params_(make_params(seed)), gas_price_(params_.gas_price_min.grains) {
     for (int i = 0; i < kActors; ++i) {
         std::array<std::uint8_t, 32> secret{};
         secret[31] = static_cast<std::uint8_t>(i + 1);
@@ -118,8 +135,8 @@ Sent Crowd::send(const AccountId& sender, const Action& action, std::uint64_t no
     const auto actor = std::find_if(actors_.begin(), actors_.end(), [&](const Actor& a) { return a.id == sender; });
     Sent sent;
     sent.body = {kChainId, sender, nonce, {}, action};
-    const std::uint64_t size = codec::encode(sent.body).size() + 64;
-    sent.body.fee.grains = params_.fee_base.grains + params_.fee_per_byte.grains * size;
+    const contracts::Tx unsigned_tx{sent.body, {}};
+    sent.body.fee.grains = contracts::gas_of(unsigned_tx, codec::encode(unsigned_tx).size(), params_) * gas_price_;
     sent.bytes = codec::encode(contracts::sign_tx(sent.body, actor->key));
     return sent;
 }
@@ -165,6 +182,10 @@ Sent Crowd::damage(Sent sent) {
             break;
     }
     return sent;
+}
+
+void Crowd::see_price(const World& world) {
+    gas_price_ = world.base_fee.value_or(params_.gas_price_min.grains);
 }
 
 std::vector<Sent> Crowd::next_block(const Mirror& chain, std::uint64_t /*height*/) {
@@ -271,12 +292,18 @@ void Crowd::add_money(const Actor& actor, const World& world, Actions& out) {
     }
     const auto record = world.validators.find(actor.id);
     if (record == world.validators.end()) {
-        contracts::ConsensusKey key;
-        key.data.fill(static_cast<std::uint8_t>(below(250)));
-        out.push_back(contracts::RegisterValidator{key});
+        out.push_back(registration(chance(90) ? actor.id : actors_[0].id));
     } else if (record->second.jailed_until != 0 && chance(20)) {
         out.push_back(contracts::Unjail{});
     }
+}
+
+contracts::RegisterValidator Crowd::registration(const AccountId& account) {
+    crypto::Ed25519Key::Seed secret{};
+    secret.fill(static_cast<std::uint8_t>(below(250)));
+    const crypto::Ed25519Key key(secret);
+    const Hash256 claim = contracts::consensus_key_claim(kChainId, account);
+    return {contracts::ConsensusKey{key.public_key()}, contracts::ConsensusSignature{key.sign(claim.view())}};
 }
 
 void Crowd::add_contributions(const Actor& actor, const World& world, Actions& out) {
@@ -320,7 +347,7 @@ contracts::TaskSpec Crowd::make_spec(const World& world) {
     if (contracts::task_value(spec) > params_.task_value_max && chance(80)) {
         spec.reward = {params_.task_value_max.grains - spec.verification_fee.grains};
     }
-    spec.training_blocks = static_cast<std::uint32_t>(12 + below(30));
+    spec.training_blocks = static_cast<std::uint32_t>(12 + below(30));  // TASK-16: at least 12 for 10 segments
     spec.hardware_class = chance(85) ? 0 : static_cast<std::uint32_t>(1 + below(2));
     if (!diverges && chance(30)) {
         spec.mode = contracts::Mode::kTolerance;
@@ -355,7 +382,7 @@ void Crowd::add_submission(const Actor& actor, const World& world, Actions& out)
     }
     for (const auto& [id, task] : world.tasks) {
         const bool early = task.state == TaskState::kOpen || task.state == TaskState::kDrawn;
-        if (early && task.submitter == actor.id && (chance(1) || (task.lapsed.size() > 1 && chance(10)))) {
+        if (early && task.submitter == actor.id && chance(1)) {
             out.push_back(contracts::CancelTask{id});
         }
     }

@@ -25,6 +25,8 @@ class Crowd {
 
     contracts::Genesis genesis() const;
     const contracts::Params& params() const { return params_; }
+    /// What a unit of gas costs from now on.
+    void see_price(const World& world);
     /// What reaches the block at `height`, and the engine's part of it.
     std::vector<Sent> next_block(const Mirror& chain, std::uint64_t height);
     void add_engine(contracts::BlockContext& block, const Mirror& chain);
@@ -51,6 +53,7 @@ class Crowd {
     bool is_honest(const Actor& actor, const Hash256& duty, std::uint32_t purpose) const;
     Sent damage(Sent sent);
     void look_for_work(const Actor& actor, const Mirror& chain, Actions& out);
+    contracts::RegisterValidator registration(const AccountId& account);
     void add_money(const Actor& actor, const World& world, Actions& out);
     void add_contributions(const Actor& actor, const World& world, Actions& out);
     void add_submission(const Actor& actor, const World& world, Actions& out);
@@ -69,6 +72,7 @@ class Crowd {
         const Actor& actor, const TaskId& id, const Task& task, const World& world
     );
     std::optional<contracts::Evaluation> final_score(const Actor& actor, const TaskId& id, const Task& task);
+    Hash256 spoiled(const Hash256& root);
     Hash256 true_end(const Task& task, std::uint32_t segment, std::uint64_t steps);
     contracts::VerdictOpening opening(const Actor& actor, const TaskId& id, const Task& task, const Duty& duty);
     Hash256 true_start(const Task& task, const World& world);
@@ -92,6 +96,7 @@ class Crowd {
     std::uint64_t seed_;
     std::mt19937_64 random_;
     contracts::Params params_;
+    std::uint64_t gas_price_;
     std::vector<Actor> actors_;
     std::map<std::tuple<TaskId, std::uint32_t, AccountId>, contracts::VerdictOpening> openings_;
     std::map<std::pair<TaskId, AccountId>, contracts::ProfileReport> reports_;

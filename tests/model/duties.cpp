@@ -104,17 +104,22 @@ std::optional<contracts::Action> Crowd::next_checkpoint(
         return contracts::DeclareDivergence{id, *step, root, {}, trace::open_divergence(shop_.state(root)).value()};
     }
     if (!honest && shop_.knows(before) && fixed(name, actor.id, kDeclares, 12) == 0) {
-        State state = shop_.state(before);  // a divergence that never happened
-        state[0].data[2] = 0x80;
-        state[0].data[3] = 0x7f;
-        const Hash256 root = shop_.keep(state);
-        return contracts::DeclareDivergence{id, first, root, {}, trace::open_divergence(state).value()};
+        const Hash256 root = spoiled(before);  // a divergence that never happened
+        return contracts::DeclareDivergence{id, first, root, {}, trace::open_divergence(shop_.state(root)).value()};
     }
     Hash256 root = shop_.after(way, before, first, steps);
     if (root.is_zero() || (!honest && fixed(name, actor.id, kGarbage, 12) == index)) {
         root = invented("garbage " + std::to_string(index), actor.id);
     }
     return contracts::PostCheckpoint{id, index, root, {}};
+}
+
+/// A known state with an infinity in the place of a number.
+Hash256 Crowd::spoiled(const Hash256& root) {
+    State state = shop_.state(root);
+    state[0].data[2] = 0x80;
+    state[0].data[3] = 0x7f;
+    return shop_.keep(state);
 }
 
 /// EVL-4: honest, or a lower loss; where the state is unknown, something that the chain refuses.
@@ -138,6 +143,8 @@ void Crowd::add_solving(const Actor& actor, const TaskId& id, const Task& task, 
     }
     if (task.state == TaskState::kDrawn && fixed(name, actor.id, kAccepts, 100) >= 15) {
         out.push_back(contracts::AcceptTask{id});
+    } else if (task.state == TaskState::kDrawn && chance(5)) {
+        out.push_back(contracts::DeclineTask{id});
     }
     if (task.state != TaskState::kTraining || fixed(name, actor.id, kDropsOut, 60) == task.checkpoints.size()) {
         return;
@@ -208,11 +215,14 @@ contracts::VerdictOpening Crowd::opening(const Actor& actor, const TaskId& id, c
     if (!honest && lie != 2) {
         verdict.end_root = lie == 0 ? invented("rejected", actor.id) : claimed;
     }
-    if (duty.probe != 0 && (!exact || verdict.end_root == claimed)) {
-        const Hash256 root = true_end(task, duty.segment, duty.probe);
-        verdict.probe_root = root.is_zero() || (!honest && lie == 1) ? invented("probe", actor.id) : root;
+    const auto marks = marks_in(task, duty);
+    if (!marks.empty() && (!exact || verdict.end_root == claimed)) {
+        for (const std::uint32_t mark : marks) {
+            const Hash256 root = true_end(task, duty.segment, mark);
+            opening.marks.push_back(root.is_zero() || (!honest && lie == 1) ? invented("mark", actor.id) : root);
+        }
         if (!honest && lie == 2) {
-            opening.decoy_root = *verdict.probe_root;  // VER-14
+            opening.decoy_root = opening.marks.front();  // VER-14
         }
     }
     if (!exact) {
@@ -229,8 +239,11 @@ contracts::VerdictOpening Crowd::opening(const Actor& actor, const TaskId& id, c
         }
         if (!honest && fixed(name, actor.id, kDrift, 5) == 0) {
             verdict.measurement.reset();
-            verdict.probe_root.reset();
+            opening.marks.clear();
             verdict.diverged_after = static_cast<std::uint32_t>(1 + fixed(name, actor.id, kReport, steps));
+            if (known && fixed(name, actor.id, kDeclares, 2) == 0) {
+                verdict.end_root = spoiled(claimed);  // as if it had diverged
+            }
         }
     }
     return openings_[key] = opening;
@@ -260,11 +273,15 @@ void Crowd::add_verdicts(const Actor& actor, const TaskId& id, const Task& task,
             ticket.segment = duty.segment;
             ticket.verifier = actor.id;
             const bool forced = contracts::is_forced(drawn, ticket, mine, params_.forced_error_bps);
-            contracts::Verdict verdict = contracts::published_verdict(mine, forced);
+            contracts::Verdict verdict = published_of(task, duty, mine, forced);
             if (verdict.probe_root && fixed(name, actor.id, kPublishes, 100) > 95) {
                 verdict.probe_root = invented("otherwise", actor.id);
             }
-            out.push_back(contracts::PublishVerdict{id, duty.segment, verdict});
+            // VER-17: a lie about a state that is finite, or that nobody knows, cannot show it.
+            const bool shows = verdict.diverged_after && shop_.knows(verdict.end_root);
+            out.push_back(contracts::PublishVerdict{
+                id, duty.segment, verdict,
+                shows ? trace::open_divergence(shop_.state(verdict.end_root)) : std::nullopt});
         } else if (is_published(duty) && !duty.forced && !keeps_silent(kDiscloses)) {
             const bool challenged = !task.disputes.empty();
             if (task.state == TaskState::kDisclosure || (challenged && chance(25))) {

@@ -6,6 +6,7 @@
 #include <contracts/arbitration/arbitration.hpp>
 #include <contracts/availability/availability.hpp>
 #include <contracts/params/rules.hpp>
+#include <contracts/validators/validators.hpp>
 #include <contracts/verification/lottery.hpp>
 #include <core/codec/borsh.hpp>
 #include <core/merkle/tree.hpp>
@@ -16,6 +17,7 @@
 namespace assay::model {
 
 using contracts::DisputeState;
+using contracts::DueKind;
 using contracts::ProfileStatus;
 using contracts::ProfilingPhase;
 using contracts::Reason;
@@ -30,6 +32,7 @@ void Model::act(const contracts::Transfer& a) {
 void Model::act(const contracts::Bond& a) {
     world_.people[who_].balance -= a.amount.grains;
     world_.stakes[{a.role, who_}].free += a.amount.grains;
+    world_.stakes[{a.role, who_}].unlisted = false;  // TASK-6
 }
 
 void Model::act(const contracts::Unbond& a) {
@@ -37,10 +40,13 @@ void Model::act(const contracts::Unbond& a) {
     const std::uint64_t release = height_ + params_.unbonding_blocks - (flaw_ == Flaw::kUnbondsEarly ? 1 : 0);
     Stake& stake = world_.stakes[{a.role, who_}];
     stake.free -= a.amount.grains;
-    if (!stake.parts.empty() && stake.parts.back().first == release) {
-        stake.parts.back().second += a.amount.grains;
+    if (!stake.parts.empty() && stake.parts.back().height == release) {
+        stake.parts.back().amount += a.amount.grains;
     } else {
-        stake.parts.emplace_back(release, a.amount.grains);
+        // VAL-9
+        const std::uint64_t span = a.role == Role::kValidator ? params_.validator_unbonding_ms : 0;
+        stake.parts.push_back({release, span == 0 ? 0 : time_ms_ + span, a.amount.grains});
+        calendar_[release].push_back({DueKind::kUnbonding, Hash256{who_.data}, a.role});
     }
 }
 
@@ -50,7 +56,9 @@ void Model::act(const contracts::SubmitTask& a) {
     task.submitter = who_;
     task.spec = a.spec;
     task.escrow = a.spec.reward.grains + a.spec.verification_fee.grains;
-    world_.people[who_].balance -= task.escrow;
+    task.room = deposit_of(a.spec);
+    task.submitted_at = height_;
+    world_.people[who_].balance -= task.escrow + task.room;
     if (a.spec.parent) {
         task.depth = find(*a.spec.parent)->depth + 1;
         children_[*a.spec.parent].push_back(id);
@@ -58,12 +66,13 @@ void Model::act(const contracts::SubmitTask& a) {
     const bool profiled = a.spec.mode == contracts::Mode::kTolerance;
     if (profiled) {
         task.profiling = Profiling{};
-        task.draw_after = height_;
     }
     world_.tasks[id] = task;
-    world_.waiting.push_back(id);
     if (profiled) {
-        enter(id, TaskState::kProfiling, height_ + params_.commit_blocks);  // PRF-1
+        enter(id, TaskState::kProfiling, height_ + params_.draw_blocks);  // PRF-1
+        await_draw(id);
+    } else {
+        open_task(id);
     }
 }
 
@@ -71,7 +80,25 @@ void Model::act(const contracts::AcceptTask& a) {
     Task& task = at(a.task);
     task.solver_bond = bond_of(Role::kSolver, task);
     lock(Role::kSolver, who_, task.solver_bond);
+    const std::uint64_t waited = std::min<std::uint64_t>(height_ - task.submitted_at, params_.draw_blocks);
+    burn_room(a.task, room_of(task.spec, waited));  // TASK-17
     enter(a.task, TaskState::kTraining, height_ + task.spec.training_blocks);
+}
+
+void Model::act(const contracts::DeclineTask& a) {
+    decline(a.task, who_);
+}
+
+/// TASK-15
+void Model::decline(const TaskId& id, const AccountId& solver) {
+    Task& task = at(id);
+    Stake& stake = world_.stakes[{Role::kSolver, solver}];
+    const std::uint64_t value = task.spec.reward.grains + task.spec.verification_fee.grains;
+    stake.declined_value = stake.declined_until > height_ ? std::max(stake.declined_value, value) : value;
+    stake.declined_until = height_ + params_.decline_blocks;
+    task.solver.reset();
+    enter(id, TaskState::kOpen, std::max(task.open_until, height_ + 1));
+    pause_draw(id);
 }
 
 void Model::act(const contracts::PostCheckpoint& a) {
@@ -79,9 +106,9 @@ void Model::act(const contracts::PostCheckpoint& a) {
 }
 
 void Model::complete(const TaskId& id) {
-    enter(id, TaskState::kCompleted, height_ + params_.commit_blocks);  // VER-7
-    at(id).draw_after = height_;
-    world_.waiting.push_back(id);
+    at(id).draws = 0;
+    enter(id, TaskState::kCompleted, height_ + params_.draw_blocks);  // VER-7
+    await_draw(id);
 }
 
 void Model::act(const contracts::CompleteTask& a) {
@@ -117,7 +144,7 @@ void Model::advance_verdicts(const TaskId& id, bool was_commit_phase) {
     } else if (was_commit_phase) {
         task.suspended = false;
         set_task_deadline(id, 0);
-        world_.waiting.push_back(id);
+        await_draw(id);
     }
 }
 
@@ -170,12 +197,12 @@ void Model::act(const contracts::DiscloseVerdict& a) {
     drawn.id = a.task;
     drawn.lottery = task.lottery;
     const bool forced = contracts::is_forced(drawn, ticket, opening, params_.forced_error_bps);  // VER-11
-    contracts::Verdict expected = opening.verdict;
-    if (forced) {
-        expected.probe_root = opening.decoy_root;
-    }
+    const contracts::Verdict expected = published_of(task, duty, opening, forced);
+    const contracts::Verdict found = published_of(task, duty, opening, false);
+    const bool shows_decoy =
+        std::find(opening.marks.begin(), opening.marks.end(), opening.decoy_root) != opening.marks.end();
     const bool kept = duty.commitment == contracts::verdict_commitment(a.task, a.segment, who_, opening) &&
-                      duty.verdict == expected && opening.verdict.probe_root != opening.decoy_root;  // VER-14
+                      duty.verdict == expected && !shows_decoy;  // VER-14
     if (!kept) {
         refute_verdict(
             a.task,
@@ -187,7 +214,7 @@ void Model::act(const contracts::DiscloseVerdict& a) {
     } else {
         duty.forced = forced;
         if (flaw_ != Flaw::kKeepsProbe) {
-            duty.verdict.probe_root = opening.verdict.probe_root;
+            duty.verdict.probe_root = found.probe_root;
         }
         const auto is_watcher = [&duty](const Dispute& dispute) {
             return std::find(duty.watchers.begin(), duty.watchers.end(), dispute.challenger) != duty.watchers.end();
@@ -208,7 +235,7 @@ void Model::act(const contracts::DiscloseVerdict& a) {
             }
             close_dispute(id, DisputeState::kForced, Reason::kForcedError);
             return_bond(dispute);
-            const bool sealed = dispute.seal == contracts::challenge_seal(id, opening.verdict.probe_root.value());
+            const bool sealed = dispute.seal == contracts::challenge_seal(id, found.probe_root.value());
             const std::uint64_t first = world_.disputes.at(awaiting.front()).opened_at;
             const bool early = dispute.opened_at < first + params_.challenge_blocks / 2;
             if (is_watcher(dispute) && ((sealed && early) || flaw_ == Flaw::kPaysCopies)) {  // VER-16
@@ -226,16 +253,30 @@ void Model::act(const contracts::DiscloseVerdict& a) {
 
 // --- disputes ------------------------------------------------------------------------------------------------
 
+/// DSP-46: who has a bond in the task answers with that.
+void Model::take_bond(Dispute& dispute) {
+    if (is_solvers(dispute)) {
+        return;
+    }
+    Task& task = at(dispute.task);
+    dispute.bond = challenge_bond(task);
+    const Duty* accused = dispute.verdict ? find_duty(task, dispute.segment, dispute.verdict->verifier) : nullptr;
+    if (dispute.role == Role::kVerifier && !dispute.profile && answers(task, dispute.segment, accused) != nullptr) {
+        find_duty(task, dispute.segment, who_)->reserve -= dispute.bond;
+    } else {
+        lock(dispute.role, who_, dispute.bond);
+    }
+}
+
 /// What every dispute has. Without a claim of the model's own it takes the chain's: a distance program's (DSP-45).
 void Model::open(const DisputeId& id, Dispute dispute, std::optional<trace::Claim> claim, std::uint64_t span) {
     dispute.challenger = who_;
-    dispute.bond = challenge_bond(at(dispute.task));
+    take_bond(dispute);
     dispute.opened_at = height_;
     dispute.last_move_at = height_;
     dispute.responder_clock = params_.dispute_clock_blocks;
     dispute.challenger_clock = params_.dispute_clock_blocks;
     dispute.bytes = size_;
-    lock(dispute.role, who_, dispute.bond);
     const auto chains = chain_->games.find(id);
     if (chains == chain_->games.end()) {
         fail("the chain has not opened a dispute");
@@ -376,12 +417,22 @@ void Model::act(const contracts::ServeChunk& a) {
 // --- validators, machines ------------------------------------------------------------------------------------
 
 void Model::act(const contracts::RegisterValidator& a) {
+    // VAL-1
+    if (world_.listed.size() >= contracts::kMaxRegistered) {
+        std::erase(world_.listed, *giving_way_as_validator());
+    }
     world_.validators[who_].key = a.key;
+    world_.listed.push_back(who_);
+    std::sort(world_.listed.begin(), world_.listed.end());
 }
 void Model::act(const contracts::Unjail& /*a*/) {
     world_.validators.at(who_).jailed_until = 0;
 }
 void Model::act(const contracts::RegisterHardware& a) {
+    const auto stake = world_.stakes.find({a.role, who_});
+    if (stake != world_.stakes.end()) {
+        stake->second.unlisted = false;  // TASK-6
+    }
     if (a.hardware_class == 0) {
         world_.machines.erase({a.role, who_});
     } else {

@@ -151,8 +151,13 @@ void Model::rule(const DisputeId& id, bool refuted, Reason reason) {
     const Dispute dispute = world_.disputes.at(id);
     if (!refuted) {
         close_dispute(id, DisputeState::kUpheld, reason);
-        const Loss loss =
-            slash(dispute.task, dispute.role, dispute.challenger, dispute.bond, reason, dispute.responder);
+        Task& task = at(dispute.task);
+        std::uint64_t lost = dispute.bond;
+        if (is_solvers(dispute)) {
+            lost = challenge_bond(task);  // DSP-46
+            task.solver_bond -= lost;
+        }
+        const Loss loss = slash(dispute.task, dispute.role, dispute.challenger, lost, reason, dispute.responder);
         Dispute& ended = world_.disputes.at(id);
         ended.bond = 0;
         ended.slashed = loss.slashed;
@@ -214,8 +219,8 @@ void Model::finish(const TaskId& id, TaskState state) {
         task.solver_bond = 0;
     }
     for (Duty& duty : task.duties) {
-        unlock(Role::kVerifier, duty.verifier, duty.bond);
-        duty.bond = 0;
+        unlock(Role::kVerifier, duty.verifier, duty.bond + duty.reserve);
+        duty.bond = duty.reserve = 0;
     }
     if (task.profiling) {
         for (Profiler& profiler : task.profiling->profilers) {
@@ -223,17 +228,21 @@ void Model::finish(const TaskId& id, TaskState state) {
             profiler.bond = 0;
         }
     }
+    if (task.room != 0) {
+        world_.people[task.submitter].balance += task.room;
+        money_.push_back({id, false, task.submitter, task.room, 0, Reason::kRoom});
+        task.room = 0;
+    }
     enter(id, state, 0);
-    std::erase(world_.waiting, id);
-    task.lapsed.clear();
-    task.draw_after = 0;
+    task.draws = 0;
+    task.open_until = 0;
     task.disputes.clear();
     task.challenges.clear();
 }
 
 void Model::end_without_fraud(const TaskId& id, TaskState state) {
     // SET-4
-    pay_profilers(id, false);
+    pay_profilers(id, false, state == TaskState::kRefused ? 3 : 1);  // PRF-7
     pay(id, at(id).submitter, at(id).escrow, Reason::kRefund);
     finish(id, state);
 }
@@ -287,10 +296,11 @@ std::vector<AccountId> standing(const Task& task) {
 
 }  // namespace
 
-void Model::pay_profilers(const TaskId& id, bool taxed) {
+void Model::pay_profilers(const TaskId& id, bool taxed, std::uint64_t divisor) {
     // SET-9
     const std::vector<AccountId> earners = standing(at(id));
-    const std::uint64_t fee = part_of(at(id).spec.verification_fee.grains, params_.profiling_fee_bps, 10'000);
+    const std::uint64_t fee =
+        part_of(at(id).spec.verification_fee.grains, params_.profiling_fee_bps, 10'000) / divisor;
     if (earners.empty() || fee == 0) {
         return;
     }
@@ -362,13 +372,23 @@ void Model::conclude(const TaskId& id) {
     }
 }
 
+/// AVL-7: segments that somebody was drawn for, and nobody has accepted.
+std::set<std::uint32_t> Model::unaccepted(const Task& task) {
+    std::set<std::uint32_t> out;
+    for (const Duty& duty : task.duties) {
+        const bool accepted = std::any_of(task.duties.begin(), task.duties.end(), [&](const Duty& other) {
+            return other.segment == duty.segment && other.status == VerdictStatus::kAccepted;
+        });
+        if (!accepted) {
+            out.insert(duty.segment);
+        }
+    }
+    return out;
+}
+
 void Model::decide(const TaskId& id) {
     // VER-18 to VER-21
     Task& task = at(id);
-    if (!task.profiling) {
-        settle(id);
-        return;
-    }
     const auto counts = [&](const Duty& duty) { return is_published(duty) && !is_exact(task, duty.segment); };
     const auto says = [](const Duty& duty) {
         return std::tuple{duty.verdict.end_root, duty.verdict.diverged_after, duty.verdict.measurement.has_value()};
@@ -394,8 +414,16 @@ void Model::decide(const TaskId& id) {
             return;
         }
     }
-    if (!contradicted.empty()) {
-        end_without_fraud(id, TaskState::kExpired);
+    if (!unaccepted(task).empty()) {
+        // AVL-7
+        if (task.redraws == params_.redraws_max) {
+            end_without_fraud(id, TaskState::kExpired);
+            return;
+        }
+        ++task.redraws;
+        task.second_window = false;
+        task.lottery = {};
+        complete(id);
         return;
     }
     std::map<std::uint32_t, trace::Measurement> measured;
@@ -410,8 +438,8 @@ void Model::decide(const TaskId& id) {
         parameters.push_back(measurement.parameters);
         other.push_back(measurement.other);
     }
-    if (trace::growth(parameters) > params_.growth_max_thousandths ||
-        trace::growth(other) > params_.growth_max_thousandths) {
+    if (task.profiling && (trace::growth(parameters) > params_.growth_max_thousandths ||
+                           trace::growth(other) > params_.growth_max_thousandths)) {
         convict(id, {Reason::kBeyondBudget, std::nullopt, std::nullopt});
         return;
     }
@@ -424,9 +452,14 @@ void Model::pay_jackpots(const TaskId& id, const std::vector<AccountId>& winners
     if (winners.empty()) {
         return;
     }
-    const std::uint64_t share = task.spec.verification_fee.grains / task.duties.size();
+    std::set<std::uint32_t> segments;
+    for (const Duty& duty : task.duties) {
+        segments.insert(duty.segment);
+    }
+    const std::uint64_t places = segments.size() * verifiers_for(task);
+    const std::uint64_t share = task.spec.verification_fee.grains / places;
     const std::uint64_t fair = part_of(share, 10'000, params_.forced_error_bps);
-    const std::uint64_t most = params_.contributor_bond.grains / 10 / task.duties.size();
+    const std::uint64_t most = params_.contributor_bond.grains / 10 / places;
     std::uint64_t each = std::min(world_.treasury / 3, flaw_ == Flaw::kAnyJackpot ? fair : std::min(fair, most));
     for (std::size_t i = 1; i < winners.size(); ++i) {
         each /= 2;

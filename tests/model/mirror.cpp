@@ -24,9 +24,12 @@ Id id_at(const Bytes& key, std::size_t from) {
 }
 
 Stake stake_of(const contracts::Stake& record) {
-    Stake stake{record.free.grains, record.locked.grains, {}};
+    Stake stake{
+        record.free.grains, record.locked.grains, {}, record.is_unlisted, record.declined_until.value,
+        record.declined_value.grains,
+        record.offer};
     for (const contracts::Unbonding& part : record.unbonding) {
-        stake.parts.emplace_back(part.release_at.value, part.amount.grains);
+        stake.parts.push_back({part.release_at.value, part.release_ms, part.amount.grains});
     }
     return stake;
 }
@@ -38,7 +41,9 @@ Duty duty_of(const contracts::Assignment& record) {
         .status = record.status,
         .bond = record.bond.grains,
         .commitment = record.commitment,
+        .reserve = record.reserve.grains,
         .verdict = {record.end_root, record.probe_root, record.measurement, record.diverged_after},
+        .offset = record.offset,
         .probe = record.probe,
         .forced = record.forced,
         .watchers = record.watchers};
@@ -70,6 +75,9 @@ void read_task(Task& task, const contracts::Task& record) {
     task.deadline = record.deadline.value;
     task.solver = record.solver;
     task.escrow = record.escrow.grains;
+    task.room = record.room.grains;
+    task.submitted_at = record.submitted_at.value;
+    task.redraws = record.redraws;
     task.solver_bond = record.solver_bond.grains;
     task.checkpoints.resize(record.checkpoints);
     task.diverged_at = record.diverged_at;
@@ -88,8 +96,8 @@ void read_task(Task& task, const contracts::Task& record) {
 }
 
 void read_docket(Task& task, const contracts::Docket& record) {
-    task.lapsed = record.lapsed;
-    task.draw_after = record.draw_after.value;
+    task.draws = record.draws;
+    task.open_until = record.open_until.value;
     task.suspended = record.suspended;
     task.disputes = record.disputes;
     task.challenges = record.challenges;
@@ -135,6 +143,17 @@ Beacon beacon_of(const contracts::Beacon& record) {
         }
     }
     return out;
+}
+
+// A queue's entry has its number behind the queue; the slot with the queue alone says where it begins and ends.
+bool is_queue_entry(const Bytes& key) { return key.size() > 2; }
+contracts::Queue queue_at(const Bytes& key) { return static_cast<contracts::Queue>(key[1]); }
+std::uint64_t number_at(const Bytes& key) {
+    std::uint64_t number = 0;
+    for (std::size_t i = 2; i < key.size(); ++i) {
+        number = (number << 8U) | key[i];
+    }
+    return number;
 }
 
 void read_slot(Mirror& mirror, const Bytes& key, const Bytes& value) {
@@ -211,11 +230,23 @@ void read_slot(Mirror& mirror, const Bytes& key, const Bytes& value) {
             }
             break;
         }
+        case SlotKind::kBaseFee:
+            world.base_fee = decode<Amount>(value).grains;
+            break;
         case SlotKind::kBeacon:
             world.beacon = beacon_of(decode<contracts::Beacon>(value));
             break;
-        case SlotKind::kWaiting:
-            world.waiting = decode<std::vector<TaskId>>(value);
+        case SlotKind::kQueue:
+            if (is_queue_entry(key)) {
+                const auto waiting = decode<contracts::Waiting>(value);
+                mirror.entries[queue_at(key)][number_at(key)] = {waiting.task, waiting.since.value};
+            }
+            break;
+        case SlotKind::kValidators:
+            world.listed = decode<std::vector<AccountId>>(value);
+            break;
+        case SlotKind::kBanned:
+            world.banned = decode<std::vector<AccountId>>(value);
             break;
         default:
             break;
@@ -232,7 +263,8 @@ void read_report(Mirror& mirror, const Bytes& key, const Bytes& value) {
     task.profiling.value().profilers.at(place).report = decode<contracts::ProfileReport>(value);
 }
 
-void erase_slot(World& world, const Bytes& key) {
+void erase_slot(Mirror& mirror, const Bytes& key) {
+    World& world = mirror.world;
     switch (static_cast<SlotKind>(key[0])) {
         case SlotKind::kStake:
             world.stakes.erase({static_cast<Role>(key[1]), id_at<AccountId>(key, 2)});
@@ -243,8 +275,16 @@ void erase_slot(World& world, const Bytes& key) {
         case SlotKind::kDocket:
             read_docket(world.tasks[id_at<TaskId>(key, 1)], {});
             break;
-        case SlotKind::kWaiting:
-            world.waiting.clear();
+        case SlotKind::kQueue:
+            if (is_queue_entry(key)) {
+                mirror.entries[queue_at(key)].erase(number_at(key));
+            }
+            break;
+        case SlotKind::kValidators:
+            world.listed.clear();
+            break;
+        case SlotKind::kBaseFee:
+            world.base_fee.reset();
             break;
         default:
             break;
@@ -265,7 +305,8 @@ std::string explain(const Person& a, const Person& b) {
            std::to_string(a.nonce) + " / " + std::to_string(b.nonce);
 }
 std::string explain(const Stake& a, const Stake& b) {
-    return "free " + std::to_string(a.free) + " / " + std::to_string(b.free) + ", locked " + std::to_string(a.locked) +
+    return std::string("unlisted ") + (a.unlisted ? "1" : "0") + (b.unlisted ? "/1" : "/0") + ", declined until " +
+           std::to_string(a.declined_until) + " / " + std::to_string(b.declined_until) + ", free " + std::to_string(a.free) + " / " + std::to_string(b.free) + ", locked " + std::to_string(a.locked) +
            " / " + std::to_string(b.locked) + ", parts " + std::to_string(a.parts.size()) + " / " +
            std::to_string(b.parts.size());
 }
@@ -285,14 +326,17 @@ std::string explain(const Task& a, const Task& b) {
         if (a.duties[i] != b.duties[i]) {
             out += ", duty " + std::to_string(i) + " " + to_string(a.duties[i].status) + " / " +
                    to_string(b.duties[i].status) + " bond " + std::to_string(a.duties[i].bond) + " / " +
-                   std::to_string(b.duties[i].bond);
+                   std::to_string(b.duties[i].bond) + " reserve " + std::to_string(a.duties[i].reserve) + " / " +
+                   std::to_string(b.duties[i].reserve);
         }
     }
     differs("profiling", a.profiling != b.profiling);
     differs("lottery", a.lottery != b.lottery);
-    differs("lapsed", a.lapsed != b.lapsed);
     differs("suspended", a.suspended != b.suspended);
-    differs("draw_after", a.draw_after != b.draw_after);
+    differs("draws", a.draws != b.draws);
+    differs("open_until", a.open_until != b.open_until);
+    differs("room", a.room != b.room);
+    differs("redraws", a.redraws != b.redraws);
     differs("disputes", a.disputes != b.disputes);
     differs("challenges", a.challenges != b.challenges);
     differs("taint", a.tainted_by != b.tainted_by);
@@ -338,7 +382,7 @@ std::string compare(const char* what, const std::map<K, V>& model, const std::ma
 void Mirror::apply(const contracts::Changes& changes) {
     for (const auto& [key, value] : changes) {
         if (!value) {
-            erase_slot(world, key);
+            erase_slot(*this, key);
         } else if (static_cast<SlotKind>(key[0]) != SlotKind::kProfile) {
             read_slot(*this, key, *value);
         }
@@ -348,6 +392,12 @@ void Mirror::apply(const contracts::Changes& changes) {
             read_report(*this, key, *value);
         }
     }
+    world.queues.clear();
+    for (const auto& [queue, numbered] : entries) {
+        for (const auto& [number, waiting] : numbered) {
+            world.queues[queue].push_back(waiting);
+        }
+    }
 }
 
 std::string find_difference(const World& model, const World& chain) {
@@ -355,8 +405,15 @@ std::string find_difference(const World& model, const World& chain) {
         return "model / chain: burned " + std::to_string(model.burned) + " / " + std::to_string(chain.burned) +
                ", treasury " + std::to_string(model.treasury) + " / " + std::to_string(chain.treasury);
     }
-    if (model.waiting != chain.waiting) {
+    if (model.base_fee != chain.base_fee) {
+        return "the base fee: model / chain: " + std::to_string(model.base_fee.value_or(0)) + " / " +
+               std::to_string(chain.base_fee.value_or(0));
+    }
+    if (model.queues != chain.queues) {
         return "the tasks that wait";
+    }
+    if (model.listed != chain.listed || model.banned != chain.banned) {
+        return "the list of validators, or of the banned";
     }
     for (const std::string& fault :
          {compare("task", model.tasks, chain.tasks),
@@ -384,12 +441,12 @@ std::uint64_t count_money(const World& world) {
     }
     for (const auto& [key, stake] : world.stakes) {
         sum += stake.free + stake.locked;
-        for (const auto& [height, amount] : stake.parts) {
-            sum += amount;
+        for (const Part& part : stake.parts) {
+            sum += part.amount;
         }
     }
     for (const auto& [id, task] : world.tasks) {
-        sum += task.escrow;
+        sum += task.escrow + task.room;
     }
     return sum;
 }

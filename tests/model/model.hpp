@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
@@ -32,7 +33,7 @@ enum class Flaw : std::uint8_t {
     kKeepsProbe,     ///< a disclosed verdict keeps its forced probe root
     kDeadlineOff,    ///< a challenge window is a block too long
     kFeeToAll,       ///< a refuted verdict earns its share of the fee
-    kForgetsLapsed,  ///< who let a task lapse is drawn for it as before
+    kForgetsLapsed,  ///< who let a task lapse or declined it is drawn as before
     kNoTax,
     kMootKeepsBond,  ///< a moot dispute's bond stays locked
     kUnbondsEarly,
@@ -82,7 +83,11 @@ class Model {
     };
 
     // refusals.cpp: every reason to refuse an action that the state gives.
-    std::string check_receipt(const Sent& sent, const contracts::Receipt& receipt);
+    Why charge(const Sent& sent);
+    std::uint64_t gas_of(const Sent& sent) const;
+    std::uint64_t base_fee() const;
+    void move_base_fee();
+    std::string check_receipt(const Sent& sent, const Why& unpaid, const contracts::Receipt& receipt);
     Why why_not_paid(const Sent& sent) const;
     Why why(const contracts::Action& action) const;
     Why why(const contracts::Transfer& a) const;
@@ -113,6 +118,7 @@ class Model {
     Why why(const contracts::JoinBeacon& a) const;
     Why why(const contracts::Contribute& a) const;
     Why why(const contracts::LeaveBeacon& a) const;
+    Why why(const contracts::DeclineTask& a) const;
     Why why_not_party(const DisputeId& id, bool responder, bool challenger) const;
     bool needs_stake(Why& why, Role role, std::uint64_t amount) const;
 
@@ -145,6 +151,8 @@ class Model {
     void act(const contracts::JoinBeacon& a);
     void act(const contracts::Contribute& a);
     void act(const contracts::LeaveBeacon& a);
+    void act(const contracts::DeclineTask& a);
+    void decline(const TaskId& id, const AccountId& solver);
     void complete(const TaskId& id);
     void advance_verdicts(const TaskId& id, bool was_commit_phase);
     void advance_profiles(const TaskId& id);
@@ -169,6 +177,10 @@ class Model {
     void miss(const TaskId& id, const AccountId& account, std::uint64_t& bond);
     void close_dispute(const DisputeId& id, contracts::DisputeState state, std::optional<contracts::Reason> reason);
     void return_bond(Dispute& dispute);
+    void take_bond(Dispute& dispute);
+    /// DSP-46: our duty on the segment whose reserve answers for a dispute of its claim, or of another's verdict.
+    const Duty* answers(const Task& task, std::uint32_t segment, const Duty* accused) const;
+    bool is_solvers(const Dispute& dispute) const;
     void refute_verdict(
         const TaskId& id,
         Duty& duty,
@@ -188,21 +200,23 @@ class Model {
     void decide(const TaskId& id);
     void pay_jackpots(const TaskId& id, const std::vector<AccountId>& winners);
     std::uint64_t pay_tax(const TaskId& id, std::uint64_t amount);
-    void pay_profilers(const TaskId& id, bool taxed);
+    void pay_profilers(const TaskId& id, bool taxed, std::uint64_t divisor = 1);
     std::size_t pay_verifiers(const TaskId& id, const std::optional<std::uint32_t>& refuted, bool taxed);
 
     // block.cpp: the end of a block.
     void end_block(const contracts::BlockContext& block);
-    void end_deadline(const Due& due);
+    /// What of the block's gas for deadlines it took, besides the entry itself.
+    std::uint64_t end_deadline(const Due& due, std::uint64_t height);
     void end_task_deadline(const TaskId& id);
     void lapse_acceptance(const TaskId& id);
     void lapse_training(const TaskId& id);
+    void excuse_all(const TaskId& id);
     void miss_all(const TaskId& id, const std::function<bool(const Duty&)>& is_missing);
     void end_window(const TaskId& id);
     void lapse_dispute(const DisputeId& id);
     void end_profiling(const TaskId& id);
     void spread_taints();
-    void draw_solvers();
+    void draw_solver(const TaskId& id);
     void draw_lottery(const TaskId& id);
     void draw_profilers(const TaskId& id);
     void draw_verifiers(const TaskId& id, std::uint32_t solver_class);
@@ -212,12 +226,24 @@ class Model {
     // beacon.cpp: rounds.
     bool owes(const Seat& seat) const;
     std::optional<AccountId> giving_way() const;
+    std::optional<AccountId> giving_way_as_validator() const;
+    void release_stake(const StakeKey& key);
     void vacate(const AccountId& account);
-    bool awaits_round(const TaskId& id) const;
+    std::optional<contracts::Queue> queue_of(const Task& task) const;
+    bool take_front(contracts::Queue queue, std::uint64_t& gas, std::uint64_t& passed_over);
+    void make_draw(contracts::Queue queue, const TaskId& id);
     void run_beacon();
     void close_round();
     void lapse_drawing(const TaskId& id);
-    void fail_draw(const TaskId& id);
+    void fail_draw(const TaskId& id, bool is_short = false);
+    void await_draw(const TaskId& id);
+    void pause_draw(const TaskId& id, bool is_short = false);
+    void open_task(const TaskId& id);
+    void burn_room(const TaskId& id, std::uint64_t amount);
+    std::uint64_t room_of(const contracts::TaskSpec& spec, std::uint64_t blocks) const;
+    std::uint64_t deposit_of(const contracts::TaskSpec& spec) const;
+    std::uint64_t verifiers_for(const Task& task) const;
+    static std::set<std::uint32_t> unaccepted(const Task& task);
     void run_validators(const contracts::BlockContext& block);
     void burn_stake(const AccountId& account, Validator& validator);
     Pool pool(Role role) const;
@@ -249,13 +275,14 @@ class Model {
     Flaw flaw_;
     World world_;
     std::map<DisputeId, Game> games_;
-    std::map<std::uint64_t, std::vector<Due>> calendar_;          ///< in the order in which they were set
+    std::map<std::uint64_t, std::deque<Due>> calendar_;  ///< in the order in which they were set; nothing is struck out
     std::map<TaskId, std::vector<TaskId>> children_;              ///< the latest last
     std::vector<std::pair<std::vector<TaskId>, TaskId>> taints_;  ///< siblings still to be marked, and with what
     std::vector<Money> money_;                                    ///< of this block
 
     // Of the block and the transaction that runs.
     std::uint64_t height_ = 0;
+    std::uint64_t time_ms_ = 0;
     Hash256 block_hash_;
     Hash256 seed_;  ///< of the draws that are being made
     /// BCN-4: what the open round draws from, as it was when the round opened.
@@ -269,6 +296,7 @@ class Model {
     AccountId who_;
     std::uint64_t nonce_ = 0;
     std::uint64_t size_ = 0;
+    std::uint64_t gas_ = 0;  ///< of the block's transactions that paid
     const Mirror* chain_ = nullptr;
     std::string fault_;
 };
@@ -284,6 +312,12 @@ Hash256 claimed_after(const Task& task, std::uint32_t segment);
 std::uint64_t steps_before(const contracts::TaskSpec& spec, std::uint32_t segment);
 std::uint32_t steps_in(const Task& task, std::uint32_t segment);
 bool is_exact(const Task& task, std::uint32_t segment);
+/// VER-9: the numbers of steps at which a verdict has marks.
+std::vector<std::uint32_t> marks_in(const Task& task, const Duty& duty);
+/// VER-11: what of an opening is published once the probe is drawn.
+contracts::Verdict published_of(
+    const Task& task, const Duty& duty, const contracts::VerdictOpening& opening, bool forced
+);
 bool is_published(const Duty& duty);
 /// Published, and what was committed to is not disclosed yet.
 bool is_secret(const Duty& duty);

@@ -59,7 +59,8 @@ std::vector<std::string> what_to_reach() {
           Reason::kUndisclosed,
           Reason::kContradiction,
           Reason::kBeyondTolerance,
-          Reason::kBeyondBudget}) {
+          Reason::kBeyondBudget,
+          Reason::kUnserved}) {
         names.push_back(std::string("slash ") + to_string(reason));
     }
     for (const Reason reason :
@@ -70,8 +71,8 @@ std::vector<std::string> what_to_reach() {
           Reason::kTax,
           Reason::kJackpot,
           Reason::kProfilingFee,
-          Reason::kNeedlessChallenge,
-          Reason::kMissedDeadline}) {
+          Reason::kRoom,
+          Reason::kNeedlessChallenge}) {
         names.push_back(std::string("payment ") + to_string(reason));
     }
     // The toy program has no sum long enough for partials.
@@ -131,7 +132,8 @@ std::vector<std::string> what_to_reach() {
           "challenge_profile",
           "join_beacon",
           "contribute",
-          "leave_beacon"}) {
+          "leave_beacon",
+          "decline_task"}) {
         names.push_back(std::string("action ") + action);
     }
     return names;

@@ -226,8 +226,6 @@ contracts::Action Crowd::nonsense(const Actor& actor, const Mirror& chain) {
     if (chance(10)) {
         verdict.diverged_after = static_cast<std::uint32_t>(below(4));
     }
-    contracts::ConsensusKey key;
-    key.data.fill(static_cast<std::uint8_t>(below(40)));
     contracts::ProfileReport report = contracts::test::report_of(1e-4F);
     report.segments.resize(below(4));
     const auto part = static_cast<contracts::ProfilePart>(1 + below(5));
@@ -238,7 +236,7 @@ contracts::Action Crowd::nonsense(const Actor& actor, const Mirror& chain) {
     }
     const contracts::TaskSpec spec = spoil(make_spec(world), id);
 
-    switch (below(25)) {
+    switch (below(26)) {
         case 0:
             return contracts::Transfer{other, amount};
         case 1:
@@ -276,11 +274,11 @@ contracts::Action Crowd::nonsense(const Actor& actor, const Mirror& chain) {
         case 16:
             return contracts::DeclareDivergence{id, below(10), root, {}, {}};
         case 17:
-            return contracts::DiscloseVerdict{id, segment, {verdict, root, root}};
+            return contracts::DiscloseVerdict{id, segment, {verdict, {root}, root, root}};
         case 18:
             return contracts::ChallengeVerdict{id, segment, other, role, of_verdict, roots, root};
         case 19:
-            return contracts::RegisterValidator{key};
+            return registration(chance(50) ? actor.id : other);
         case 20:
             return contracts::Unjail{};
         case 21:
@@ -289,6 +287,8 @@ contracts::Action Crowd::nonsense(const Actor& actor, const Mirror& chain) {
             return contracts::CommitProfile{id, root};
         case 23:
             return contracts::PublishProfile{id, report, root};
+        case 24:
+            return contracts::DeclineTask{id};
         default:
             return contracts::ChallengeProfile{
                 id, chance(30) ? actor.id : other, role, part, static_cast<std::uint32_t>(below(4)), roots};

@@ -26,10 +26,21 @@ struct Person {
     bool operator==(const Person&) const = default;
 };
 
+struct Part {
+    std::uint64_t height = 0;  ///< of release
+    std::uint64_t time_ms = 0;
+    std::uint64_t amount = 0;
+    bool operator==(const Part&) const = default;
+};
+
 struct Stake {
     std::uint64_t free = 0;
     std::uint64_t locked = 0;
-    std::vector<std::pair<std::uint64_t, std::uint64_t>> parts;  ///< unbonding: height of release, amount
+    std::vector<Part> parts;  ///< unbonding
+    bool unlisted = false;
+    std::uint64_t declined_until = 0;
+    std::uint64_t declined_value = 0;
+    std::optional<TaskId> offer;
     bool operator==(const Stake&) const = default;
 };
 using StakeKey = std::pair<Role, AccountId>;
@@ -47,7 +58,9 @@ struct Duty {
     contracts::VerdictStatus status = contracts::VerdictStatus::kDue;
     std::uint64_t bond = 0;
     Hash256 commitment;
+    std::uint64_t reserve = 0;  ///< DSP-46
     contracts::Verdict verdict;  ///< as published; the true probe root once disclosed
+    std::uint32_t offset = 0;  ///< of its marks
     std::uint32_t probe = 0;
     std::optional<bool> forced;
     std::vector<AccountId> watchers;
@@ -81,6 +94,9 @@ struct Task {
     std::uint64_t deadline = 0;
     std::optional<AccountId> solver;
     std::uint64_t escrow = 0;
+    std::uint64_t room = 0;
+    std::uint64_t submitted_at = 0;
+    std::uint32_t redraws = 0;
     std::uint64_t solver_bond = 0;
     std::vector<Hash256> checkpoints;  ///< state roots
     std::optional<std::uint64_t> diverged_at;
@@ -92,8 +108,8 @@ struct Task {
     std::uint32_t depth = 0;
     std::optional<TaskId> tainted_by;
     // Of a task that is not over.
-    std::vector<AccountId> lapsed;
-    std::uint64_t draw_after = 0;
+    std::uint32_t draws = 0;
+    std::uint64_t open_until = 0;
     bool suspended = false;
     std::vector<DisputeId> disputes;      ///< open, in order of opening
     std::vector<ChallengeId> challenges;  ///< likewise
@@ -174,10 +190,17 @@ struct Beacon {
     bool operator==(const Beacon&) const = default;
 };
 
+struct Waiting {
+    TaskId task;
+    std::uint64_t since = 0;
+    bool operator==(const Waiting&) const = default;
+};
+
 struct World {
     std::uint64_t supply = 0;
     std::uint64_t burned = 0;
     std::uint64_t treasury = 0;
+    std::optional<std::uint64_t> base_fee;  ///< while it is not the least
     std::map<AccountId, Person> people;
     std::map<StakeKey, Stake> stakes;
     std::map<StakeKey, Machine> machines;
@@ -185,8 +208,10 @@ struct World {
     std::map<DisputeId, Dispute> disputes;
     std::map<ChallengeId, Challenge> challenges;
     std::map<AccountId, Validator> validators;
+    std::vector<AccountId> listed;  ///< of the validators, sorted
+    std::vector<AccountId> banned;  ///< likewise
     Beacon beacon;
-    std::vector<TaskId> waiting;  ///< for a draw, in the order in which they began to
+    std::map<contracts::Queue, std::vector<Waiting>> queues;  ///< without those that are empty
 };
 
 /// A payment or a slash as the history has it; `burned` is what of a slash ceased to exist.
@@ -209,6 +234,7 @@ struct Game {
 /// The chain's state, kept up with its changes.
 struct Mirror {
     World world;
+    std::map<contracts::Queue, std::map<std::uint64_t, Waiting>> entries;  ///< of the queues, by number
     std::map<DisputeId, Game> games;
     void apply(const contracts::Changes& changes);
 };

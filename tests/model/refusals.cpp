@@ -2,11 +2,17 @@
 #include <tests/model/model.hpp>
 
 #include <algorithm>
+#include <cmath>
+#include <cstring>
 
 #include <contracts/arbitration/arbitration.hpp>
 #include <contracts/availability/availability.hpp>
+#include <contracts/chain/gas.hpp>
 #include <contracts/params/rules.hpp>
+#include <contracts/validators/validators.hpp>
 #include <core/codec/borsh.hpp>
+#include <core/crypto/ed25519.hpp>
+#include <tests/model/crowd.hpp>
 #include <verifier/trace/commitment.hpp>
 #include <verifier/trace/referee.hpp>
 
@@ -48,6 +54,10 @@ bool is_sound(const contracts::TaskSpec& spec) {
     if (!texts || !sizes || !initial || !names_initial || !spans) {
         return false;
     }
+    const std::uint64_t segments = (spec.steps - 1) / spec.checkpoint_interval + 1;
+    if (segments <= 1'024 && spec.training_blocks < segments + 2 + spec.steps / 1'000) {
+        return false;  // TASK-16
+    }
     const bool tolerant = spec.mode == contracts::Mode::kTolerance;
     const bool distance = tolerant ? spec.distance && program.state_tensors <= 256 && spec.distance->nodes >= 1 &&
                                          spec.distance->nodes <= 10'000
@@ -56,7 +66,6 @@ bool is_sound(const contracts::TaskSpec& spec) {
     const bool evaluated = !evaluation || (evaluation->nodes >= 1 && evaluation->nodes <= 10'000 &&
                                            !evaluation->holdout.is_zero() && program.state_tensors <= 512 &&
                                            is_text(evaluation->data.location, 256));
-    const std::uint64_t segments = (spec.steps - 1) / spec.checkpoint_interval + 1;
     const std::uint64_t step =
         rounds_for(std::min<std::uint64_t>(spec.steps, spec.checkpoint_interval)) + rounds_for(program.step_nodes);
     const std::uint64_t distances = spec.distance ? rounds_for(spec.distance->nodes) : 0;
@@ -70,14 +79,32 @@ bool is_chains_to_say(const contracts::Action& action, TxError code) {
     if (std::holds_alternative<contracts::ServeChunk>(action)) {
         return code == TxError::kChunkInvalid || code == TxError::kFieldOutOfRange;
     }
-    if (std::holds_alternative<contracts::DeclareDivergence>(action)) {
-        return code == TxError::kNoDivergence || code == TxError::kFieldOutOfRange;
-    }
     const auto* verdict = std::get_if<contracts::ChallengeVerdict>(&action);
     const auto* profile = std::get_if<contracts::ChallengeProfile>(&action);
     return code == TxError::kNotMeasured &&
            ((verdict != nullptr && verdict->part == contracts::VerdictPart::kMeasurement) ||
             (profile != nullptr && contracts::is_measured(profile->part)));
+}
+
+/// NUM-6: whether the tile has an infinity or a NaN in a place that the tensor has. Paths are taken from the code.
+bool is_not_finite(const trace::StateOpening& opening) {
+    const auto& [rows, cols] = opening.type.shape;
+    const std::uint64_t across = (cols + 31U) / 32U;
+    bool found = false;
+    for (std::uint64_t i = 0; i < 32U * 32U; ++i) {
+        const std::uint64_t row = opening.tile / across * 32U + i / 32U;
+        const std::uint64_t col = opening.tile % across * 32U + i % 32U;
+        float value = 0;
+        std::memcpy(&value, opening.opening.tile.data.data() + 4 * i, sizeof(value));
+        found = found || (row < rows && col < cols && !std::isfinite(value));
+    }
+    return found;
+}
+
+/// TASK-13, VER-17.
+bool shows_divergence(const trace::StateOpening& opening, const Hash256& root, const contracts::TaskSpec& spec) {
+    return opening.type.dtype == canonical::DType::kF32 &&
+           trace::state_root_of(opening, spec.program.state_tensors) == root && is_not_finite(opening);
 }
 
 std::string show(const std::set<TxError>& why) {
@@ -90,23 +117,62 @@ std::string show(const std::set<TxError>& why) {
 
 }  // namespace
 
-std::string Model::check_receipt(const Sent& sent, const contracts::Receipt& receipt) {
+Model::Why Model::charge(const Sent& sent) {
+    Why unpaid = why_not_paid(sent);
+    if (unpaid.empty()) {
+        // FEE-1, FEE-3: every fee of the block is taken before its first action.
+        const std::uint64_t gas = gas_of(sent);
+        Person& sender = world_.people[sent.body.sender];
+        sender.balance -= sent.body.fee.grains;
+        sender.nonce += 1;
+        world_.treasury += gas * params_.gas_price_min.grains;
+        world_.burned += sent.body.fee.grains - gas * params_.gas_price_min.grains;
+        gas_ += gas;
+    }
+    return unpaid;
+}
+
+std::uint64_t Model::gas_of(const Sent& sent) const {
+    return contracts::gas_of_bytes(sent.bytes, params_);
+}
+
+std::uint64_t Model::base_fee() const {
+    return world_.base_fee.value_or(params_.gas_price_min.grains);
+}
+
+void Model::move_base_fee() {
+    // FEE-2
+    const std::uint64_t target = params_.block_gas_max / 2;
+    const std::uint64_t used = std::min<std::uint64_t>(gas_, params_.block_gas_max);
+    std::uint64_t next = base_fee();
+    if (used > target) {
+        next += std::max<std::uint64_t>(1, next * (used - target) / target / 8);
+    } else if (used < target) {
+        const std::uint64_t fall = std::max<std::uint64_t>(1, next * (target - used) / target / 8);
+        next = fall > next ? 0 : next - fall;
+    }
+    next = std::min<std::uint64_t>(next, 1'000'000'000);
+    world_.base_fee.reset();
+    if (next > params_.gas_price_min.grains) {
+        world_.base_fee = next;
+    }
+}
+
+std::string Model::check_receipt(const Sent& sent, const Why& unpaid, const contracts::Receipt& receipt) {
     const auto code = static_cast<TxError>(receipt.code);
     const auto told = [&](const std::set<TxError>& expected) {
         return std::string(action_name(sent.body.action)) + " by " + name_of(sent.body.sender) + ": the chain says " +
                (receipt.code == 0 ? "ok" : to_string(code)) + ", the model knows of " + show(expected);
     };
-    const Why unpaid = why_not_paid(sent);
     if (!unpaid.empty()) {
-        return unpaid.contains(code) ? std::string{} : told(unpaid);
+        return unpaid.contains(code) && !receipt.is_charged ? std::string{} : told(unpaid);
+    }
+    if (!receipt.is_charged) {
+        return told({});
     }
     who_ = sent.body.sender;
     nonce_ = sent.body.nonce;
     size_ = sent.bytes.size();
-    Person& sender = world_.people[who_];
-    sender.balance -= sent.body.fee.grains;
-    sender.nonce += 1;
-    world_.treasury += sent.body.fee.grains;
     const Why reasons = why(sent.body.action);
     if (reasons.empty() && receipt.code == 0) {
         std::visit([this](const auto& action) { act(action); }, sent.body.action);
@@ -127,7 +193,7 @@ Model::Why Model::why_not_paid(const Sent& sent) const {
     if (sent.body.nonce != person.nonce) {
         out.insert(sent.body.nonce < person.nonce ? TxError::kNonceTooLow : TxError::kNonceTooHigh);
     }
-    if (sent.body.fee.grains < params_.fee_base.grains + params_.fee_per_byte.grains * sent.bytes.size()) {
+    if (sent.body.fee.grains < gas_of(sent) * base_fee()) {
         out.insert(TxError::kFeeTooLow);
     }
     if (sent.body.fee.grains > person.balance) {
@@ -204,8 +270,8 @@ Model::Why Model::why(const contracts::SubmitTask& a) const {
         if (value > params_.task_value_max.grains && flaw_ != Flaw::kAnyValue) {
             out.insert(TxError::kValueTooHigh);  // TASK-14
         }
-        if (world_.people.at(who_).balance < value) {
-            out.insert(TxError::kInsufficientBalance);
+        if (world_.people.at(who_).balance < value + deposit_of(spec)) {
+            out.insert(TxError::kInsufficientBalance);  // TASK-17
         }
     }
     if (spec.hardware_class > params_.hardware_classes.size()) {
@@ -240,6 +306,21 @@ Model::Why Model::why(const contracts::AcceptTask& a) const {
         out.insert(TxError::kNotSolver);
     }
     needs_stake(out, Role::kSolver, bond_of(Role::kSolver, *task));
+    return out;
+}
+
+Model::Why Model::why(const contracts::DeclineTask& a) const {
+    const Task* task = find(a.task);
+    if (task == nullptr) {
+        return {TxError::kTaskUnknown};
+    }
+    Why out;
+    if (task->state != TaskState::kDrawn) {
+        out.insert(TxError::kTaskState);
+    }
+    if (task->solver != who_) {
+        out.insert(TxError::kNotSolver);
+    }
     return out;
 }
 
@@ -349,7 +430,8 @@ bool Model::rejects(const Task& task, std::uint32_t segment, const contracts::Ve
 Model::Why Model::why(const contracts::PublishVerdict& a) const {
     Why out;
     const contracts::Verdict& verdict = a.verdict;
-    if (a.segment > 1'025 || (verdict.measurement && !trace::is_possible(*verdict.measurement))) {
+    if (a.segment > 1'025 || (verdict.measurement && !trace::is_possible(*verdict.measurement)) ||
+        (a.divergence && !trace::is_well_formed(*a.divergence))) {
         out.insert(TxError::kFieldOutOfRange);
         return out;
     }
@@ -375,15 +457,15 @@ Model::Why Model::why(const contracts::PublishVerdict& a) const {
     const bool rejected = rejects(*task, a.segment, verdict);
     const auto& after = verdict.diverged_after;
     const bool fits = exact ? !verdict.measurement && !after : verdict.measurement.has_value() != after.has_value();
-    if (!fits || (after && (*after < 1 || *after > steps_in(*task, a.segment)))) {
+    if (!fits || (after && (*after < 1 || *after > steps_in(*task, a.segment))) || (!after && a.divergence)) {
         out.insert(TxError::kMeasurementMismatch);  // VER-17
+    }
+    if (after && !(a.divergence && shows_divergence(*a.divergence, verdict.end_root, task->spec))) {
+        out.insert(TxError::kNoDivergence);  // VER-17
     }
     const bool probes = duty->probe != 0 && (exact ? !rejected : !after.has_value());
     if (verdict.probe_root.has_value() != probes) {
         out.insert(TxError::kProbeMismatch);  // VER-9, VER-17
-    }
-    if (rejected && exact && !world_.disputes.contains(contracts::dispute_id(a.task, a.segment, who_))) {
-        needs_stake(out, Role::kVerifier, challenge_bond(*task));  // VER-6
     }
     return out;
 }
@@ -452,7 +534,9 @@ Model::Why Model::why(const contracts::OpenDispute& a) const {
     if (world_.disputes.contains(contracts::dispute_id(a.task, a.segment, who_))) {
         out.insert(TxError::kAlreadyDisputed);
     }
-    needs_stake(out, a.role, challenge_bond(*task));
+    if (!(a.role == Role::kVerifier && answers(*task, a.segment, nullptr))) {
+        needs_stake(out, a.role, challenge_bond(*task));
+    }
     return out;
 }
 
@@ -503,8 +587,36 @@ Model::Why Model::why(const contracts::ChallengeVerdict& a) const {
     if (a.roots.has_value() != measured || (measured && !duty->verdict.measurement && a.roots)) {
         out.insert(TxError::kNotMeasured);
     }
-    needs_stake(out, a.role, challenge_bond(*task));
+    if (a.role == Role::kSolver && task->solver == who_) {
+        std::uint64_t needed = challenge_bond(*task);
+        for (const DisputeId& id : task->disputes) {
+            needed += is_solvers(world_.disputes.at(id)) ? challenge_bond(*task) : 0;
+        }
+        if (needed > task->solver_bond) {
+            out.insert(TxError::kInsufficientStake);  // DSP-46
+        }
+    } else if (!(a.role == Role::kVerifier && answers(*task, a.segment, duty))) {
+        needs_stake(out, a.role, challenge_bond(*task));
+    }
     return out;
+}
+
+const Duty* Model::answers(const Task& task, std::uint32_t segment, const Duty* accused) const {
+    // DSP-46
+    const Duty* own = find_duty(task, segment, who_);
+    if (own == nullptr || own->reserve < challenge_bond(task)) {
+        return nullptr;
+    }
+    const bool contradicted = accused == nullptr ||
+                              (is_published(*own) && !is_exact(task, segment) &&
+                               (own->verdict.end_root != accused->verdict.end_root ||
+                                own->verdict.measurement != accused->verdict.measurement ||
+                                own->verdict.diverged_after != accused->verdict.diverged_after));
+    return contradicted ? own : nullptr;
+}
+
+bool Model::is_solvers(const Dispute& dispute) const {
+    return dispute.role == Role::kSolver && world_.tasks.at(dispute.task).solver == dispute.challenger;
 }
 
 Model::Why Model::why_not_party(const DisputeId& id, bool responder, bool challenger) const {
@@ -606,11 +718,14 @@ Model::Why Model::why(const contracts::ServeChunk& a) const {
 }
 
 Model::Why Model::why(const contracts::DeclareDivergence& a) const {
+    Why out;
+    if (!is_text(a.artifact.location, 256) || !trace::is_well_formed(a.opening)) {
+        return {TxError::kFieldOutOfRange};
+    }
     const Task* task = find(a.task);
     if (task == nullptr) {
-        return {TxError::kTaskUnknown, TxError::kFieldOutOfRange};
+        return {TxError::kTaskUnknown};
     }
-    Why out;
     if (task->state != TaskState::kTraining) {
         out.insert(TxError::kTaskState);
     }
@@ -623,10 +738,26 @@ Model::Why Model::why(const contracts::DeclareDivergence& a) const {
         a.step >= steps_before(task->spec, next) + steps_in(*task, next)) {
         out.insert(TxError::kCheckpointOrder);
     }
-    if (!out.empty()) {
-        out.insert({TxError::kFieldOutOfRange, TxError::kNoDivergence});
+    if (!shows_divergence(a.opening, a.state_root, task->spec)) {
+        out.insert(TxError::kNoDivergence);
     }
     return out;
+}
+
+/// VAL-1: the least stake of those that are listed and not in the set, if it is less than the sender's.
+std::optional<AccountId> Model::giving_way_as_validator() const {
+    const auto free = [&](const AccountId& account) {
+        const auto found = world_.stakes.find({Role::kValidator, account});
+        return found == world_.stakes.end() ? 0 : found->second.free;
+    };
+    std::optional<AccountId> least;
+    for (const AccountId& account : world_.listed) {
+        const bool idle = world_.validators.at(account).power == 0 && free(account) < free(who_);
+        if (idle && (!least || free(account) < free(*least))) {
+            least = account;
+        }
+    }
+    return least;
 }
 
 Model::Why Model::why(const contracts::RegisterValidator& a) const {
@@ -634,11 +765,21 @@ Model::Why Model::why(const contracts::RegisterValidator& a) const {
     if (a.key.is_zero()) {
         out.insert(TxError::kFieldOutOfRange);
     }
-    const bool key_taken = std::any_of(world_.validators.begin(), world_.validators.end(), [&](const auto& entry) {
-        return entry.second.key == a.key;
-    });
-    if (key_taken || world_.validators.contains(who_)) {
+    const Hash256 claim = contracts::consensus_key_claim(Crowd::kChainId, who_);
+    if (!crypto::verify_ed25519(a.key.view(), claim.view(), a.proof.view())) {
+        out.insert(TxError::kKeyNotProven);
+    }
+    bool taken = std::find(world_.listed.begin(), world_.listed.end(), who_) != world_.listed.end();
+    for (const auto& [account, validator] : world_.validators) {
+        taken = taken || (account == who_ && (validator.banned || validator.key != a.key)) ||
+                (account != who_ && validator.key == a.key);
+    }
+    if (taken) {
         out.insert(TxError::kAlreadyRegistered);
+    }
+    needs_stake(out, Role::kValidator, params_.validator_stake_min.grains);
+    if (world_.listed.size() >= contracts::kMaxRegistered && !giving_way_as_validator()) {
+        out.insert(TxError::kTooManyValidators);
     }
     return out;
 }

@@ -130,13 +130,14 @@ class Session {
     }
 
     /// What transactions write at once and leave to be written by deadlines and draws; the records of validators follow
-    /// from the engine's evidence and votes.
+    /// from the engine's evidence and votes, and the base fee is one slot for a block.
     void note_gas(const contracts::BlockOutcome& outcome) {
         for (const contracts::Receipt& receipt : outcome.receipts) {
             gas_ += receipt.gas;
         }
         for (const auto& [key, value] : outcome.changes) {
-            slots_written_ += key.front() == static_cast<std::uint8_t>(contracts::SlotKind::kValidator) ? 0U : 1U;
+            const auto kind = static_cast<contracts::SlotKind>(key.front());
+            slots_written_ += kind == contracts::SlotKind::kValidator || kind == contracts::SlotKind::kBaseFee ? 0U : 1U;
         }
     }
 
@@ -224,6 +225,7 @@ Run play(Workshop& shop, std::uint64_t seed, int active, Flaw flaw) {
             return run;
         }
         Block block{make_context(seed, height), {}};
+        crowd.see_price(session.mirror().world);
         if (drains) {
             block.txs = cancel_waiting(crowd, session.mirror().world);
         } else {

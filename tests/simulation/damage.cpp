@@ -30,8 +30,7 @@ void spoil(Events& events, solo::BlockHeader& header, std::vector<Bytes>& txs) {
             break;
         case 2:
             if (!txs.empty()) {
-                txs.push_back(damaged(events, txs.front()));
-                txs.push_back(txs.front());
+                txs.push_back(events.chance(50) ? damaged(events, txs.front()) : txs.front());
             }
             break;
         case 3:

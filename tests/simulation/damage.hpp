@@ -7,7 +7,7 @@
 /// What a lying replica does to blocks and transactions.
 namespace assay::simulation {
 
-/// Before the network's key signs it: what some of the rules refuse, or only waste (garbage among the transactions).
+/// Before the network's key signs it: what some rule refuses (garbage among the transactions, one of them twice).
 void spoil(Events& events, solo::BlockHeader& header, std::vector<Bytes>& txs);
 
 /// A copy that the network's key did not sign as it is.

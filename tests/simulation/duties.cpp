@@ -45,6 +45,22 @@ Hash256 Worker::last_root(const View& view, const TaskId& id) {
     return root_at(view, id, contracts::find_task(*view.state, id).value().checkpoints - 1);
 }
 
+/// Whether the task's program and data are to be had: those of the toy program are, whatever else a submitter names.
+bool Worker::can_execute(const contracts::TaskSpec& spec) const {
+    const contracts::TaskSpec& toy = shop_.spec(false);
+    return spec.program == toy.program && spec.dataset_root == toy.dataset_root && spec.seed == toy.seed &&
+           (!spec.distance || *spec.distance == shop_.distance()) &&
+           (!spec.evaluation || *spec.evaluation == shop_.scoring());
+}
+
+/// Whether the training fits two thirds of its window (TASK-8), at what a segment takes with all its messages.
+bool Worker::can_finish(const contracts::TaskSpec& spec) const {
+    constexpr std::uint64_t kBlocksPerSegment = 4;
+    constexpr std::uint64_t kBlocksBesides = 10;
+    const std::uint64_t needed = kBlocksPerSegment * (std::uint64_t{contracts::segment_count(spec)} + 2) + kBlocksBesides;
+    return 3 * needed <= 2 * std::uint64_t{spec.training_blocks};
+}
+
 void Worker::add_duties(const View& view, Actions& out) {
     for (const TaskId& id : bulletin_.tasks) {
         const auto task = contracts::find_task(*view.state, id);
@@ -53,6 +69,9 @@ void Worker::add_duties(const View& view, Actions& out) {
         }
         add_cancellation(view, *task, out);
         add_solving(view, *task, out);
+        if (!can_execute(task->spec)) {
+            continue;
+        }
         add_chunks(view, *task, out);
         add_moves(view, *task, out);
         if (role() == Role::kVerifier) {
@@ -108,11 +127,16 @@ void Worker::add_solving(const View& view, const Task& task, Actions& out) {
     solver.stored_checkpoints = static_cast<std::uint32_t>(trained.size());
     solver.free_stake = free_stake(view);
     solver.solver_bond = contracts::solver_bond(view.state->params(), contracts::task_value(task.spec));
+    solver.is_unusable = !can_execute(task.spec) || !can_finish(task.spec);
     const Intent decided = roles::decide_solver(solver);
     if (as<intent::Accept>(decided) != nullptr) {
         if (!task.spec.parent || has_state_of(view, *task.spec.parent)) {
             out.push_back(contracts::AcceptTask{task.id});
+        } else if (view.height.value + 4 >= task.deadline.value) {
+            out.push_back(contracts::DeclineTask{task.id});
         }
+    } else if (as<intent::Decline>(decided) != nullptr) {
+        out.push_back(contracts::DeclineTask{task.id});
     } else if (const auto* train = as<intent::Train>(decided)) {
         std::uint64_t& ready = ready_at_ms_[task.id];
         if (ready == 0) {
@@ -210,14 +234,16 @@ contracts::VerdictOpening Worker::make_opening(const View& view, const Task& tas
                                    : kind_ == Kind::kFalseAccuser ? model::mix(claimed, id_, 4)
                                                                   : replays_[{task.id, segment, id_}].first.value();
     }
-    if (duty.probe != 0 && (!exact || opening.verdict.end_root == claimed)) {
-        opening.verdict.probe_root = lazy ? model::mix(claimed, id_, 3)
-                                          : shop_.after(
-                                                Way::kTruth,
-                                                root_at(view, task.id, segment - 1),
-                                                contracts::first_step(task.spec, segment),
-                                                duty.probe
-                                            );
+    const bool has_marks = !exact || opening.verdict.end_root == claimed;
+    const auto marks = has_marks ? contracts::marks_of(task, duty) : std::vector<std::uint32_t>{};
+    for (const std::uint32_t mark : marks) {
+        opening.marks.push_back(lazy ? model::mix(claimed, id_, 3 + mark)
+                                     : shop_.after(
+                                           Way::kTruth,
+                                           root_at(view, task.id, segment - 1),
+                                           contracts::first_step(task.spec, segment),
+                                           mark
+                                       ));
     }
     return opening;
 }
@@ -276,7 +302,7 @@ void Worker::add_verifying(const View& view, const Task& task, Actions& out) {
             const bool forced =
                 contracts::is_forced(task, duty, openings_[part], view.state->params().forced_error_bps);
             out.push_back(contracts::PublishVerdict{
-                task.id, duty.segment, contracts::published_verdict(openings_[part], forced)});
+                task.id, duty.segment, contracts::published_verdict(task, duty, openings_[part], forced)});
         } else if (as<intent::Disclose>(decided) != nullptr) {
             out.push_back(contracts::DiscloseVerdict{task.id, duty.segment, openings_[part]});
         } else if (const auto* ask = as<intent::ChallengeAvailability>(decided)) {
@@ -338,7 +364,7 @@ void Worker::add_verdict_watching(const View& view, const Task& task, Actions& o
         watch.has_challenged =
             contracts::find_dispute(*view.state, contracts::dispute_id(task.id, duty.segment, id_, subject))
                 .has_value();
-        watch.free_stake = free_stake(view);
+        watch.free_stake = role() == Role::kSolver ? task.solver_bond : free_stake(view);
         watch.challenger_bond = contracts::challenger_bond(view.state->params(), contracts::task_value(task.spec));
         const Intent decided = roles::decide_verdict_watch(watch);
         if (as<intent::ReplayProbe>(decided) != nullptr) {

@@ -81,7 +81,7 @@ void Replica::start() {
     if (app_->info().height != log_->height()) {
         throw Broken("the state does not follow from the log");
     }
-    mempool_ = std::make_unique<solo::Mempool>(*app_, solo::MempoolLimits{});
+    mempool_ = std::make_unique<consensus::Mempool>(*app_, consensus::MempoolLimits{});
     decided_at_ms_ = events_.now();
     proposal_.reset();
     ++life_;
@@ -303,8 +303,11 @@ void Replica::on_status(int from, std::uint64_t theirs) {
     }
 }
 
-Result<Hash256, solo::Refusal> Replica::submit(const Bytes& tx) {
+Result<consensus::Admitted, consensus::Refusal> Replica::submit(const Bytes& tx) {
     auto added = mempool_->add(tx);
+    if (added && on_transaction) {
+        on_transaction(tx);
+    }
     if (added) {
         to_all([tx](Replica& other) { static_cast<void>(other.mempool_->add(tx)); });
         if (lies && events_.chance(kLiePercent)) {

@@ -59,11 +59,12 @@ class Replica {
     void die(Death death);
     std::uint64_t height() const { return app_ ? app_->info().height.value : 0; }
     std::shared_ptr<const node::CommittedState> state() const { return app_->committed(); }
-    Result<Hash256, solo::Refusal> submit(const Bytes& tx);
+    Result<consensus::Admitted, consensus::Refusal> submit(const Bytes& tx);
     int place() const { return place_; }
     std::uint64_t deaths = 0;
     std::uint64_t replayed = 0;
     std::uint64_t refused = 0;  ///< blocks
+    std::function<void(const Bytes&)> on_transaction;  ///< sees what the mempool takes, when it takes it
     bool lies = false;          ///< spoils what it proposes, damages what it serves
 
     static constexpr std::uint64_t kIntervalMs = 1'000;
@@ -115,7 +116,7 @@ class Replica {
     std::unique_ptr<storage::Store> store_;
     std::unique_ptr<node::Application> app_;
     std::unique_ptr<solo::BlockLog> log_;
-    std::unique_ptr<solo::Mempool> mempool_;
+    std::unique_ptr<consensus::Mempool> mempool_;
     std::map<std::uint64_t, Vote> votes_;  ///< by height; on the disk
     std::optional<Proposal> proposal_;
     std::uint64_t decided_at_ms_ = 0;

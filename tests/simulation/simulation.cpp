@@ -38,6 +38,9 @@ contracts::Params make_params(Events& events, bool in_tolerance) {
     params.watchers_per_verdict = 2;
     params.contributors_max = events.chance(20) ? 0 : 3;
     params.contribute_blocks = 9;
+    params.decline_blocks = 30;
+    params.draw_blocks = 200;
+    params.redraw_blocks = 2;
     params.contributor_bond = {100 * kCoin};
     params.task_value_max = {26 * kCoin};
     return params;
@@ -222,6 +225,11 @@ class Simulation {
         mirror_.apply(outcome.changes);
         if (model::count_money(mirror_.world) != mirror_.world.supply) {
             throw Broken("the supply changed");
+        }
+        for (const contracts::Receipt& receipt : outcome.receipts) {
+            if (!receipt.is_charged) {
+                throw Broken("a decided block holds what nobody has paid for");  // FEE-4
+            }
         }
         const contracts::Beacon beacon = contracts::get_beacon(view_);
         if (beacon.rounds != rounds_) {
@@ -452,7 +460,9 @@ class Simulation {
             const bool asked = slashed.reason == contracts::Reason::kNeedlessChallenge;
             const bool held = worker->lateness() >= kHeldBlocks;
             const bool forgot = worker->has_forgotten();
-            if (is_honest(worker->kind()) && !asked && !held && !forgot) {
+            // Who is served and does not say so makes its solver pay as much (AVL-8).
+            const bool shares = slashed.reason == contracts::Reason::kUnserved;
+            if (is_honest(worker->kind()) && !asked && !shares && !held && !forgot) {
                 throw Broken("honest, in time, and slashed: " + what);
             }
             const bool excused = is_honest(worker->kind()) && (held || forgot);

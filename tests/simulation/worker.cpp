@@ -188,16 +188,21 @@ void Worker::send(const View& /*view*/, const Actions& actions) {
 
 void Worker::dispatch(const Waiting& waiting) {
     const int place = attached_;
-    events_.send(place_, place, [this, place, tx = waiting.tx, nonce = waiting.nonce] {
+    const auto arrive = [this, place, tx = waiting.tx, nonce = waiting.nonce] {
         Replica& replica = *replicas_[static_cast<std::size_t>(place)];
         if (!replica.is_up()) {
             return;
         }
         const auto added = replica.submit(tx);
-        if (!added && added.error().reason == solo::RefusalReason::kRejected) {
+        if (!added && added.error().reason == consensus::RefusalReason::kRejected) {
             events_.send(place, place_, [this, nonce, code = added.error().code] { on_refusal(nonce, code); });
         }
-    });
+    };
+    if (latency_ms == 0) {
+        events_.send(place_, place, arrive);
+    } else {
+        events_.after(1 + events_.below(latency_ms), [this, place, arrive] { events_.send(place_, place, arrive); });
+    }
 }
 
 /// What the chain will not have is not sent again; what was to follow it is decided anew.
@@ -236,6 +241,9 @@ void Worker::add_bond(const View& view, Actions& out) const {
     const auto stake = contracts::get_stake(*view.state, role(), id_);
     if (kind_ != Kind::kSubmitter && stake.free.grains + stake.locked.grains == 0 && view.height.value < 8) {
         out.push_back(contracts::Bond{role(), {200 * kCoin}});
+    }
+    if (stake.is_unlisted) {
+        out.push_back(contracts::RegisterHardware{role(), 0, 0});  // TASK-6: it was away, and is back
     }
 }
 

@@ -80,8 +80,11 @@ class Worker {
     std::uint64_t lateness() const { return lateness_; }
     std::vector<Order> orders;  ///< of a submitter: the network's tasks
     bool is_down = false;
+    std::uint64_t latency_ms = 0;  ///< what its messages take besides the network, at most
     /// Forgets everything but its key, and serves nothing any more of what it had.
     void lose_disk();
+    /// Whether the task's program and data are to be had.
+    bool can_execute(const contracts::TaskSpec& spec) const;
     bool has_forgotten() const { return disks_lost_ != 0; }
 
   private:
@@ -118,6 +121,7 @@ class Worker {
 
     // duties.cpp
     void add_duties(const View& view, Actions& out);
+    bool can_finish(const contracts::TaskSpec& spec) const;
     void add_solving(const View& view, const contracts::Task& task, Actions& out);
     /// The state after the next segment, as this solver makes it.
     Hash256 train(const View& view, const contracts::Task& task, std::uint32_t segment) const;

@@ -342,7 +342,7 @@ struct Figures {
 };
 
 json run_regime(const ChainOptions& options, const std::filesystem::path& engine, const Regime& regime) {
-    ::setenv("CMT_MEMPOOL_SIZE", std::to_string(regime.mempool_txs).c_str(), 1);
+    ::setenv("ASSAY_MEMPOOL_TXS_MAX", std::to_string(regime.mempool_txs).c_str(), 1);
     ::setenv("CMT_RPC_MAX_REQUEST_BATCH_SIZE", "0", 1);
     ::setenv("CMT_LOG_LEVEL", "error", 1);
     Load load(kSenders, kAccounts, 1);

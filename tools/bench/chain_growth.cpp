@@ -23,7 +23,7 @@ using storage::Column;
 
 constexpr int kBlocks = 9;  ///< measured at each size
 constexpr std::size_t kBuckets = 256;
-constexpr contracts::Account kLoaded{.balance = Amount{1'000'000'000}, .nonce = 0};
+constexpr contracts::Account kLoaded{.balance = Amount{1'000'000'000'000}, .nonce = 0};
 
 /// How often something was read, and how much of it.
 struct Reads {

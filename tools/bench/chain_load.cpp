@@ -18,7 +18,7 @@ namespace assay::bench {
 namespace {
 
 constexpr Amount kBalance{1'000'000'000'000'000};
-constexpr Amount kFee{10'000};
+constexpr Amount kFee{1'000'000'000};  // enough for some ninety full blocks in a row (FEE-2)
 
 crypto::SecretKey make_key(std::uint64_t number) {
     const std::string text = "bench sender " + std::to_string(number);

@@ -95,7 +95,7 @@ class Chain {
   private:
     bool try_submit(const Bytes& tx) {
         const auto taken = engine_->submit(tx);
-        if (!taken && taken.error().reason != solo::RefusalReason::kFull) {
+        if (!taken && taken.error().reason != consensus::RefusalReason::kFull) {
             throw std::runtime_error("a transfer was refused with code " + std::to_string(taken.error().code));
         }
         return taken.has_value();

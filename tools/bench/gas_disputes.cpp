@@ -53,9 +53,9 @@ Dispute make_dispute(Stage& stage, const Player& player, bool is_responder) {
     dispute.claim.after = hash_numbered("after", 0);
     dispute.position = trace::start_position(dispute.claim);
     dispute.responder_clock = dispute.challenger_clock = 100;
-    dispute.deadline = Height{stage.height.value + 10};
-    move_deadline(stage.state, Due{DueKind::kDispute, retag<Hash256>(dispute.id)}, Height{}, dispute.deadline);
-    set_docket(stage.state, task.id, {.lapsed = {}, .draw_after = {}, .disputes = {dispute.id}, .challenges = {}});
+    const Due due{DueKind::kDispute, retag<Hash256>(dispute.id)};
+    set_deadline(stage.state, due, dispute.deadline, Height{stage.height.value + 10});
+    set_docket(stage.state, task.id, {.open_until = {}, .disputes = {dispute.id}, .challenges = {}});
     return dispute;
 }
 

@@ -9,6 +9,9 @@
 #include <contracts/chain/slots.hpp>
 #include <contracts/params/by_value.hpp>
 #include <contracts/tasks/tasks.hpp>
+#include <contracts/tasks/waiting.hpp>
+#include <contracts/verification/lottery.hpp>
+#include <core/crypto/ed25519.hpp>
 #include <core/crypto/hash.hpp>
 #include <core/merkle/tree.hpp>
 #include <tools/bench/chain_load.hpp>
@@ -91,6 +94,7 @@ Task make_task(Stage& stage, const Player& player, TaskState state, Mode mode, V
     task.state = state;
     task.submitted_at = Height{1};
     task.escrow = task_value(task.spec);
+    task.room = waiting_deposit(stage.params, task.spec);  // or the draws that are measured are not made (TASK-17)
     task.solver = player.id;
     task.solver_bond = solver_bond(stage.params, task.escrow);
     task.checkpoints = segment_count(task.spec) + 1;
@@ -145,14 +149,18 @@ TaskId put(Stage& stage, const Task& task) {
     return task.id;
 }
 
+/// The task waits since the block before.
+void await_round(Stage& stage, const Task& task) {
+    push_waiting(stage.state, queue_of(task).value(), {task.id, Height{stage.height.value - 1}});
+}
+
 void end_at(Stage& stage, Task& task, Height height) {
-    move_deadline(stage.state, Due{DueKind::kTask, retag<Hash256>(task.id)}, Height{}, height);
-    task.deadline = height;
+    set_deadline(stage.state, Due{DueKind::kTask, retag<Hash256>(task.id)}, task.deadline, height);
 }
 
 VerdictOpening make_opening(const Assignment& assignment) {
-    return {.verdict = {.end_root = hash_numbered("checkpoint", assignment.segment),
-                        .probe_root = hash_numbered("probe", assignment.segment)},
+    return {.verdict = {.end_root = hash_numbered("checkpoint", assignment.segment), .probe_root = {}},
+            .marks = std::vector<Hash256>(kMaxMarks, hash_numbered("probe", assignment.segment)),
             .decoy_root = hash_numbered("decoy", 0),
             .salt = hash_numbered("salt", 0)};
 }
@@ -245,7 +253,7 @@ std::optional<Action> draw_verifiers_of_task(Stage& stage, const Player& player)
     Task task = make_task(stage, player, TaskState::kCompleted, Mode::kTolerance, VerdictStatus::kDue);
     end_at(stage, task, Height{stage.height.value + 10});
     put(stage, task);
-    add_waiting(stage.state, task.id);
+    await_round(stage, task);
     return std::nullopt;
 }
 
@@ -254,7 +262,7 @@ std::optional<Action> draw_solver_of_task(Stage& stage, const Player& player) {
     task.solver.reset();
     task.solver_bond = {};
     put(stage, task);
-    add_waiting(stage.state, task.id);
+    await_round(stage, task);
     return std::nullopt;
 }
 
@@ -264,7 +272,7 @@ std::optional<Action> draw_profilers_of_task(Stage& stage, const Player& player)
     task.solver_bond = {};
     task.tolerance = Tolerance{};
     put(stage, task);
-    add_waiting(stage.state, task.id);
+    await_round(stage, task);
     return std::nullopt;
 }
 
@@ -286,7 +294,7 @@ std::optional<Action> cancel_task(Stage& stage, const Player& player) {
     Task task = make_task(stage, player, TaskState::kOpen, Mode::kTolerance, VerdictStatus::kDue);
     task.solver.reset();
     task.solver_bond = {};
-    add_waiting(stage.state, task.id);
+    await_round(stage, task);
     return CancelTask{put(stage, task)};
 }
 
@@ -361,13 +369,13 @@ std::optional<Action> serve_chunk(Stage& stage, const Player& player) {
     challenge.checkpoint = 1;
     challenge.challenger = account_numbered(1);
     challenge.bond = Amount{1'000'000'000};
-    challenge.deadline = Height{stage.height.value + 10};
-    move_deadline(stage.state, Due{DueKind::kChallenge, retag<Hash256>(challenge.id)}, Height{}, challenge.deadline);
+    const Due due{DueKind::kChallenge, retag<Hash256>(challenge.id)};
+    set_deadline(stage.state, due, challenge.deadline, Height{stage.height.value + 10});
     Stake stake = get_stake(stage.state, challenge.challenger_role, challenge.challenger);
     stake.locked = kMuch;
     set_stake(stage.state, challenge.challenger_role, challenge.challenger, stake);
     set_challenge(stage.state, challenge);
-    set_docket(stage.state, task.id, {.lapsed = {}, .draw_after = {}, .disputes = {}, .challenges = {challenge.id}});
+    set_docket(stage.state, task.id, {.open_until = {}, .disputes = {}, .challenges = {challenge.id}});
     put(stage, task);
     return ServeChunk{challenge.id, opening.type, opening.opening};
 }
@@ -397,9 +405,9 @@ std::optional<Action> unjail(Stage& stage, const Player& player) {
 }
 
 std::optional<Action> register_as_validator(Stage& /*stage*/, const Player& player) {
-    ConsensusKey key;
-    key.data = hash_numbered("consensus", player.number).data;
-    return RegisterValidator{key};
+    const crypto::Ed25519Key key(hash_numbered("consensus", player.number).data);
+    const Hash256 claim = consensus_key_claim(kChainId, player.id);
+    return RegisterValidator{ConsensusKey{key.public_key()}, ConsensusSignature{key.sign(claim.view())}};
 }
 
 std::optional<Action> commit_profile(Stage& stage, const Player& player) {

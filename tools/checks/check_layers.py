@@ -30,12 +30,13 @@ ROOMS = {
     "verifier/artifacts": (CORE + PURE_VERIFIER + ["contracts", "net"], ["json", "system"], False),
     "verifier/roles": (CORE + PURE_VERIFIER + ["contracts"], [], True),
     "verifier/worker": (CORE + PURE_VERIFIER + ["verifier/engine", "verifier/artifacts", "verifier/roles", "contracts",
-                        "net"], ["json", "cli11", "system"], False),
+                        "net", "client"], ["json", "cli11", "system"], False),
     "contracts": (CORE + ["verifier/canonical", "verifier/trace"], [], True),
     "consensus": (CORE + ["contracts"], ["system"], False),
     "consensus/light": (CORE, [], True),
     "consensus/cometbft": (CORE + ["core/system", "contracts", "consensus", "consensus/light", "net"], ["boost", "json", "protobuf", "system"], False),
     "net": (CORE + ["verifier/canonical", "verifier/trace", "contracts"], ["boost", "json", "system"], False),
+    "client": (CORE + ["contracts", "consensus", "consensus/light", "net"], ["json", "system"], False),
     "node/storage": (CORE + ["contracts", "consensus"], ["rocksdb", "system"], False),
     "node/history": (CORE + ["contracts", "consensus", "node/storage"], ["system"], False),
     "node/snapshot": (CORE + ["consensus", "node/storage"], ["system"], False),
@@ -59,7 +60,7 @@ THIRD_PARTIES = {
     "cli11": r"CLI/.*",
     "toml": r"toml\+\+/.*|toml\+\+\.h",
     "doctest": r"doctest/.*",
-    "system": r"string\.h|sys/.*|fcntl\.h|unistd\.h|poll\.h|signal\.h|termios\.h|xmmintrin\.h|immintrin\.h|cpuid\.h|netinet/.*|arpa/.*|pthread\.h|dlfcn\.h",
+    "system": r"string\.h|sys/.*|fcntl\.h|unistd\.h|poll\.h|signal\.h|termios\.h|xmmintrin\.h|immintrin\.h|cpuid\.h|netinet/.*|netdb\.h|arpa/.*|pthread\.h|dlfcn\.h",
 }
 
 PURE_STANDARD = set("""algorithm array bit cfloat cmath initializer_list compare concepts cstddef cstdint cstdio cstdlib cstring functional iterator

@@ -109,7 +109,8 @@ int run_register(const Session& session, const Arguments& a) {
         throw usage("either --score or --benchmark is needed");
     }
     const std::uint64_t score = a.score ? *a.score : score_in(a.benchmark);
-    const std::uint32_t number = class_argument(session.rpc().params(), a.hardware_class);
+    net::RpcClient rpc = session.rpc();
+    const std::uint32_t number = class_argument(proven_chain(session, *a.signing, rpc).params(), a.hardware_class);
     const contracts::RegisterHardware action{
         .role = role_argument(a.role), .hardware_class = number, .score = score};
     return send_and_print(session, *a.signing, action, {{"class", number}, {"score", score}});

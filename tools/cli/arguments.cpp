@@ -2,12 +2,15 @@
 #include <tools/cli/arguments.hpp>
 
 #include <algorithm>
+#include <chrono>
+#include <utility>
 
 #include <CLI/CLI.hpp>
 
 #include <core/crypto/address.hpp>
 #include <tools/cli/amount.hpp>
 #include <tools/cli/key_directory.hpp>
+#include <tools/cli/outbox.hpp>
 #include <tools/cli/password.hpp>
 
 namespace assay::cli {
@@ -16,6 +19,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::uint64_t kPageMax = 100;
+constexpr std::chrono::seconds kSendTimeout{60};
 
 /// The name that --from gives, or the only key there is.
 std::string own_key(const Session& session, const std::string& given) {
@@ -87,7 +91,10 @@ std::shared_ptr<Trusting> add_trust_options(CLI::App& command) {
     return out;
 }
 
-Trust trust_of(const Session& session, const Trusting& trusting) {
+namespace {
+
+/// What the options say and nothing else.
+Trust said_trust(const Session& session, const Trusting& trusting) {
     Trust out;
     if (!trusting.proposer.empty()) {
         out.proposer = decode_account(session, trusting.proposer);
@@ -104,20 +111,29 @@ Trust trust_of(const Session& session, const Trusting& trusting) {
     return out;
 }
 
+}  // namespace
+
+Trust trust_of(const Session& session, const Trusting& trusting) {
+    return client::trust_by(client::read_anchor(client::anchor_file(session.home)), said_trust(session, trusting));
+}
+
 std::shared_ptr<Signing> add_signing_options(CLI::App& command) {
     auto signing = std::make_shared<Signing>();
     command.add_option("--from", signing->from, "The key that signs; needed when there are several");
     command.add_option("--password-file", signing->password_file, "Its password; default: $ASSAY_PASSWORD, or asked for");
+    command.add_option("--fee-max", signing->fee_max, "The most that the transaction may cost in fees")->capture_default_str();
+    command.add_flag("--again", signing->again, "Sign although a transaction that does the same may have been executed");
+    signing->trusting = add_trust_options(command);
     return signing;
 }
 
 crypto::SecretKey unlock(const Session& session, const Signing& signing) {
     const std::string name = own_key(session, signing.from);
     const crypto::SealedKey sealed = KeyDirectory(session.home).read(name);
-    const std::string password = read_password(
+    const crypto::SecretText password = read_password(
         {.file = signing.password_file, .variable = "ASSAY_PASSWORD", .prompt = "Password for " + name, .twice = false}
     );
-    const auto key = crypto::open_key(sealed, password);
+    const auto key = crypto::open_key(sealed, password.view());
     if (key) {
         return *key;
     }
@@ -127,10 +143,57 @@ crypto::SecretKey unlock(const Session& session, const Signing& signing) {
     throw Failure(kExitConfig, "key_file", "the key file of " + name + " cannot be used");
 }
 
-net::TxResult send(const Session& session, const crypto::SecretKey& key, const contracts::Action& action) {
+client::ProvenChain proven_chain(const Session& session, const Signing& signing, net::RpcClient& rpc) {
+    client::Expected expected{.chain_id = {}, .genesis = {}, .trust = said_trust(session, *signing.trusting)};
+    if (!session.chain_id.empty()) {
+        expected.chain_id = session.chain_id;
+    }
+    if (!session.genesis_hash.empty()) {
+        expected.genesis = decode_id<Hash256>(session.genesis_hash, "genesis");
+    }
+    return {rpc, client::anchor_file(session.home), expected};
+}
+
+namespace {
+
+/// The transaction that carries `action`: the one that is not settled, or a new one.
+net::SignedTx unsettled_or_new(
+    const Session& session, const Signing& signing, const Outbox& outbox, net::RpcClient& rpc,
+    const crypto::SecretKey& key, const contracts::Action& action, const net::SigningBase& base
+) {
+    outbox.forget_old(key.account(), base.nonce);
+    if (auto tx = outbox.find(key.account(), action)) {
+        if (!signing.again) {
+            session.progress("transaction " + to_hex(tx->hash.view()) + " does the same: following it; --again signs another");
+            return *std::move(tx);
+        }
+        outbox.settle(*tx);
+    }
+    net::SignedTx tx = rpc.sign(key, action, base, amount_argument(signing.fee_max));
+    outbox.keep(tx);
+    return tx;
+}
+
+}  // namespace
+
+net::TxResult send(
+    const Session& session, const Signing& signing, const crypto::SecretKey& key, const contracts::Action& action
+) {
     net::RpcClient rpc = session.rpc();
     session.progress(std::string("submitting ") + contracts::action_name(action) + " and waiting for its block ...");
-    const net::TxResult result = rpc.send(key, action);
+    client::ProvenChain chain = proven_chain(session, signing, rpc);
+    const Outbox outbox(session.home);
+    const net::SigningBase base = chain.base(key.account());
+    const net::SignedTx tx = unsettled_or_new(session, signing, outbox, rpc, key, action, base);
+    if (tx.nonce >= base.nonce) {
+        rpc.submit(tx);
+    }
+    const net::TxResult result = rpc.await(tx, kSendTimeout);
+    if (!chain.holds(result.height, tx.hash)) {
+        throw Mismatch("the node says that transaction " + to_hex(tx.hash.view()) + " is in block " +
+                       std::to_string(result.height.value) + ", and it is not");
+    }
+    outbox.settle(tx);
     if (result.code != 0) {
         throw Failure(
             kExitRejected, "tx_failed",
@@ -148,7 +211,7 @@ net::TxResult send(const Session& session, const crypto::SecretKey& key, const c
 int send_and_print(
     const Session& session, const Signing& signing, const contracts::Action& action, const json& details
 ) {
-    const net::TxResult result = send(session, unlock(session, signing), action);
+    const net::TxResult result = send(session, signing, unlock(session, signing), action);
     json answer{{"hash", to_hex(result.hash.view())},
                 {"height", result.height.value},
                 {"action", contracts::action_name(action)}};
@@ -170,9 +233,11 @@ json list(net::RpcClient& rpc, const std::string& method, json params, const cha
     json items = json::array();
     json next;
     json first_height;
+    net::Listing listing(method);
     do {
         params["limit"] = std::clamp<std::uint64_t>(limit - items.size(), 1, kPageMax);
         json page = rpc.call(method, params);
+        listing.count(page.at(name).size());
         for (json& item : page.at(name)) {
             items.push_back(std::move(item));
         }

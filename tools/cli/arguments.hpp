@@ -10,6 +10,7 @@
 #include <contracts/chain/transaction.hpp>
 #include <core/base/bytes.hpp>
 #include <core/crypto/keys.hpp>
+#include <client/proven_chain.hpp>
 #include <tools/cli/proof.hpp>
 #include <tools/cli/session.hpp>
 
@@ -47,20 +48,30 @@ struct Trusting {
     std::int64_t max_age_s = 3'600;
 };
 std::shared_ptr<Trusting> add_trust_options(CLI::App& command);
-/// Throws usage().
+/// What the options say, and for the rest what the home has pinned. Throws usage() and AnchorError.
 Trust trust_of(const Session& session, const Trusting& trusting);
 
-/// Who signs: --from and --password-file.
+/// Who signs: --from and --password-file; at most which fee: --fee-max; and on whose word: the options of Trusting.
 struct Signing {
     std::string from;
     std::string password_file;
+    std::string fee_max = "0.1 ASY";
+    bool again = false;  ///< sign although the same action may have been executed
+    std::shared_ptr<Trusting> trusting = std::make_shared<Trusting>();
 };
 std::shared_ptr<Signing> add_signing_options(CLI::App& command);
 /// Opens the key; throws Failure.
 crypto::SecretKey unlock(const Session& session, const Signing& signing);
 
-/// Signs, submits, waits for the block. Throws Failure kExitRejected when the transaction failed in it.
-net::TxResult send(const Session& session, const crypto::SecretKey& key, const contracts::Action& action);
+/// The chain that the home has pinned, proven by the node.
+client::ProvenChain proven_chain(const Session& session, const Signing& signing, net::RpcClient& rpc);
+
+/// Signs on the proven state, submits, waits for the block and checks that it holds the transaction. While the
+/// end of one with the same action is not known that one is followed instead of signing another. Throws Failure kExitRejected when the
+/// transaction failed in its block.
+net::TxResult send(
+    const Session& session, const Signing& signing, const crypto::SecretKey& key, const contracts::Action& action
+);
 /// Likewise, and prints the outcome with what `details` adds.
 int send_and_print(
     const Session& session, const Signing& signing, const contracts::Action& action,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tools/cli/commands.hpp>
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,8 @@ namespace assay::cli {
 namespace {
 
 using nlohmann::json;
+
+constexpr std::chrono::seconds kBlockWait{10};
 
 int run_show(const Session& session) {
     net::RpcClient rpc = session.rpc();
@@ -36,8 +39,9 @@ int run_show(const Session& session) {
 int run_join(const Session& session, const Signing& signing) {
     const crypto::SecretKey key = unlock(session, signing);
     net::RpcClient rpc = session.rpc();
-    const auto result =
-        send(session, key, contracts::JoinBeacon{roles::commit_next(key, rpc.chain_id(), rpc.beacon())});
+    client::ProvenChain chain = proven_chain(session, signing, rpc);
+    const contracts::JoinBeacon action{roles::commit_next(key, chain.chain_id(), chain.beacon())};
+    const auto result = send(session, signing, key, action);
     session.print(
         {{"hash", to_hex(result.hash.view())}, {"height", result.height.value}, {"action", "join_beacon"}},
         "joined in block " + std::to_string(result.height.value) +
@@ -46,17 +50,18 @@ int run_join(const Session& session, const Signing& signing) {
     return kExitOk;
 }
 
-/// What the account's seat asks for: the secret that it owes, then, unless the seat is wanted, to leave it.
+/// What the account's seat asks for: the secret that it owes, then, unless the seat is wanted, to leave it. The round that
+/// asks for the secret is proven to be open: a node that says so of another would learn what draws are made of.
 int run_contribute(const Session& session, const Signing& signing, bool wants_seat) {
     const crypto::SecretKey key = unlock(session, signing);
     net::RpcClient rpc = session.rpc();
-    const std::string chain_id = rpc.chain_id();
-    const contracts::Params params = rpc.params();
+    client::ProvenChain chain = proven_chain(session, signing, rpc);
+    const contracts::Params params = chain.params();
     std::vector<std::string> sent;
     for (;;) {
-        const contracts::Beacon beacon = rpc.beacon();
+        const contracts::Beacon beacon = chain.beacon();
         const roles::ContributorView view{
-            .key = key, .chain_id = chain_id, .beacon = beacon, .params = params, .free_stake = {},
+            .key = key, .chain_id = chain.chain_id(), .beacon = beacon, .params = params, .free_stake = {},
             .wants_seat = wants_seat};
         if (roles::is_estranged(view)) {
             throw Failure(kExitFailure, "estranged", "the seat committed to a secret that this key does not give");
@@ -65,8 +70,13 @@ int run_contribute(const Session& session, const Signing& signing, bool wants_se
         if (!action) {
             break;
         }
-        send(session, key, *action);
+        const auto result = send(session, signing, key, *action);
         sent.emplace_back(contracts::action_name(*action));
+        rpc.wait_for_block(result.height, kBlockWait);  // the state that has it is signed by the block after
+        chain.refresh();
+        if (chain.height() < result.height) {
+            break;
+        }
     }
     if (sent.empty()) {
         throw Failure(kExitFailure, "nothing_due", wants_seat ? "no round waits for a secret of this account"

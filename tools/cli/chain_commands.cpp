@@ -31,7 +31,7 @@ struct Arguments {
 std::string members_text(const json& object) {
     Facts facts;
     for (const auto& [name, value] : object.items()) {
-        const bool is_money = name == "fee" || name == "fee_base" || name == "fee_per_byte" || name.ends_with("_bond") ||
+        const bool is_money = name == "fee" || name == "gas_price_min" || name.ends_with("_bond") ||
                               name == "reward" || name == "verification_fee" || name == "amount" ||
                               name == "task_value_max";
         if (name != "raw") {

@@ -159,6 +159,8 @@ int run(const Session& session, const Arguments& a) {
     report.least_segments = economics::least_segments(report.parameters, file.costs, task);
     report.skipping = economics::skipping_of(report.setting, file.costs);
     report.griefing = economics::griefing_of(report.setting);
+    report.liability = economics::liability_of(report.setting, file.costs);
+    report.voluntary = economics::voluntary_of(report.setting);
     report.treasury_start = 3.0 * economics::needed_win(report.setting, file.costs) / report.setting.forced_rate;
     simulate(report, file.costs, a);
     if (!a.svg.empty()) {

@@ -55,7 +55,7 @@ void read_root(const TomlSection& root, Costs& out) {
 
 void read_prices(const TomlSection& section, Costs& out) {
     section.allow(
-        {"compute_hour", "replay_ratio", "fetch_share", "transaction", "dispute", "dispute_replays", "chunk", "capital"}
+        {"compute_hour", "replay_ratio", "fetch_share", "transaction", "dispute", "dispute_replays", "contribution", "chunk", "bid_max", "capital"}
     );
     Grains hour = static_cast<Grains>(out.compute_price);
     read_amount(section, "compute_hour", hour);
@@ -69,6 +69,8 @@ void read_prices(const TomlSection& section, Costs& out) {
     read_amount(section, "dispute", out.dispute_fees);
     section.read("dispute_replays", {.min = 0.0, .max = 1e3}, out.dispute_replays);
     read_amount(section, "chunk", out.chunk_fees);
+    read_amount(section, "contribution", out.contribution_fee);
+    read_amount(section, "bid_max", out.bid_max);
     section.read("capital", kBelowOne, out.capital_price);
 }
 
@@ -148,13 +150,15 @@ void read_parameters(const TomlSection& section, Parameters& out) {
          "slash_to_winner_bps",
          "dispute_extension_blocks",
          "contributor_bond",
-         "task_value_max"}
+         "task_value_max",
+         "draw_price"}
     );
     read_amount(section, "solver_bond", out.solver_bond);
     read_amount(section, "verifier_bond", out.verifier_bond);
     read_amount(section, "challenger_bond", out.challenger_bond);
     read_amount(section, "contributor_bond", out.contributor_bond);
     read_amount(section, "task_value_max", out.task_value_max);
+    read_amount(section, "draw_price", out.draw_price);
     section.read("solver_bond_bps", 0U, 1'000'000U, out.solver_bond_bps);
     section.read("verifier_bond_bps", 0U, 1'000'000U, out.verifier_bond_bps);
     section.read("challenger_bond_bps", 0U, 1'000'000U, out.challenger_bond_bps);

@@ -59,6 +59,7 @@ std::string parameters_text(const Parameters& p) {
     facts.add("dispute_extension_blocks", std::to_string(p.dispute_extension_blocks));
     facts.add("contributor_bond", asy(p.contributor_bond));
     facts.add("task_value_max", asy(p.task_value_max));
+    facts.add("draw_price", asy(p.draw_price));
     return facts.text();
 }
 
@@ -123,6 +124,15 @@ std::string skipping_text(const Report& report) {
            " and the solver " + quantity(g.defender_cost, "ASY") + " (a ratio of " +
            significant(g.attacker_loss / g.defender_cost, 3) + "), for which the solver gets " +
            quantity(g.defender_gain + g.defender_cost, "ASY") + ".\n";
+}
+
+std::string liability_text(const Report& report) {
+    Table table({"way to lose", "costs, ASY>", "harms, ASY>", "ratio>"});
+    for (const economics::Liability& row : report.liability) {
+        const double ratio = row.ratio();
+        table.add({row.row, fixed(row.cost, 4), fixed(row.harm, 4), std::isfinite(ratio) ? significant(ratio, 3) : "open"});
+    }
+    return table.text();
 }
 
 std::string rate(const std::optional<double>& value) {
@@ -215,6 +225,7 @@ std::string to_text(const Report& report) {
     out += "Its watchers are paid from the first block on if the treasury starts with " +
            quantity(report.treasury_start, "ASY") + ".\n";
     out += "\nA solver that skips segments of task \"" + report.task + "\"\n" + skipping_text(report);
+    out += "\nWhat an attack on honest parties to task \"" + report.task + "\" costs its author, and them\n" + liability_text(report);
     if (!report.attacks.empty()) {
         out += "\nAttacks on task \"" + report.task + "\", over honest play of the same seat, " +
                std::to_string(report.attacks.front().runs) + " runs each\n" + attacks_text(report);

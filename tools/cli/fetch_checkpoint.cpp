@@ -55,6 +55,9 @@ Bytes download(const contracts::ArtifactRef& artifact, const artifacts::ContentS
             throw Failure(kExitNotFound, "not_found", what);
         case artifacts::FetchError::kMismatch:
         case artifacts::FetchError::kTooLarge:
+        case artifacts::FetchError::kPending:
+        case artifacts::FetchError::kForbidden:
+        case artifacts::FetchError::kNoRoom:
             break;
     }
     throw Failure(kExitInvalidArtifact, "invalid_artifact", what);
@@ -74,7 +77,7 @@ program::Program decode_as_promised(ByteView bytes, const trace::ProgramCommitme
 }  // namespace
 
 FetchedCheckpoint fetch_checkpoint(
-    net::RpcClient& rpc, const contracts::TaskId& id, std::optional<std::uint32_t> index
+    net::RpcClient& rpc, const contracts::TaskId& id, std::optional<std::uint32_t> index, const Trust& trust
 ) {
     const ProvenSlot task_slot = prove_slot(rpc, contracts::keys::task(id));
     const auto task = decode_proven<contracts::Task>(task_slot, "task " + to_hex(id.view()));
@@ -88,7 +91,7 @@ FetchedCheckpoint fetch_checkpoint(
     if (slot.app_hash != task_slot.app_hash) {
         throw Mismatch("the node proved two records of one height against two app hashes");
     }
-    check_signed(rpc, task_slot, {});
+    check_signed(rpc, task_slot, trust);
     out.checkpoint = decode_proven<contracts::Checkpoint>(slot, name);
 
     const TemporaryStore store;

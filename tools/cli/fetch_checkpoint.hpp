@@ -6,6 +6,7 @@
 
 #include <core/base/bytes.hpp>
 #include <contracts/tasks/task.hpp>
+#include <client/proof.hpp>
 #include <net/rpc_client.hpp>
 
 namespace assay::cli {
@@ -20,7 +21,8 @@ struct FetchedCheckpoint {
 /// and signed, the artifact's SHA-256, the program's commitment, and the state root of the tensors in it.
 /// Throws RpcError, NetError, Mismatch, and Failure kExitNotFound or kExitInvalidArtifact.
 FetchedCheckpoint fetch_checkpoint(
-    net::RpcClient& rpc, const contracts::TaskId& task, std::optional<std::uint32_t> index
+    net::RpcClient& rpc, const contracts::TaskId& task, std::optional<std::uint32_t> index,
+    const client::Trust& trust = {}
 );
 
 }  // namespace assay::cli

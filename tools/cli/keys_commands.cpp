@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tools/cli/commands.hpp>
 
-#include <fstream>
+#include <algorithm>
 #include <iostream>
-#include <iterator>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include <CLI/CLI.hpp>
 
 #include <core/crypto/address.hpp>
+#include <core/crypto/random.hpp>
 #include <tools/cli/arguments.hpp>
 #include <tools/cli/key_directory.hpp>
 #include <tools/cli/password.hpp>
@@ -29,8 +31,8 @@ struct Arguments {
     bool yes = false;
 };
 
-std::string new_password(const std::string& file, const char* variable, const std::string& name) {
-    std::string password = read_password(
+crypto::SecretText new_password(const std::string& file, const char* variable, const std::string& name) {
+    crypto::SecretText password = read_password(
         {.file = file, .variable = variable, .prompt = "New password for " + name, .twice = true}
     );
     if (password.empty()) {
@@ -63,7 +65,7 @@ int run_new(const Session& session, const Arguments& a) {
     const KeyDirectory keys(session.home);
     refuse_taken(keys, a.name);
     const crypto::SecretKey key = crypto::SecretKey::generate();
-    keys.add(a.name, crypto::seal_key(key, new_password(a.password_file, "ASSAY_PASSWORD", a.name)));
+    keys.add(a.name, crypto::seal_key(key, new_password(a.password_file, "ASSAY_PASSWORD", a.name).view()));
     return print_key(session, a.name, key.account());
 }
 
@@ -99,37 +101,54 @@ int run_export(const Session& session, const Arguments& a) {
     return kExitOk;
 }
 
-/// A key file, or 64 hex digits of a secret.
+crypto::SecretText import_text(const std::string& file) {
+    if (file == "-") {
+        crypto::SecretText out;
+        for (char c = 0; std::cin.get(c);) {
+            out.push_back(c);
+        }
+        return out;
+    }
+    auto text = crypto::read_private_file(file);
+    if (!text) {
+        throw Failure(kExitConfig, "key_file", crypto::describe(text.error(), file));
+    }
+    return *std::move(text);
+}
+
+/// 64 hex digits and white space after them.
+crypto::SecretKey decode_secret(std::string_view text, const std::string& file) {
+    text = text.substr(0, std::min(text.find_first_of(" \r\n\t"), text.size()));
+    auto bytes = from_hex(text);
+    const auto key = crypto::SecretKey::from_bytes(bytes ? ByteView(*bytes) : ByteView());
+    if (bytes) {
+        crypto::wipe(*bytes);
+    }
+    if (!key) {
+        throw Failure(kExitConfig, "key_file", file + " holds neither a key file nor 64 hex digits of a secret key");
+    }
+    return *key;
+}
+
+/// A key file, or 64 hex digits of a secret. Neither is taken from a file that others can read.
 int run_import(const Session& session, const Arguments& a) {
     const KeyDirectory keys(session.home);
     refuse_taken(keys, a.name);
-    std::ifstream file(a.file, std::ios::binary);
-    if (a.file != "-" && !file) {
-        throw Failure(kExitConfig, "key_file", "cannot read " + a.file);
-    }
-    std::string text(std::istreambuf_iterator<char>(a.file == "-" ? std::cin : file), {});
-    if (text.find('{') != std::string::npos) {
-        const crypto::SealedKey sealed = decode_key_json(text, a.file);
+    const crypto::SecretText text = import_text(a.file);
+    if (text.view().find('{') != std::string_view::npos) {
+        const crypto::SealedKey sealed = decode_key_json(text.view(), a.file);
         keys.add(a.name, sealed);
         return print_key(session, a.name, sealed.account);
     }
-    text.erase(text.find_last_not_of(" \r\n\t") + 1);
-    const auto bytes = from_hex(text);
-    if (!bytes || bytes->size() != 32) {
-        throw Failure(kExitConfig, "key_file", a.file + " holds neither a key file nor 64 hex digits of a secret");
-    }
-    const auto key = crypto::SecretKey::from_bytes(*bytes);
-    if (!key) {
-        throw Failure(kExitConfig, "key_file", a.file + ": these 32 bytes are no secret key");
-    }
-    keys.add(a.name, crypto::seal_key(*key, new_password(a.password_file, "ASSAY_PASSWORD", a.name)));
-    return print_key(session, a.name, key->account());
+    const crypto::SecretKey key = decode_secret(text.view(), a.file);
+    keys.add(a.name, crypto::seal_key(key, new_password(a.password_file, "ASSAY_PASSWORD", a.name).view()));
+    return print_key(session, a.name, key.account());
 }
 
 int run_passwd(const Session& session, const Arguments& a) {
     const crypto::SecretKey key = unlock(session, {.from = a.name, .password_file = a.password_file});
-    const std::string password = new_password(a.new_password_file, "ASSAY_NEW_PASSWORD", a.name);
-    KeyDirectory(session.home).replace(a.name, crypto::seal_key(key, password));
+    const crypto::SecretText password = new_password(a.new_password_file, "ASSAY_NEW_PASSWORD", a.name);
+    KeyDirectory(session.home).replace(a.name, crypto::seal_key(key, password.view()));
     return print_key(session, a.name, key.account());
 }
 

@@ -4,7 +4,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
-#include <fstream>
+#include <utility>
 
 #include <fcntl.h>
 #include <termios.h>
@@ -49,12 +49,12 @@ class QuietTerminal {
     QuietTerminal(const QuietTerminal&) = delete;
     QuietTerminal& operator=(const QuietTerminal&) = delete;
 
-    std::string ask(const std::string& prompt) const {
+    crypto::SecretText ask(const std::string& prompt) const {
         say(prompt + ": ");
-        std::string line;
+        crypto::SecretText line;
         char c = 0;
         while (caught_signal == 0 && ::read(fd_, &c, 1) == 1 && c != '\n') {
-            line += c;
+            line.push_back(c);
         }
         say("\n");
         if (caught_signal != 0) {
@@ -78,21 +78,27 @@ class QuietTerminal {
 
 }  // namespace
 
-std::string read_password(const PasswordSource& source) {
+crypto::SecretText read_password(const PasswordSource& source) {
     if (!source.file.empty()) {
-        std::ifstream in(source.file);
-        std::string line;
-        if (!in || !std::getline(in, line)) {
-            throw Failure(kExitConfig, "no_password", "cannot read a password from " + source.file);
+        auto text = crypto::read_private_file(source.file);
+        if (!text) {
+            throw Failure(kExitConfig, "no_password", crypto::describe(text.error(), source.file));
         }
-        return line;
+        text->keep_first_line();
+        return *std::move(text);
     }
-    if (const char* const value = std::getenv(source.variable.c_str()); value != nullptr) {
-        return value;
+    if (char* const value = std::getenv(source.variable.c_str()); value != nullptr) {
+        crypto::SecretText password;
+        for (char* at = value; *at != '\0'; ++at) {
+            password.push_back(*at);
+            *at = 'x';
+        }
+        ::unsetenv(source.variable.c_str());
+        return password;
     }
     const QuietTerminal terminal;
-    const std::string password = terminal.ask(source.prompt);
-    if (source.twice && terminal.ask(source.prompt + ", again") != password) {
+    crypto::SecretText password = terminal.ask(source.prompt);
+    if (source.twice && terminal.ask(source.prompt + ", again").view() != password.view()) {
         throw Failure(kExitUsage, "no_password", "the two passwords are not the same");
     }
     return password;

@@ -184,7 +184,7 @@ std::string meaning(const Penalty& penalty) {
                    (penalty.checkpoint ? "checkpoint " + number(*penalty.checkpoint) : std::string("a checkpoint")) +
                    " in time when asked to (AVL-3).";
         case Reason::kMissedDeadline:
-            return "As the task's solver it did not complete the training in time (TASK-8).";
+            return "As the task's solver it did not complete the training in time, which burns a part of its bond (TASK-8).";
         case Reason::kMissedVerdict:
             return "As a verifier drawn for " + segment + " it missed a phase of the verdicts (VER-5).";
         case Reason::kBrokenCommitment:
@@ -209,6 +209,10 @@ std::string meaning(const Penalty& penalty) {
         case Reason::kWithheldSecret:
             return "As a contributor to the beacon it kept the secret that it owed to the round that this task's draw "
                    "waited for; it lost its seat too (BCN-8).";
+        case Reason::kUnserved:
+            return "As the task's solver it shares the fine of a verifier that gave no verdict on " + segment +
+                   " while others gave theirs: whether the data was served cannot be seen (AVL-7).";
+        case Reason::kRoom:
         case Reason::kProfilingFee:
         case Reason::kReward:
         case Reason::kVerificationFee:

@@ -1,52 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <stdexcept>
 #include <string>
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
-#include <core/base/bytes.hpp>
-#include <core/base/integers.hpp>
+#include <client/proof.hpp>
 #include <core/codec/borsh.hpp>
-#include <net/rpc_client.hpp>
 #include <tools/cli/session.hpp>
 
-/// What a node says about the state, held against the app hash that it says the state has.
+/// Proven slots as the commands want them.
 namespace assay::cli {
 
-/// What the node said does not verify; the message says which part.
-class Mismatch : public std::runtime_error {
-  public:
-    using std::runtime_error::runtime_error;
-};
-
-/// Who may say what the state is. Without any of it the node's word is taken for who signs blocks.
-struct Trust {
-    /// Under the embedded engine: the account whose signature of a block counts.
-    std::optional<AccountId> proposer;
-    /// Under CometBFT: a block that the user knows to be the chain's, by height and hash, some days old at most.
-    struct Block {
-        std::uint64_t height = 0;
-        Hash256 hash;
-    };
-    std::optional<Block> block;
-    /// How many seconds ago the block that signs the state may have been made: a node can show an old state with all its
-    /// signatures. nullopt: any time.
-    std::optional<std::int64_t> max_age_s{};
-};
-
-struct ProvenSlot {
-    std::optional<Bytes> value;  ///< nullopt: proven to be empty
-    Height height;
-    Hash256 app_hash;
-};
-
-/// Asks for the slot of `key` (at `height`, or the latest) and verifies the proof. Throws RpcError, NetError, Mismatch.
-ProvenSlot prove_slot(net::RpcClient& rpc, const Bytes& key, std::optional<Height> height = std::nullopt);
+using client::check_signed;
+using client::hash_member;
+using client::hex_member;
+using client::Mismatch;
+using client::prove_slot;
+using client::ProvenSlot;
+using client::Trust;
 
 /// The record in a proven slot. Throws Failure kExitNotFound when there is none, and Mismatch.
 template <class T>
@@ -60,14 +31,5 @@ T decode_proven(const ProvenSlot& slot, const std::string& name) {
     }
     return *std::move(value);
 }
-
-/// The block after a state carries its app hash: fetches it, waiting up to ten seconds for it, and checks that those
-/// who `trust` makes count signed it - the proposer, or validators by CometBFT's light client rules (LGT) - and that it
-/// carries `slot`'s app hash. Returns when it was made, in Unix seconds. Throws RpcError, NetError, Mismatch.
-std::int64_t check_signed(net::RpcClient& rpc, const ProvenSlot& slot, const Trust& trust);
-
-/// A text member that is hex of the right length. Throws Mismatch naming it.
-Bytes hex_member(const nlohmann::json& object, const char* name);
-Hash256 hash_member(const nlohmann::json& object, const char* name);
 
 }  // namespace assay::cli

@@ -6,6 +6,7 @@
 
 #include <unistd.h>
 
+#include <client/anchor.hpp>
 #include <tools/cli/key_directory.hpp>
 #include <tools/cli/proof.hpp>
 #include <tools/cli/task_directory.hpp>
@@ -71,6 +72,9 @@ Failure to_failure(const std::exception& error) {
         }
         return {exit_code_of(*rpc), rpc->name, rpc->what(), data};
     }
+    if (dynamic_cast<const net::TxUncertain*>(&error) != nullptr) {
+        return {kExitTimeout, "tx_uncertain", error.what()};
+    }
     if (dynamic_cast<const net::NetTimeout*>(&error) != nullptr) {
         return {kExitTimeout, "timeout", error.what()};
     }
@@ -80,6 +84,12 @@ Failure to_failure(const std::exception& error) {
     }
     if (dynamic_cast<const Mismatch*>(&error) != nullptr) {
         return {kExitMismatch, "mismatch", error.what()};
+    }
+    if (dynamic_cast<const net::FeeTooHigh*>(&error) != nullptr) {
+        return {kExitRejected, "fee_too_high", error.what(), json{{"hint", "--fee-max AMOUNT allows more"}}};
+    }
+    if (dynamic_cast<const client::AnchorError*>(&error) != nullptr) {
+        return {kExitConfig, "chain_file", error.what()};
     }
     if (dynamic_cast<const TaskDirectoryError*>(&error) != nullptr) {
         return {kExitConfig, "task_directory", error.what()};

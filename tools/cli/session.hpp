@@ -44,6 +44,8 @@ struct Session {
     std::string node = "http://127.0.0.1:26600";
     std::filesystem::path home;
     std::string output = "text";
+    std::string chain_id;      ///< what the user says the chain is; empty: what the home has pinned
+    std::string genesis_hash;
     std::function<int()> command;  ///< the one that the arguments chose
 
     bool json() const { return output == "json"; }

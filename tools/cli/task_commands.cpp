@@ -16,6 +16,7 @@
 #include <tools/cli/fetch_checkpoint.hpp>
 #include <tools/cli/table.hpp>
 #include <tools/cli/task_directory.hpp>
+#include <tools/cli/task_lint.hpp>
 #include <tools/cli/task_text.hpp>
 #include <verifier/artifacts/server.hpp>
 
@@ -35,16 +36,34 @@ struct Arguments {
     std::string out;
     std::optional<std::uint32_t> checkpoint;
     std::uint64_t limit = 50;
+    bool force = false;
     std::shared_ptr<Signing> signing;
 };
 
 TaskId task_argument(const Arguments& a) { return decode_id<TaskId>(a.task, "task"); }
 
+/// What `task lint` calls an error costs the reward or the fee when it is submitted.
+void check_before_submitting(const Session& session, const Arguments& a) {
+    session.progress("checking the task, as `assay task lint` does ...");
+    const Findings findings = lint_task(a.directory);
+    if (!findings.has_errors()) {
+        return;
+    }
+    if (!a.force) {
+        throw Failure(
+            kExitConfig, "task_has_errors",
+            "the task is not submitted:\n" + findings_text(findings) + "--force submits it all the same"
+        );
+    }
+    session.progress(findings_text(findings) + "submitted all the same, because of --force");
+}
+
 int run_submit(const Session& session, const Arguments& a) {
+    check_before_submitting(session, a);
     artifacts::ContentStore store(a.store);
     const contracts::TaskSpec spec = pack_task(a.directory, store, a.location);
     const crypto::SecretKey key = unlock(session, *a.signing);
-    const net::TxResult result = send(session, key, contracts::SubmitTask{.spec = spec});
+    const net::TxResult result = send(session, *a.signing, key, contracts::SubmitTask{.spec = spec});
     // Only the transaction itself says which nonce it got in the end.
     const json tx = session.rpc().call("tx_get", {{"hash", to_hex(result.hash.view())}});
     const std::string id = to_hex(contracts::task_id(key.account(), tx.at("nonce").get<std::uint64_t>()).view());
@@ -110,7 +129,10 @@ int run_lineage(const Session& session, const Arguments& a) {
 int run_fetch(const Session& session, const Arguments& a) {
     net::RpcClient rpc = session.rpc();
     session.progress("fetching the checkpoint ...");
-    const FetchedCheckpoint fetched = fetch_checkpoint(rpc, task_argument(a), a.checkpoint);
+    Trusting at_any_time;
+    at_any_time.max_age_s = 0;
+    const FetchedCheckpoint fetched =
+        fetch_checkpoint(rpc, task_argument(a), a.checkpoint, trust_of(session, at_any_time));
     const std::string temporary = a.out + ".part";
     std::ofstream file(temporary, std::ios::binary);
     file.write(reinterpret_cast<const char*>(fetched.bytes.data()), static_cast<std::streamsize>(fetched.bytes.size()));
@@ -187,6 +209,7 @@ void add_task_commands(CLI::App& app, Session& session) {
     submit.add_option("directory", submitted->directory, "The directory with task.toml")->required();
     submit.add_option("--store", submitted->store, "Where the artifacts go; made when missing")->required();
     submit.add_option("--location", submitted->location, "The URL at which the store is served")->required();
+    submit.add_flag("--force", submitted->force, "Submit what `task lint` calls wrong, where it can be packed");
     submitted->signing = add_signing_options(submit);
     auto served = std::make_shared<Arguments>();
     CLI::App& serve = add("serve", "Serve a store to solvers and verifiers, until Ctrl-C", served, run_serve);

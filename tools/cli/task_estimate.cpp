@@ -11,6 +11,7 @@
 #include <contracts/tasks/task.hpp>
 #include <tools/cli/amount.hpp>
 #include <tools/cli/table.hpp>
+#include <verifier/program/footprint.hpp>
 
 namespace assay::cli {
 namespace {
@@ -61,31 +62,6 @@ void add_work(Estimate& out, const Graph& graph) {
             out.elements_written += node.shape.element_count();
         }
     }
-}
-
-/// The most bytes of outputs alive at once when each is freed after the last node that reads it.
-std::uint64_t peak_bytes(const Graph& graph) {
-    std::vector<std::size_t> last_use(graph.size());
-    for (std::size_t i = 0; i < graph.size(); ++i) {
-        last_use[i] = i;
-        for (const canonical::Input& input : graph[i].inputs) {
-            if (input.source == canonical::Source::kNode) {
-                last_use[input.index] = i;
-            }
-        }
-    }
-    std::vector<std::uint64_t> freed_after(graph.size());
-    for (std::size_t i = 0; i < graph.size(); ++i) {
-        freed_after[last_use[i]] += bytes_of(graph[i]);
-    }
-    std::uint64_t alive = 0;
-    std::uint64_t peak = 0;
-    for (std::size_t i = 0; i < graph.size(); ++i) {
-        alive += bytes_of(graph[i]);
-        peak = std::max(peak, alive);
-        alive -= freed_after[i];
-    }
-    return peak;
 }
 
 std::string decimal(double value, int digits) {
@@ -158,9 +134,9 @@ Estimate estimate_task(const BuiltTask& task) {
     add_work(out, task.program.step);
     out.rows_read = task.spec.steps * task.program.batch_size;  // TASK-2: fits
     out.segments = contracts::segment_count(task.spec);
-    std::uint64_t step_peak = std::max(peak_bytes(task.program.step), peak_bytes(task.program.init));
+    std::uint64_t step_peak = std::max(program::peak_bytes(task.program.step), program::peak_bytes(task.program.init));
     if (task.evaluation) {
-        step_peak = std::max(step_peak, peak_bytes(task.evaluation->program.init));
+        step_peak = std::max(step_peak, program::peak_bytes(task.evaluation->program.init));
     }
     out.training_bytes = task.data.artifact.size() + out.state_bytes + step_peak;
     out.dispute_bytes += task.data.artifact.size() + out.state_bytes;

@@ -10,6 +10,7 @@
 #include <tools/cli/task_build.hpp>
 #include <tools/cli/task_directory.hpp>
 #include <tools/cli/task_estimate.hpp>
+#include <tools/cli/task_first_step.hpp>
 #include <verifier/artifacts/fetch.hpp>
 
 namespace assay::cli {
@@ -88,7 +89,7 @@ void check_sizes(const Estimate& estimate, Findings& findings) {
     if (estimate.checkpoint_bytes > limit) {
         findings.error(
             "model", "a checkpoint would have about " + number(estimate.checkpoint_bytes) +
-                         " bytes; workers do not fetch above 1 GiB, so nobody could verify it"
+                         " bytes; workers do not fetch above " + number(limit) + ", so nobody could verify it"
         );
     }
     const std::uint32_t tx_size_max = contracts::Params{}.tx_size_max;
@@ -129,6 +130,9 @@ Findings lint_task(const std::filesystem::path& directory) {
             check_drift(task->file, findings);
             check_initial(*task, findings);
             check_sizes(estimate_task(*task), findings);
+            if (!findings.has_errors()) {
+                check_first_step(*task, findings);
+            }
         }
     } catch (const TaskDirectoryError& error) {
         findings.error(error);

@@ -19,7 +19,7 @@ std::string shortened(const json& id) {
 }
 
 bool is_amount(const std::string& name) {
-    return name == "amount" || name == "burned" || name == "escrow" || name == "bond";
+    return name == "amount" || name == "burned" || name == "escrow" || name == "room" || name == "bond";
 }
 
 /// The fields of an event beyond those that every record has.
@@ -97,6 +97,7 @@ std::string task_text(const json& task) {
     facts.add("reward", amount_text(task.at("reward")));
     facts.add("verification fee", amount_text(task.at("verification_fee")));
     facts.add("in escrow", amount_text(task.at("escrow")));
+    facts.add("deposit for waiting", amount_text(task.at("room")));
     facts.add("solver's bond", amount_text(task.at("solver_bond")));
     facts.add("steps", to_text(task.at("steps")) + " in " + to_text(task.at("segments")) + " segments of " +
                            to_text(task.at("checkpoint_interval")));

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tools/cli/commands.hpp>
 
+#include <algorithm>
+#include <fstream>
 #include <memory>
 #include <string>
 
 #include <CLI/CLI.hpp>
 
+#include <consensus/cometbft/rpc.hpp>
+#include <contracts/validators/validator.hpp>
+#include <core/crypto/ed25519.hpp>
 #include <tools/cli/arguments.hpp>
 #include <tools/cli/table.hpp>
 
@@ -30,6 +35,39 @@ int run_list(const Session& session) {
     return kExitOk;
 }
 
+/// The consensus key of a file that CometBFT wrote; throws Failure.
+crypto::Ed25519Key read_consensus_key(const std::string& file) {
+    std::ifstream in(file, std::ios::binary);
+    if (!in) {
+        throw usage("cannot read " + file, "it is the node's cometbft/config/priv_validator_key.json");
+    }
+    const json key = json::parse(in, nullptr, false);
+    const json::json_pointer where("/priv_key/value");
+    if (!key.is_discarded() && key.contains(where) && key.at(where).is_string()) {
+        // CometBFT writes the seed and, after it, the public key.
+        const auto bytes = cometbft::from_base64(key.at(where).get<std::string>());
+        crypto::Ed25519Key::Seed seed{};
+        if (bytes && bytes->size() == 2 * seed.size()) {
+            std::copy_n(bytes->begin(), seed.size(), seed.begin());
+            return crypto::Ed25519Key(seed);
+        }
+    }
+    throw usage(file + " holds no private key of CometBFT's");
+}
+
+/// VAL-1
+int run_register(const Session& session, const std::string& file, const Signing& signing) {
+    const crypto::Ed25519Key consensus = read_consensus_key(file);
+    net::RpcClient rpc = session.rpc();
+    // What the key signs names the chain that is proven, not the one that the node names.
+    client::ProvenChain chain = proven_chain(session, signing, rpc);
+    const Hash256 claim = contracts::consensus_key_claim(chain.chain_id(), account_or_own(session, signing.from));
+    contracts::RegisterValidator action;
+    action.key.data = consensus.public_key();
+    action.proof.data = consensus.sign(claim.view());
+    return send_and_print(session, signing, action, {{"consensus_key", to_hex(action.key.view())}});
+}
+
 }  // namespace
 
 void add_validator_commands(CLI::App& app, Session& session) {
@@ -37,15 +75,12 @@ void add_validator_commands(CLI::App& app, Session& session) {
     group.add_subcommand("list", "Every registered validator")->callback([&session] {
         session.command = [&session] { return run_list(session); };
     });
-    auto key = std::make_shared<std::string>();
-    CLI::App* enter = group.add_subcommand("register", "Vote with the account's validator stake; bond it with `stake bond validator`");
-    enter->add_option("consensus-key", *key, "64 hex digits; `assayd show-validator` prints them")->required();
+    auto file = std::make_shared<std::string>();
+    CLI::App* enter = group.add_subcommand("register", "Vote with the account's validator stake; first bond it with `stake bond validator`");
+    enter->add_option("key-file", *file, "The node's HOME/cometbft/config/priv_validator_key.json, whose key signs as well")->required();
     const auto signing = add_signing_options(*enter);
-    enter->callback([&session, key, signing] {
-        session.command = [&session, key, signing] {
-            const auto action = contracts::RegisterValidator{decode_id<contracts::ConsensusKey>(*key, "consensus key")};
-            return send_and_print(session, *signing, action);
-        };
+    enter->callback([&session, file, signing] {
+        session.command = [&session, file, signing] { return run_register(session, *file, *signing); };
     });
     CLI::App* back = group.add_subcommand("unjail", "Back into the set after the time in jail");
     const auto signing_back = add_signing_options(*back);

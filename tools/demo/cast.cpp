@@ -5,6 +5,7 @@
 #include <array>
 
 #include <core/base/assert.hpp>
+#include <contracts/chain/gas.hpp>
 
 namespace assay::demo {
 namespace {
@@ -24,6 +25,7 @@ std::uint32_t whistleblower_count(Fraud fraud) {
         case Fraud::kFlood: return kFloodSize;
         case Fraud::kFreeRider: return 2;
         case Fraud::kInsider: return 1 + kSybils;
+        case Fraud::kStarve: return 0;  // a verifier's verdict has to convict
         default: return 1;
     }
 }
@@ -61,6 +63,16 @@ const std::vector<Cast>& casts() {
          .whistleblower = "insider",
          .needs_exact = true,
          .hunts_jackpots = true},
+        {.fraud = Fraud::kSpam, .name = "spam", .solver = "tile", .convicts = true, .needs_exact = true},
+        {.fraud = Fraud::kSquat, .name = "squat", .solver = "tile", .convicts = true, .needs_exact = true},
+        {.fraud = Fraud::kBait, .name = "bait", .needs_exact = true},
+        {.fraud = Fraud::kWaiting, .name = "waiting", .needs_exact = true},
+        {.fraud = Fraud::kDraft, .name = "draft", .needs_tolerance = true},
+        {.fraud = Fraud::kStarve, .name = "starve", .solver = "tile", .convicts = true, .needs_exact = true},
+        {.fraud = Fraud::kDivergence, .name = "divergence", .verifier = "divergence", .needs_tolerance = true},
+        {.fraud = Fraud::kIdleSockets, .name = "idle-sockets", .solver = "tile", .convicts = true, .needs_exact = true},
+        {.fraud = Fraud::kTarpit, .name = "tarpit", .needs_exact = true},
+        {.fraud = Fraud::kWithholdAll, .name = "withhold-all", .solver = "withhold-all", .expires = true, .needs_exact = true},
     };
     return kCasts;
 }
@@ -91,12 +103,22 @@ contracts::Params demo_params(Fraud fraud, bool tolerance) {
     params.forced_error_bps = 0;  // a forced error in a demo of something else would only confuse
     if (fraud == Fraud::kForced) {
         params.forced_error_bps = 10'000;
-        params.fee_base = Amount{kAsy / 100};  // so that there is a treasury to win
+        params.gas_price_min = Amount{50'000};  // so that there is a treasury to win
     } else if (cast_of(fraud).hunts_jackpots) {
         params.forced_error_bps = 7'500;  // not all, so that it is worth something to know which
+        params.gas_price_min = Amount{20'000};  // what some thousand transfers pay is a treasury to win
         params.contributor_bond = Amount{40 * kAsy};   // the least that bounds no jackpot
         params.segments_checked = 16;
         params.segments_checked_max = 16;
+    } else if (fraud == Fraud::kSpam) {
+        params.block_gas_max = static_cast<std::uint32_t>(2 * contracts::gas_max(params));  // so that one spammer can
+    } else if (fraud == Fraud::kStarve) {
+        params.segments_checked = 16;  // all, so that a verifier sees the fraud
+        params.segments_checked_max = 16;
+    } else if (fraud == Fraud::kWithholdAll) {
+        params.commit_blocks = 150;  // nobody can commit, so both draws take all of it
+        params.draw_blocks = 300;
+        params.redraws_max = 1;
     } else if (fraud == Fraud::kLate) {
         params.dispute_clock_blocks = 40;
         params.dispute_extension_blocks = 20;
@@ -115,7 +137,7 @@ contracts::Params demo_params(Fraud fraud, bool tolerance) {
 
 std::vector<Player> judges_of(Fraud fraud, bool tolerance) {
     const Cast& cast = cast_of(fraud);
-    const std::uint32_t verifiers = tolerance ? 4 : 2;  // a task is profiled by four
+    const std::uint32_t verifiers = tolerance || fraud == Fraud::kStarve ? 4 : 2;  // a task is profiled by four
     const std::uint32_t watchers = whistleblower_count(fraud);
     std::vector<Player> out;
     for (std::uint32_t i = 1; i <= verifiers; ++i) {
@@ -123,6 +145,16 @@ std::vector<Player> judges_of(Fraud fraud, bool tolerance) {
         player.is_dishonest = cast.verifier != nullptr && (i == 1 || fraud == Fraud::kCollusion);
         if (player.is_dishonest) {
             player.arguments.insert(player.arguments.end(), {"--dishonest", cast.verifier});
+        }
+        if (wants_two_verdicts(fraud) && tolerance) {
+            player.stake = Amount{150 * kAsy};  // all segments, each by two who could answer both (VER-1)
+        }
+        if (fraud == Fraud::kDraft) {
+            player.stake = Amount{150 * kAsy};  // for the task's own duties beside those of the drafts
+        }
+        if (fraud == Fraud::kDivergence) {
+            // The liar is drawn nearly always, and the others have stake for what it leaves undone.
+            player.stake = Amount{(player.is_dishonest ? 190 : 90) * kAsy};
         }
         if (cast.hunts_jackpots) {
             // Contributor's bond included; who has most of the verdicts has most to betray.

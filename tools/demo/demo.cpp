@@ -21,6 +21,7 @@
 #include <tools/demo/hunt.hpp>
 #include <tools/demo/narrator.hpp>
 #include <tools/demo/network.hpp>
+#include <tools/demo/outsider.hpp>
 #include <tools/demo/report.hpp>
 #include <tools/demo/story.hpp>
 #include <verifier/artifacts/server.hpp>
@@ -37,7 +38,8 @@ using Clock = std::chrono::steady_clock;
 constexpr std::uint64_t kAsy = 1'000'000'000;
 constexpr std::uint32_t kBlockIntervalMs = 100;
 constexpr std::uint32_t kSegments = 8;
-constexpr Amount kTreasury{30 * kAsy};  // so much that it bounds no jackpot
+constexpr std::chrono::seconds kStartPatience{60};
+constexpr Amount kTreasury{5 * kAsy};  // so much that it bounds no jackpot
 
 std::atomic<bool> interrupted{false};
 void on_interrupt(int) { interrupted = true; }
@@ -113,7 +115,8 @@ class Demo {
           home_(home),
           narrator_(options.json),
           store_(home / "submitter" / "store"),
-          network_(own_directory(), home / "network", options.seed) {}
+          network_(own_directory(), home / "network", options.seed),
+          outsider_(make_outsider(fraud_, network_)) {}
 
     int run();
 
@@ -123,10 +126,13 @@ class Demo {
     void hire(const std::string& name, Role role, Amount stake, std::vector<std::string> arguments);
     std::vector<std::string> with_options(std::vector<std::string> arguments) const;
     void hire_all();
+    contracts::TaskSpec pack(Fraud fraud, contracts::Mode mode);
     void submit(Fraud fraud, const std::string& solver);
     void await_accepted(const Act& act);
     bool follow_all();
     void hear_workers();
+    void attack();
+    bool is_over();
     void hear(const WorkerEvent& heard);
     void keep_running();
     json finish(Clock::time_point started);
@@ -141,6 +147,7 @@ class Demo {
     Network network_;
     std::vector<Act> acts_;
     Supply before_;
+    std::unique_ptr<Outsider> outsider_;  ///< nullptr where nobody attacks but parties to the task
 };
 
 contracts::Params Demo::params() const {
@@ -158,15 +165,18 @@ void Demo::start() {
     for (const Player& player : judges_of(fraud_, tolerance_)) {
         network_.add_actor(player.name, Amount{200 * kAsy});
     }
+    if (outsider_) {
+        outsider_->add_actors();
+    }
     network_.start_nodes(params(), kBlockIntervalMs, options_.validators);
     for (std::size_t i = 0; i < network_.node_count(); ++i) {
         narrator_.plain("  assayd runs at " + network_.node_url(i) + (options_.validators == 0 ? "" : ", a validator"));
     }
     narrator_.plain("  homes and logs are in " + home_.string());
     artifact_server_ = std::make_unique<artifacts::ArtifactServer>(net::HttpServerOptions{}, store_);
-    before_ = count_supply(network_, acts_);
+    before_ = count_supply(network_, acts_, outsider_.get());
     if (cast_of(fraud_).hunts_jackpots) {
-        network_.pay_fee("submitter", kTreasury);
+        network_.pay_fees("submitter", kTreasury);
     }
 }
 
@@ -179,8 +189,7 @@ void Demo::hire(const std::string& name, Role role, Amount stake, std::vector<st
     narrator_.plain("  " + name + " bonds " + format_amount(stake) + " as " + to_string(role));
 }
 
-void Demo::submit(Fraud fraud, const std::string& solver) {
-    const std::string label = fraud == Fraud::kNone ? "honest task" : to_string(fraud) + " task";
+contracts::TaskSpec Demo::pack(Fraud fraud, contracts::Mode mode) {
     const auto directory = home_ / "submitter" / ("task-" + to_string(fraud));
     std::filesystem::create_directories(directory);
     std::string data = "[data]\ntext = \"" + options_.text.string() + "\"\n";
@@ -195,12 +204,21 @@ void Demo::submit(Fraud fraud, const std::string& solver) {
         << "steps = " << options_.steps << "\n"
         << "checkpoint_interval = " << (options_.steps + kSegments - 1) / kSegments << "\n"
         << "seed = " << options_.seed << "\n"
-        << (tolerance_ ? "mode = \"tolerance\"\n" : "")
+        << (mode == contracts::Mode::kTolerance ? "mode = \"tolerance\"\n" : "")
         << "reward = \"20 ASY\"\nverification_fee = \"3 ASY\"\ntraining_blocks = 600\n\n"
         << "[model]\nkind = \"char\"\ncontext = 16\nembedding = 32\nhidden = 128\nbatch_size = 64\n\n"
         << "[optimizer]\nkind = \"adam\"\nlearning_rate = 0.003\n\n"
         << data;
-    const contracts::TaskSpec spec = cli::pack_task(directory, store_, artifact_server_->url());
+    return cli::pack_task(directory, store_, artifact_server_->url());
+}
+
+void Demo::submit(Fraud fraud, const std::string& solver) {
+    const std::string label = fraud == Fraud::kNone ? "honest task" : to_string(fraud) + " task";
+    if (outsider_) {
+        network_.await_workers(kStartPatience);
+        outsider_->prepare([&](contracts::Mode mode) { return pack(fraud, mode); });
+    }
+    const auto spec = pack(fraud, tolerance_ ? contracts::Mode::kTolerance : contracts::Mode::kExact);
     const crypto::SecretKey key = network_.key("submitter");
     const std::uint64_t nonce =
         network_.rpc().call("account_get", {{"account", to_hex(key.account().view())}}).at("next_nonce").get<std::uint64_t>();
@@ -227,6 +245,9 @@ void Demo::await_accepted(const Act& act) {
 void Demo::hear(const WorkerEvent& heard) {
     const std::string kind = heard.event.value("event", "");
     for (Act& act : acts_) {
+        if (kind == "refused") {
+            act.refusals.insert(heard.event.value("reason", ""));  // of which task it does not say
+        }
         if (heard.event.value("task", "") != to_hex(act.story->task().view())) {
             continue;
         }
@@ -251,6 +272,17 @@ void Demo::hear_workers() {
     }
 }
 
+void Demo::attack() {
+    if (!outsider_ || is_terminal(acts_.back().state)) {
+        return;
+    }
+    if (const auto task = network_.rpc().task(acts_.back().story->task())) {
+        outsider_->act(*task);
+    }
+}
+
+bool Demo::is_over() { return follow_all() && (!outsider_ || outsider_->is_over()); }
+
 /// Follows every task; true when all have ended.
 bool Demo::follow_all() {
     bool all_over = true;
@@ -267,7 +299,10 @@ json Demo::finish(Clock::time_point started) {
     // Disputes that were running when another one convicted the task end with it; nothing is left to wait for.
     hear_workers();
     const double wall_s = std::chrono::duration<double>(Clock::now() - started).count();
-    json report = make_report(network_, acts_, before_, wall_s);
+    json report = make_report(network_, acts_, outsider_.get(), before_, wall_s);
+    if (outsider_) {
+        report[to_string(fraud_)] = outsider_->report();
+    }
     if (options_.report) {
         std::ofstream out(*options_.report);
         out << report.dump(2) << "\n";
@@ -329,9 +364,10 @@ int Demo::run() {
     const auto started = Clock::now();
     start();
     hire_all();
-    while (!follow_all() && !interrupted) {
+    while (!is_over() && !interrupted) {
         network_.check_alive();
         hear_workers();
+        attack();
         network_.rpc().wait_for_block(network_.rpc().height(), std::chrono::seconds(2));
         if (Clock::now() - started > std::chrono::minutes(5)) {
             throw std::runtime_error("the tasks have not ended within five minutes");
@@ -346,7 +382,11 @@ int Demo::run() {
     if (report.contains("hunt")) {
         narrator_.plain("  " + describe_hunt(report.at("hunt")));
     }
-    const auto complaints = judge_report(report, acts_);
+    auto complaints = judge_report(report, acts_);
+    if (outsider_) {
+        const auto of_outsider = outsider_->judge(report.at(to_string(fraud_)));
+        complaints.insert(complaints.end(), of_outsider.begin(), of_outsider.end());
+    }
     for (const std::string& complaint : complaints) {
         std::cerr << "demo: not as it should be: " << complaint << "\n";
     }

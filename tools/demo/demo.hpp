@@ -35,6 +35,16 @@ enum class Fraud : std::uint8_t {
     kScore = 18,        ///< a solver that claims a lower loss on the hold-out set
     kFreeRider = 19,    ///< a watcher that copies another's challenges of forced errors
     kInsider = 20,      ///< watchers that are told by their owner's verifier which of its verdicts are forced
+    kSpam = 21,         ///< a dishonest solver, and somebody who fills the blocks in which it is judged
+    kSquat = 22,        ///< a dishonest solver, and somebody who wants all places of validators without stake
+    kBait = 23,         ///< nothing but tasks that nobody can do in time
+    kWaiting = 24,      ///< nothing but hundreds of tasks that nobody wants
+    kDraft = 25,        ///< in tolerance mode: nothing but tasks whose program no profiler can fetch
+    kStarve = 26,       ///< a dishonest solver, and somebody who has its verifiers' stakes locked by such tasks
+    kDivergence = 27,   ///< in tolerance mode: a verifier that says that its replay diverged
+    kIdleSockets = 28,  ///< a dishonest solver, and somebody who holds thousands of idle connections while it is judged
+    kTarpit = 29,       ///< nothing but tasks at addresses where connections are taken and nothing is ever said
+    kWithholdAll = 30,  ///< a solver that serves no checkpoint to anybody, and answers challenges on the chain
 };
 std::string to_string(Fraud fraud);
 std::optional<Fraud> decode_fraud(std::string_view name);

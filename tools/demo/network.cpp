@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include <contracts/chain/gas.hpp>
 #include <core/crypto/address.hpp>
 #include <core/crypto/hash.hpp>
 #include <node/app/genesis_file.hpp>
@@ -143,15 +144,21 @@ void Network::restart_node(std::size_t index) {
     await_node(index);
 }
 
-void Network::pay_fee(const std::string& name, Amount fee) {
+void Network::pay_fees(const std::string& name, Amount sum) {
     const crypto::SecretKey payer = key(name);
     const AccountId account = payer.account();
-    contracts::TxBody body{rpc_->chain_id(), account, 0, fee, contracts::Transfer{.to = account, .amount = Amount{1}}};
-    rpc_->call("tx_submit", {{"tx", to_hex(codec::encode(contracts::sign_tx(std::move(body), payer)))}});
+    contracts::TxBody body{rpc_->chain_id(), account, 0, {}, contracts::Transfer{.to = account, .amount = Amount{1}}};
+    const contracts::Tx tx{body, {}};
+    const std::uint64_t gas = contracts::gas_of(tx, codec::encode(tx).size(), rpc_->params());
+    body.fee = contracts::fee_of(gas, rpc_->params().gas_price_min);
+    const std::uint64_t count = sum.grains / body.fee.grains + 1;
+    for (; body.nonce < count; ++body.nonce) {
+        rpc_->call("tx_submit", {{"tx", to_hex(codec::encode(contracts::sign_tx(body, payer)))}});
+    }
     constexpr int kPatience = 30;
-    for (int waited = 0; rpc_->call("account_get", {{"account", to_hex(account.view())}}).at("nonce") == 0; ++waited) {
+    for (int waited = 0; rpc_->call("account_get", {{"account", to_hex(account.view())}}).at("nonce") != count; ++waited) {
         if (waited == kPatience) {
-            throw std::runtime_error(name + "'s fee is in no block");
+            throw std::runtime_error(name + "'s fees are in no block");
         }
         rpc_->wait_for_block(rpc_->height(), std::chrono::seconds(2));
     }
@@ -166,7 +173,7 @@ void Network::start_worker(const std::string& name, const std::vector<std::strin
     for (const std::string& option :
          {std::string("--node"), nodes_.at(commands_.size() % nodes_.size()).url, std::string("--home"), own_home.string(), std::string("--key-hex-file"),
           (own_home / "key.hex").string(), std::string("--listen"), std::string("127.0.0.1:0"),
-          std::string("--progress"), std::string("json")}) {
+          std::string("--progress"), std::string("json"), std::string("--allow-private-addresses")}) {
         command.push_back(option);
     }
     commands_[name] = std::move(command);

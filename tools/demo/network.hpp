@@ -49,8 +49,8 @@ class Network {
     /// kill -9 of a validator's assayd, which takes its engine with it.
     void kill_node(std::size_t index);
     void restart_node(std::size_t index);
-    /// Sends `fee` to the treasury, by the first transaction of an actor.
-    void pay_fee(const std::string& name, Amount fee);
+    /// Pays at least `sum` to the treasury, by the fees of an actor's first transactions.
+    void pay_fees(const std::string& name, Amount sum);
     /// Starts an assay-worker for an actor, each at the next node: `arguments` begin with the role's subcommand.
     void start_worker(const std::string& name, const std::vector<std::string>& arguments);
     std::filesystem::path worker_home(const std::string& name) const { return home_ / name; }

@@ -12,7 +12,9 @@
 #include <core/codec/borsh.hpp>
 #include <core/merkle/jmt.hpp>
 #include <tools/cli/audit.hpp>
+#include <tools/demo/attack.hpp>
 #include <tools/demo/cast.hpp>
+#include <tools/demo/endings.hpp>
 #include <tools/demo/hunt.hpp>
 
 namespace assay::demo {
@@ -21,10 +23,10 @@ namespace {
 using namespace contracts;
 using nlohmann::json;
 
-/// A slot's value, proven against the app hash that the node names.
+/// A slot's value at a height, proven against the app hash that the node names.
 template <class T>
-std::optional<T> proven_slot(Network& network, const Bytes& key) {
-    const json answer = network.rpc().call("chain_proof", {{"key", to_hex(key)}});
+std::optional<T> proven_slot(Network& network, const Bytes& key, Height height) {
+    const json answer = network.rpc().call("chain_proof", {{"key", to_hex(key)}, {"height", height.value}});
     const auto app_hash = fixed_from_hex<Hash256>(answer.at("app_hash").get<std::string>());
     const auto proof_bytes = from_hex(answer.at("proof").get<std::string>());
     std::optional<Bytes> value;
@@ -55,6 +57,9 @@ std::uint64_t stake_total(const Stake& stake) {
     }
     return total;
 }
+
+/// What a task holds of its submitter's money.
+std::uint64_t held_by(const Task& task) { return task.escrow.grains + task.room.grains; }
 
 std::uint64_t grains(const json& value) { return std::stoull(value.get<std::string>()); }
 
@@ -149,9 +154,10 @@ json task_entry(Network& network, const Act& act) {
 
 }  // namespace
 
-Supply count_supply(Network& network, const std::vector<Act>& acts) {
+Supply count_supply(Network& network, const std::vector<Act>& acts, const Outsider* outsider) {
     Supply supply;
-    const auto record = proven_slot<contracts::Supply>(network, keys::supply());
+    const Height height = network.rpc().height();  // of everything, for the chain goes on
+    const auto record = proven_slot<contracts::Supply>(network, keys::supply(), height);
     if (!record) {
         throw std::runtime_error("the chain has no supply record");
     }
@@ -162,25 +168,33 @@ Supply count_supply(Network& network, const std::vector<Act>& acts) {
     for (const auto& [name, unused] : network.actors()) {
         const AccountId account = network.key(name).account();
         std::uint64_t& owned = supply.accounts[name];
-        if (const auto a = proven_slot<Account>(network, keys::account(account))) {
+        if (const auto a = proven_slot<Account>(network, keys::account(account), height)) {
             owned += a->balance.grains;
         }
         for (const Role role : {Role::kSolver, Role::kVerifier, Role::kWhistleblower, Role::kValidator}) {
-            if (const auto stake = proven_slot<Stake>(network, keys::stake(role, account))) {
+            if (const auto stake = proven_slot<Stake>(network, keys::stake(role, account), height)) {
                 owned += stake_total(*stake);
             }
         }
         supply.total += owned;
     }
     for (const Act& act : acts) {
-        if (const auto task = proven_slot<Task>(network, keys::task(act.story->task()))) {
-            supply.total += task->escrow.grains;
+        if (const auto task = proven_slot<Task>(network, keys::task(act.story->task()), height)) {
+            supply.total += held_by(*task);
+        }
+    }
+    for (const TaskId& id : outsider != nullptr ? outsider->tasks() : std::vector<TaskId>{}) {
+        if (const auto task = proven_slot<Task>(network, keys::task(id), height)) {
+            supply.total += held_by(*task);
+            supply.accounts.at(network.name_of(task->submitter)) += held_by(*task);
         }
     }
     return supply;
 }
 
-json make_report(Network& network, const std::vector<Act>& acts, const Supply& before, double wall_s) {
+json make_report(
+    Network& network, const std::vector<Act>& acts, const Outsider* outsider, const Supply& before, double wall_s
+) {
     json report;
     report["tasks"] = json::array();
     report["disputes"] = json::array();
@@ -193,10 +207,11 @@ json make_report(Network& network, const std::vector<Act>& acts, const Supply& b
             report["disputes"].push_back(availability_entry(network, act, id));
         }
     }
-    const Supply after = count_supply(network, acts);
+    const Supply after = count_supply(network, acts, outsider);
     report["supply"] = {
         {"before", before.total},      {"after", after.total}, {"burned", after.burned - before.burned},
         {"treasury", after.treasury},  {"genesis", after.genesis}};
+    report["attack"] = make_attack(network, acts, outsider, before, after);
     if (cast_of(acts.front().fraud).hunts_jackpots) {
         report["hunt"] = make_hunt(network, acts.front(), before, after);
     }
@@ -230,6 +245,11 @@ class Judge {
             complaints_.push_back(complaint);
         }
     }
+    void expect_none(const std::string& label, const std::vector<std::string>& complaints) {
+        for (const std::string& complaint : complaints) {
+            expect(false, label + ": " + complaint);
+        }
+    }
     void judge_act(std::size_t index, const Act& act);
     void judge_limits();
     std::vector<std::string> complaints() && { return std::move(complaints_); }
@@ -246,10 +266,8 @@ void Judge::judge_act(std::size_t index, const Act& act) {
     const std::string state = task.at("state");
     const std::string label = act.story->label();
     const bool convicts = cast_of(act.fraud).convicts;
-    expect(
-        state == (convicts ? "convicted" : "settled"),
-        label + ": the task ended " + state + ", not " + (convicts ? "convicted" : "settled")
-    );
+    const std::string wanted = convicts ? "convicted" : cast_of(act.fraud).expires ? "expired" : "settled";
+    expect(state == wanted, label + ": the task ended " + state + ", not " + wanted);
     std::size_t refuted = 0;
     std::size_t upheld = 0;
     std::size_t lapsed = 0;
@@ -273,8 +291,13 @@ void Judge::judge_act(std::size_t index, const Act& act) {
     }
     switch (act.fraud) {
         case Fraud::kNone:
-            expect(refuted + upheld + lapsed == 0, label + ": an honest task was disputed");
             expect(task.at("score").is_number(), label + ": the task settled without a score");
+            [[fallthrough]];
+        case Fraud::kBait:
+        case Fraud::kWaiting:
+        case Fraud::kDraft:
+        case Fraud::kTarpit:
+            expect(refuted + upheld + lapsed == 0, label + ": an honest task was disputed");
             break;
         case Fraud::kFalseAccuser:
         case Fraud::kFlood:
@@ -284,6 +307,10 @@ void Judge::judge_act(std::size_t index, const Act& act) {
             break;
         case Fraud::kWithhold:
             expect(lapsed == 1, label + ": the withheld checkpoint was not convicted as unavailable");
+            break;
+        case Fraud::kWithholdAll:
+        case Fraud::kDivergence:
+            expect_none(label, act.fraud == Fraud::kDivergence ? judge_invented(act) : judge_unserved(act));
             break;
         case Fraud::kLazy:
         case Fraud::kCopycat:
@@ -299,9 +326,7 @@ void Judge::judge_act(std::size_t index, const Act& act) {
         case Fraud::kFreeRider:
         case Fraud::kInsider:
             expect(refuted + upheld == 0, label + ": somebody challenged what was right, or published what was wrong");
-            for (const std::string& complaint : judge_hunt(report_.at("hunt"))) {
-                expect(false, label + ": " + complaint);
-            }
+            expect_none(label, judge_hunt(report_.at("hunt")));
             break;
         default:
             expect(refuted >= 1, label + ": the fraud was not convicted by a dispute");
@@ -357,6 +382,9 @@ std::vector<std::string> judge_report(const json& report, const std::vector<Act>
         judge.judge_act(i, acts[i]);
     }
     judge.judge_limits();
+    for (const std::string& complaint : judge_attack(report.at("attack"))) {
+        judge.expect(false, complaint);
+    }
     return std::move(judge).complaints();
 }
 
@@ -375,7 +403,8 @@ void print_table(Network& network, Narrator& narrator, const std::vector<Act>& a
     for (const Act& act : acts) {
         for (const HistoryRecord& record : act.story->records()) {
             if (const auto* paid = std::get_if<history::Paid>(&record.event)) {
-                Row& row = rows[paid->to.is_zero() ? "treasury" : network.name_of(paid->to)];
+                const char* nobody = paid->reason == Reason::kRoom ? "burned" : "treasury";
+                Row& row = rows[paid->to.is_zero() ? nobody : network.name_of(paid->to)];
                 row.paid += paid->amount.grains;
                 note(row, to_string(paid->reason));
             } else if (const auto* slashed = std::get_if<history::Slashed>(&record.event)) {

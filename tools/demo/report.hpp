@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include <contracts/tasks/task.hpp>
 #include <tools/demo/demo.hpp>
 #include <tools/demo/network.hpp>
+#include <tools/demo/outsider.hpp>
 #include <tools/demo/story.hpp>
 
 namespace assay::demo {
@@ -24,21 +26,25 @@ struct Act {
     std::unique_ptr<Story> story;
     contracts::TaskState state = contracts::TaskState::kOpen;
     std::optional<nlohmann::json> confession;  ///< what the dishonest worker says it did and where
+    std::set<std::string> refusals{};        ///< why the chain did not take what workers sent
 };
 
-/// Every grain the chain knows of, read slot by slot with a proof for each: balances, stakes, escrows, treasury.
+/// Every grain the chain knows of, read slot by slot at one height with a proof for each: balances, stakes, escrows, treasury.
 /// LED-1: genesis = total + burned. Throws when a proof does not verify.
 struct Supply {
     std::uint64_t genesis = 0;
     std::uint64_t total = 0;
     std::uint64_t burned = 0;
     std::uint64_t treasury = 0;
-    std::map<std::string, std::uint64_t> accounts;  ///< balance and stake of each actor
+    std::map<std::string, std::uint64_t> accounts;  ///< balance and stake of each actor, an outsider's escrows with them
 };
-Supply count_supply(Network& network, const std::vector<Act>& acts);
+/// `outsider`: nullptr where there is none.
+Supply count_supply(Network& network, const std::vector<Act>& acts, const Outsider* outsider);
 
 /// The report of the demo, in the shape that docs/operations/demo.md documents.
-nlohmann::json make_report(Network& network, const std::vector<Act>& acts, const Supply& before, double wall_s);
+nlohmann::json make_report(
+    Network& network, const std::vector<Act>& acts, const Outsider* outsider, const Supply& before, double wall_s
+);
 
 /// What is not as it should be, in words; empty when everything is.
 std::vector<std::string> judge_report(const nlohmann::json& report, const std::vector<Act>& acts);

@@ -135,8 +135,11 @@ class Teller {
         return {Stage::kChallenge, e.served ? actor_ + " serves the chunk" : "the chunk was not served in time"};
     }
     Line operator()(const history::Paid& e) const {
-        return {Stage::kSettlement, (e.to.is_zero() ? "the treasury" : name(e.to)) + " gets " +
-                                        format_amount(e.amount) + " (" + to_string(e.reason) + ")"};
+        const std::string amount = format_amount(e.amount) + " (" + to_string(e.reason) + ")";
+        if (e.to.is_zero() && e.reason == contracts::Reason::kRoom) {
+            return {Stage::kDraw, amount + " of the deposit for waiting is burned"};
+        }
+        return {Stage::kSettlement, (e.to.is_zero() ? "the treasury" : name(e.to)) + " gets " + amount};
     }
     Line operator()(const history::Slashed& e) const { return {Stage::kSettlement, describe_slash(e, name(e.from))}; }
     Line operator()(const history::ProfilerDrawn& e) const {
@@ -200,6 +203,19 @@ class Teller {
     Network& network_;
 };
 
+nlohmann::json history_page(Network& network, const TaskId& task, const nlohmann::json& cursor) {
+    return network.rpc().call("task_history", {{"task", to_hex(task.view())}, {"limit", 100}, {"cursor", cursor}});
+}
+
+HistoryRecord decode_record(const nlohmann::json& item) {
+    const auto raw = from_hex(item.at("raw").get<std::string>());
+    auto record = raw ? codec::decode<HistoryRecord>(*raw) : Unexpected{codec::DecodeError::kTruncated};
+    if (!record) {
+        throw std::runtime_error("the node sent a history record that does not decode");
+    }
+    return *std::move(record);
+}
+
 }  // namespace
 
 std::string format_amount(Amount amount) {
@@ -210,6 +226,19 @@ std::string format_amount(Amount amount) {
         static_cast<unsigned long long>(amount.grains % kGrainsPerAsy / 1'000'000)
     );
     return text.data();
+}
+
+std::vector<HistoryRecord> history_of(Network& network, const TaskId& task) {
+    std::vector<HistoryRecord> out;
+    nlohmann::json cursor;
+    do {
+        const auto page = history_page(network, task, cursor);
+        for (const auto& item : page.at("records")) {
+            out.push_back(decode_record(item));
+        }
+        cursor = page.at("next_cursor");
+    } while (!cursor.is_null());
+    return out;
 }
 
 Story::Story(std::string label, contracts::TaskId task, Network& network, Narrator& narrator)
@@ -223,23 +252,15 @@ contracts::TaskState Story::follow() {
     }
     segments_ = segment_count(task->spec);
     for (;;) {
-        const auto page = network_.rpc().call(
-            "task_history",
-            {{"task", to_hex(task_.view())}, {"limit", 100}, {"cursor", cursor_.empty() ? nlohmann::json() : nlohmann::json(cursor_)}}
-        );
+        const auto page = history_page(network_, task_, cursor_.empty() ? nlohmann::json() : nlohmann::json(cursor_));
         std::size_t already = records_.size();
         for (const auto& item : page.at("records")) {
             if (item.at("index").get<std::size_t>() < already) {
                 continue;
             }
-            const auto raw = from_hex(item.at("raw").get<std::string>());
-            auto record = raw ? codec::decode<HistoryRecord>(*raw) : Unexpected{codec::DecodeError::kTruncated};
-            if (!record) {
-                throw std::runtime_error("the node sent a history record that does not decode");
-            }
             records_json_.push_back(item);
-            records_.push_back(*record);
-            tell(*record);
+            records_.push_back(decode_record(item));
+            tell(records_.back());
             ++already;
         }
         if (page.at("next_cursor").is_null()) {

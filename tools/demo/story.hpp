@@ -14,6 +14,9 @@ namespace assay::demo {
 /// "12.5 ASY"
 std::string format_amount(Amount amount);
 
+/// All records of a task's history.
+std::vector<contracts::HistoryRecord> history_of(Network& network, const contracts::TaskId& task);
+
 /// Follows one task's history on the chain and tells each transition once.
 class Story {
   public:

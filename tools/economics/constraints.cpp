@@ -6,6 +6,8 @@
 #include <limits>
 #include <set>
 
+#include <contracts/params/params.hpp>
+#include <contracts/stake/hardware.hpp>
 #include <tools/economics/model.hpp>
 #include <tools/economics/odds.hpp>
 
@@ -90,6 +92,7 @@ class Checker {
 
     std::vector<Constraint> run() {
         solver();
+        cover();
         verifier();
         watcher();
         challenger();
@@ -170,6 +173,20 @@ class Checker {
         );
     }
 
+    /// DSP-46: against every verdict on every segment that is checked, the evaluation included.
+    void cover() {
+        add(
+            {.name = "arb.cover",
+             .role = "solver",
+             .parameter = "solver_bond",
+             .have = to_asy(s_.solver_bond),
+             .need = to_asy(s_.challenger_bond) * (s_.assignments + s_.per_segment),
+             .unit = "ASY",
+             .meaning = "the bond of a task answers for a dispute of every verdict on it",
+             .help = "a higher solver bond, or a lower challenger bond"}
+        );
+    }
+
     void verifier() {
         const double share = to_asy(s_.fee_share);
         const double cost = to_asy(s_.verify_cost);
@@ -179,7 +196,8 @@ class Checker {
              .role = "verifier",
              .parameter = "fee",
              .have = share,
-             .need = cost + 3.0 * to_asy(s_.transaction_fee) + lock(s_.verifier_bond),
+             .need = cost + 3.0 * to_asy(s_.transaction_fee) +
+                     lock(s_.verifier_bond + s_.per_segment * s_.challenger_bond),
              .unit = "ASY",
              .meaning = "a fee share pays for a replay, fees and locked capital",
              .help = "a higher verification fee"}
@@ -279,7 +297,9 @@ class Checker {
 
     void money() {
         const Adversary& a = costs_.adversary;
-        const double kept = static_cast<double>(a.coalition_verifiers) / a.verifiers;
+        // HW-4: of a class of machines that holds as little as a class may.
+        const double preferred = contracts::kPreferredShareBps / 10'000.0;
+        const double kept = std::min(1.0, static_cast<double>(a.coalition_verifiers) / a.verifiers / preferred);
         const std::uint32_t others = a.watchers - std::min(a.watchers, a.coalition_watchers + a.idle_watchers);
         const double won = expected_jackpot_share({a.watchers, a.coalition_watchers, others, s_.watchers});
         add(
@@ -344,6 +364,16 @@ class Checker {
                         "for the dearest task of this kind",
              .help = "a higher contributor bond, a lower task_value_max, or more forced errors"}
         );
+        add(
+            {.name = "beacon.rounds",
+             .role = "contributor",
+             .parameter = "draw_price",
+             .have = to_asy(p_.draw_price),
+             .need = to_asy(draw_price_needed(costs_)),
+             .unit = "ASY",
+             .meaning = "who makes the beacon draw for a task pays for it what its contributors pay for their secrets",
+             .help = "a higher draw_price, or fewer contributors"}
+        );
     }
 
     const Setting& s_;
@@ -395,6 +425,8 @@ ContributorBond contributor_bond_for(const Parameters& parameters, const Costs& 
     }
     return out;
 }
+
+Grains draw_price_needed(const Costs& costs) { return costs.contribution_fee * contracts::Params{}.contributors_max; }
 
 double contributor_bond_needed(const Parameters& parameters, const Costs& costs) {
     double needed = 0.0;

@@ -46,6 +46,8 @@ ContributorBond contributor_bond_for(const Setting& setting, const Costs& costs)
 ContributorBond contributor_bond_for(const Parameters& parameters, const Costs& costs, const TaskCosts& task);
 /// In ASY, for the dearest of each kind in `costs` of which the parameters admit a task.
 double contributor_bond_needed(const Parameters& parameters, const Costs& costs);
+/// TASK-17: what the contributors of a full beacon pay for the secrets of one round.
+Grains draw_price_needed(const Costs& costs);
 
 /// Of the conditions, whether a task refills the jackpots that its verdicts cost.
 Constraint treasury_constraint(const Setting& setting, const Costs& costs);

@@ -47,6 +47,7 @@ Parameters chain_defaults() {
     out.dispute_extension_blocks = chain.dispute_extension_blocks;
     out.contributor_bond = static_cast<Grains>(chain.contributor_bond.grains);
     out.task_value_max = static_cast<Grains>(chain.task_value_max.grains);
+    out.draw_price = static_cast<Grains>(chain.draw_price.grains);
     return out;
 }
 

@@ -37,6 +37,7 @@ struct Parameters {
     std::uint32_t dispute_extension_blocks = 0;
     Grains contributor_bond = 0;
     Grains task_value_max = 0;
+    Grains draw_price = 0;
 
     bool operator==(const Parameters&) const = default;
 };
@@ -70,10 +71,12 @@ struct Costs {
     double compute_price = 1e9;      ///< grains for an hour of the hardware
     double replay_ratio = 1.01;      ///< a verifier's replay of a segment over its training (docs/benchmarks)
     double fetch_share = 0.01;       ///< fetching a checkpoint, of the cost of training a segment
-    Grains transaction_fee = 5'000;  ///< of a transaction of 400 bytes
-    Grains dispute_fees = 663'360;   ///< 8 moves and 64 KiB on the chain
+    Grains transaction_fee = 30'000;  ///< of 400 gas, at half more than the least price (FEE-1)
+    Grains dispute_fees = 600'000;  ///< likewise of 8 rounds and 64 KiB, some 7,800 gas
     double dispute_replays = 2.0;    ///< of the segment, for one party to a dispute
-    Grains chunk_fees = 656'360;     ///< a tile posted against an availability challenge
+    Grains contribution_fee = 10'600;  ///< likewise of a secret of the beacon, some 141 gas
+    Grains chunk_fees = 95'000;     ///< likewise of a tile posted against an availability challenge
+    Grains bid_max = 100'000'000;    ///< of an honest party for one transaction, while blocks leave it out (--fee-max)
     double capital_price = 0.001;    ///< of a bond, for locking it during one task
 
     // The world.

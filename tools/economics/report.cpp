@@ -83,6 +83,19 @@ json to_json(const Skipping& skipping) {
         {"gain", skipping.gain}};
 }
 
+json to_json(const Liability& liability) {
+    return {
+        {"row", liability.row},
+        {"meaning", liability.meaning},
+        {"cost", liability.cost},
+        {"harm", liability.harm},
+        {"ratio", finite(liability.ratio())}};
+}
+
+json to_json(const Voluntary& voluntary) {
+    return {{"who", voluntary.who}, {"what", voluntary.what}, {"fee", voluntary.fee}};
+}
+
 json to_json(const Refusal& refusal) {
     return {
         {"task", refusal.task},
@@ -180,7 +193,8 @@ json to_json(const Parameters& p) {
         {"slash_to_winner_bps", p.slash_to_winner_bps},
         {"dispute_extension_blocks", p.dispute_extension_blocks},
         {"contributor_bond", grains(p.contributor_bond)},
-        {"task_value_max", grains(p.task_value_max)}};
+        {"task_value_max", grains(p.task_value_max)},
+        {"draw_price", grains(p.draw_price)}};
 }
 
 json to_json(const Constraint& constraint) {
@@ -224,6 +238,8 @@ json to_json(const Report& report) {
          {{"attacker_loss", report.griefing.attacker_loss},
           {"defender_cost", report.griefing.defender_cost},
           {"defender_gain", report.griefing.defender_gain}}},
+        {"liability", list(report.liability)},
+        {"voluntary", list(report.voluntary)},
         {"least_segments", report.least_segments},
         {"treasury_start", finite(report.treasury_start)},
         {"attacks", list(report.attacks)},

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include <tools/economics/attacks.hpp>
+#include <tools/economics/liability.hpp>
 #include <tools/economics/populations.hpp>
 #include <tools/economics/solve.hpp>
 
@@ -57,6 +58,8 @@ struct Report {
     Setting setting;
     std::vector<Skipping> skipping;
     Griefing griefing;
+    std::vector<Liability> liability;
+    std::vector<Voluntary> voluntary;
     std::uint32_t least_segments = 0;  ///< of that task
     double treasury_start = 0.0;       ///< ASY with which watching that task pays from the first block on
     std::vector<AttackResult> attacks;

@@ -48,10 +48,17 @@ void count(Setting& out, const Parameters& p) {
     out.assignments = out.checked * out.per_segment;
 }
 
+/// Where nothing converges bonds and rewards drive each other up: far above any that is paid, and so that their sums are
+/// numbers.
+constexpr Grains kMostBond = 10'000'000 * kGrainsPerAsy;
+
 void bond(Setting& out, const Parameters& p) {
-    out.solver_bond = std::max(p.solver_bond, share_of(out.value(), p.solver_bond_bps));
-    out.verifier_bond = std::max(p.verifier_bond, share_of(out.value(), p.verifier_bond_bps));
-    out.challenger_bond = std::max(p.challenger_bond, share_of(out.value(), p.challenger_bond_bps));
+    const auto bond_of = [&](Grains least, std::uint32_t bps) {
+        return std::min(kMostBond, std::max(least, share_of(out.value(), bps)));
+    };
+    out.solver_bond = bond_of(p.solver_bond, p.solver_bond_bps);
+    out.verifier_bond = bond_of(p.verifier_bond, p.verifier_bond_bps);
+    out.challenger_bond = bond_of(p.challenger_bond, p.challenger_bond_bps);
 }
 
 /// What a task pays where it leaves that open: costs and the margin, and for the fee also what a watch must win.
@@ -60,7 +67,7 @@ void pay(Setting& out, const Parameters& p, const Costs& costs, const TaskCosts&
     const Grains solver = out.training_cost() + out.transaction_fee * out.solver_transactions +
                           times(out.solver_bond, costs.capital_price);
     out.reward = task.reward != 0 ? task.reward : gross(times(solver, with_margin), p.tax_bps);
-    const Grains verifier = out.verify_cost + 3 * out.transaction_fee + times(out.verifier_bond, costs.capital_price);
+    const Grains verifier = out.verify_cost + 3 * out.transaction_fee + times(out.verifier_bond + out.per_segment * out.challenger_bond, costs.capital_price);
     const Grains verifiers = gross((times(verifier, with_margin) + 1) * out.assignments, p.tax_bps);
     // Jackpots follow the fee before tax.
     const double watch = std::min(needed_win(out, costs), kMostWin);

@@ -5,6 +5,11 @@
 
 namespace assay::economics {
 
+/// VER-9: of a segment's nine marks eight are spread over it, one is its end but for a step.
+inline constexpr double kLastMark = 1.0 / 9.0;
+/// How far a segment has to be replayed to the probe, on average.
+inline constexpr double kMeanProbe = 0.5 * (1.0 - kLastMark) + kLastMark;
+
 /// One task under given parameters, in whole grains: what the simulation plays with and the formulas speak about.
 struct Setting {
     // Counts.
@@ -49,7 +54,7 @@ struct Setting {
     Grains watch_cost(double share) const {
         return fetch_cost + static_cast<Grains>(static_cast<double>(verify_cost - fetch_cost) * share);
     }
-    double mean_watch_cost() const { return to_asy(fetch_cost) + 0.5 * to_asy(verify_cost - fetch_cost); }
+    double mean_watch_cost() const { return to_asy(fetch_cost) + kMeanProbe * to_asy(verify_cost - fetch_cost); }
 };
 
 /// Bonds, checks and amounts of `task`; where it leaves reward or fee open, the least that pays for honest work.

@@ -120,6 +120,7 @@ std::uint32_t least_tax(Parameters p, const Costs& costs) {
 /// The least that admits and protects each of `tasks`.
 void protect(Parameters& p, const Costs& costs, const std::vector<TaskCosts>& tasks) {
     p.task_value_max = p.contributor_bond = 1;
+    p.draw_price = draw_price_needed(costs);
     for (const TaskCosts& task : tasks) {
         const double value = to_asy(make_setting(p, costs, task).value());
         p.task_value_max = std::max(p.task_value_max, rounded_up(value));
@@ -146,6 +147,12 @@ std::vector<Constraint> complete(Parameters& p, const Costs& costs) {
     const Bond challenger = fit(needs_of(constraints, "challenger_bond", p, costs));
     p.challenger_bond = challenger.least;
     p.challenger_bond_bps = challenger.bps;
+    // arb.cover asks for a solver's bond that follows the challenger's.
+    constraints = check(p, costs);
+    const Bond covering = fit(needs_of(constraints, "solver_bond", p, costs));
+    p.solver_bond = std::max(p.solver_bond, covering.least);
+    p.solver_bond_bps = std::max(p.solver_bond_bps, covering.bps);
+    constraints = check(p, costs);
     for (const Constraint& constraint : constraints) {
         if (constraint.parameter == "dispute_extension_blocks") {
             p.dispute_extension_blocks =

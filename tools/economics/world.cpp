@@ -203,8 +203,8 @@ class Play {
                     a.accepts = false;
                     break;
                 case Strategy::kCoalition:
-                    if (partners) {  // only the probe root cannot be had from the solver
-                        spend(a.verifier, trained ? s_.watch_cost(random_.unit()) : 0);
+                    if (partners) {  // only the states at its marks cannot be had from the solver
+                        spend(a.verifier, trained ? s_.verify_cost : 0);
                         break;
                     }
                     [[fallthrough]];
@@ -259,7 +259,7 @@ class Play {
         const Strategy judge = agent(a.verifier).strategy;
         const bool deviating = judge == Strategy::kLazy || judge == Strategy::kCopying;
         const bool tipping = judge == Strategy::kCoalition || (deviating && round_.self_challenge);
-        const double probe = random_.unit();
+        const double probe = random_.chance(kLastMark) ? 1.0 : random_.unit();
         std::vector<std::uint32_t> followers;
         for (const std::uint32_t id : watchers) {
             const Strategy strategy = agent(id).strategy;

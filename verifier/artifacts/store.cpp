@@ -4,12 +4,14 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <string>
 #include <system_error>
+#include <utility>
 
 #include <core/crypto/hash.hpp>
 
@@ -93,10 +95,13 @@ Hash256 ContentStore::put(ByteView bytes) const {
         return hash;
     }
     const fs::path temporary = directory_ / kTemporary / (to_hex(hash.view()) + "." + std::to_string(++counter));
-    {
+    try {
         const File file(temporary, O_WRONLY | O_CREAT | O_TRUNC);
         file.write(bytes);
         file.sync();
+    } catch (const StoreError&) {
+        fs::remove(temporary, error);  // part of a file on a full disk would keep it full
+        throw;
     }
     fs::rename(temporary, target, error);
     if (error) {
@@ -121,6 +126,33 @@ std::optional<Bytes> ContentStore::get(const Hash256& hash) const {
 }
 
 bool ContentStore::has(const Hash256& hash) const { return fs::exists(path(hash)); }
+
+void ContentStore::remove(const Hash256& hash) const {
+    std::error_code ignored;
+    fs::remove(path(hash), ignored);
+}
+
+std::vector<ContentStore::Entry> ContentStore::entries() const {
+    std::vector<std::pair<fs::file_time_type, Entry>> found;
+    std::error_code error;
+    for (const fs::directory_entry& file : fs::directory_iterator(directory_, error)) {
+        const auto hash = fixed_from_hex<Hash256>(file.path().filename().string());
+        std::error_code gone;
+        const std::uint64_t size = hash ? file.file_size(gone) : 0;
+        const fs::file_time_type time = hash ? file.last_write_time(gone) : fs::file_time_type{};
+        if (hash && !gone) {
+            found.push_back({time, {*hash, size}});
+        }
+    }
+    std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
+        return std::pair(a.first, a.second.hash) < std::pair(b.first, b.second.hash);
+    });
+    std::vector<Entry> out;
+    for (const auto& [time, entry] : found) {
+        out.push_back(entry);
+    }
+    return out;
+}
 
 std::filesystem::path ContentStore::path(const Hash256& hash) const { return directory_ / to_hex(hash.view()); }
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <stdexcept>
+#include <vector>
 
 #include <core/base/bytes.hpp>
 
@@ -28,6 +30,15 @@ class ContentStore {
     /// which case the file is moved to quarantine/. Throws StoreError.
     std::optional<Bytes> get(const Hash256& hash) const;
     bool has(const Hash256& hash) const;
+    /// Deletes what is kept under the name, if anything.
+    void remove(const Hash256& hash) const;
+    struct Entry {
+        Hash256 hash;
+        std::uint64_t size_bytes = 0;
+    };
+    /// All that is stored, what was stored first at the beginning.
+    std::vector<Entry> entries() const;
+    const std::filesystem::path& directory() const { return directory_; }
     /// Where put() keeps `hash`, present or not.
     std::filesystem::path path(const Hash256& hash) const;
 

@@ -109,7 +109,7 @@ ViewRun ViewCursor::run_at(std::uint64_t most) const noexcept {
     std::uint64_t inside = kEndless;
     std::uint64_t outside = 0;
     std::uint64_t source = 0;
-    std::uint64_t step = 0;  // modulo 2^64: it only counts where the run is longer than one element
+    std::uint64_t step = 0;  // modulo 2^64
     for (std::size_t a = 0; a < view_.axes.size(); ++a) {
         const Axis& axis = axes_[a];
         const bool is_whole = axis.divisor == 1 || axis.numerator % axis.divisor == 0;
@@ -130,7 +130,9 @@ ViewRun ViewCursor::run_at(std::uint64_t most) const noexcept {
     if (outside > 0) {
         return {std::min(most, outside), true, 0, 0};
     }
-    return {std::min(most, inside), false, source, static_cast<std::int64_t>(step)};
+    // The next element is inside too where there is one, so that its step fits; of a single element it need not.
+    const std::uint64_t count = std::min(most, inside);
+    return {count, false, source, count > 1 ? static_cast<std::int64_t>(step) : 0};
 }
 
 void ViewCursor::advance(std::uint64_t count) noexcept {

@@ -17,6 +17,7 @@ namespace assay::canonical {
 std::optional<std::uint64_t> flat_source(const View& view, std::uint64_t n) noexcept;
 
 /// `count` output elements in a row that are all fill, or whose sources are source, source + step, source + 2 * step...
+/// The step of a single element is 0.
 struct ViewRun {
     std::uint64_t count = 0;
     bool is_fill = false;

@@ -18,6 +18,11 @@ struct Accept {
     TaskId task;
     bool operator==(const Accept&) const = default;
 };
+/// TASK-15: leave the task to another solver.
+struct Decline {
+    TaskId task;
+    bool operator==(const Decline&) const = default;
+};
 /// Train the next segment whose checkpoint is not stored yet.
 struct Train {
     TaskId task;
@@ -109,14 +114,14 @@ enum class Wait : std::uint8_t {
     kNoStake = 4,        ///< not enough free stake for the bond
     kUnable = 5,         ///< we could not compute a result; which says nothing about the solver
     kArtifact = 6,       ///< an artifact could not be had; trying again, or challenged
-    kTaskLimit = 7,      ///< as many tasks accepted as were asked for
-    kTooLate = 8,        ///< the window has closed
+    kTooLate = 7,        ///< the window has closed
 };
 const char* to_string(Wait wait) noexcept;
 
 using Intent = std::variant<
     Wait, intent::Accept, intent::Train, intent::PostCheckpoint, intent::Complete, intent::Replay, intent::Commit,
     intent::Publish, intent::OpenDispute, intent::ChallengeAvailability, intent::ServeChunk, intent::MoveReveal,
-    intent::MoveSelect, intent::MoveProve, intent::Disclose, intent::ReplayProbe, intent::ChallengeVerdict>;
+    intent::MoveSelect, intent::MoveProve, intent::Disclose, intent::ReplayProbe, intent::ChallengeVerdict,
+    intent::Decline>;
 
 }  // namespace assay::roles

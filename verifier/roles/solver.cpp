@@ -6,15 +6,12 @@ namespace {
 
 using contracts::TaskState;
 
+bool has_accepted_enough(std::uint32_t accepted, std::uint32_t most) { return most != 0 && accepted >= most; }
+
 Intent decide_acceptance(const SolverView& view) {
-    if (view.is_breaker_open) {
-        return Wait::kBreaker;
-    }
-    if (view.tasks_max != 0 && view.accepted_tasks >= view.tasks_max) {
-        return Wait::kTaskLimit;
-    }
-    if (view.free_stake < view.solver_bond) {
-        return Wait::kNoStake;
+    const bool has_enough = has_accepted_enough(view.accepted_tasks, view.tasks_max);
+    if (view.is_breaker_open || view.is_unusable || has_enough || view.free_stake < view.solver_bond) {
+        return intent::Decline{view.task.id};
     }
     return intent::Accept{view.task.id};
 }
@@ -45,7 +42,6 @@ const char* to_string(Wait wait) noexcept {
         case Wait::kNoStake: return "there is not enough free stake for the bond";
         case Wait::kUnable: return "no result could be computed";
         case Wait::kArtifact: return "an artifact could not be had";
-        case Wait::kTaskLimit: return "the limit of tasks is reached";
         case Wait::kTooLate: return "the window has closed";
     }
     return "";
@@ -67,6 +63,10 @@ Intent decide_challenge(const contracts::Challenge& challenge, const contracts::
         return Wait::kNothingDue;
     }
     return intent::ServeChunk{challenge.id};
+}
+
+bool registers_again(const ListingView& view) {
+    return view.is_unlisted && !view.is_breaker_open && !has_accepted_enough(view.accepted_tasks, view.tasks_max);
 }
 
 }  // namespace assay::roles

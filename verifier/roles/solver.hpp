@@ -18,6 +18,7 @@ struct SolverView {
     Amount free_stake;                     ///< as solver
     Amount solver_bond;                    ///< what accepting locks
     bool is_breaker_open = false;
+    bool is_unusable = false;              ///< its program or data are not what they should be
     bool is_stopped = false;               ///< training cannot go on: what it gives now is not what was posted
     std::uint32_t accepted_tasks = 0;
     std::uint32_t tasks_max = 0;           ///< 0: no limit
@@ -28,5 +29,16 @@ Intent decide_solver(const SolverView& view);
 
 /// The answer to an open availability challenge against a task that `self` solved.
 Intent decide_challenge(const contracts::Challenge& challenge, const contracts::Task& task, const AccountId& self);
+
+/// What it knows of itself while nothing is due.
+struct ListingView {
+    bool is_unlisted = false;  ///< TASK-6: it let a task lapse
+    bool is_breaker_open = false;
+    std::uint32_t accepted_tasks = 0;
+    std::uint32_t tasks_max = 0;  ///< 0: no limit
+};
+
+/// Whether to register the machine again, so that draws fall on it: not for tasks that it would decline.
+bool registers_again(const ListingView& view);
 
 }  // namespace assay::roles

@@ -14,23 +14,18 @@ Intent decide_verdict(const VerifierView& view) {
     if (view.has_kept_verdict) {
         return intent::Commit{view.task.id, segment};
     }
-    const bool can_bond = view.free_stake >= view.challenger_bond;
     switch (finding_of(view.replays, view.claimed)) {
         case Finding::kUnknown:
         case Finding::kDoubt:
         case Finding::kMissing: return intent::Replay{view.task.id, segment};
-        case Finding::kAccept: return intent::Commit{view.task.id, segment};
-        case Finding::kReject:
-            if (!can_bond) {
-                return Wait::kNoStake;
-            }
-            return intent::Commit{view.task.id, segment};
+        case Finding::kAccept:
+        case Finding::kReject: return intent::Commit{view.task.id, segment};
         case Finding::kUnable: return Wait::kUnable;
         case Finding::kWithheld:
             if (view.has_challenged) {
                 return intent::Replay{view.task.id, segment};
             }
-            if (!can_bond) {
+            if (view.free_stake < view.challenger_bond) {
                 return Wait::kNoStake;
             }
             return intent::ChallengeAvailability{view.task.id, view.replays.missing_checkpoint.value_or(segment)};

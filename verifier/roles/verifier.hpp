@@ -19,7 +19,7 @@ struct VerifierView {
     bool is_challenged = false;     ///< our verdict was challenged, and the next block may disclose it (DSP-42)
     bool has_challenged = false;    ///< the missing checkpoint's availability is challenged already
     Amount free_stake;         ///< as verifier
-    Amount challenger_bond;    ///< what a rejection or a challenge locks
+    Amount challenger_bond;    ///< what a challenge of an availability locks
     bool is_breaker_open = false;
 };
 
@@ -30,7 +30,7 @@ bool is_opening_of(
     const contracts::Assignment& assignment, const contracts::TaskId& task, const contracts::VerdictOpening& kept
 );
 
-/// Replays before it commits, twice before it rejects; commits only what it can back with a bond; publishes when every
+/// Replays before it commits, twice before it rejects, which its assignment answers for (DSP-46); publishes when every
 /// commitment of the task is in; discloses when the challenge window is over, or half of one after it is challenged.
 Intent decide_verifier(const VerifierView& view);
 

@@ -54,4 +54,8 @@ bool has_diverged(const StateOpening& o) noexcept {
     return false;
 }
 
+bool shows_divergence(const StateOpening& o, const Hash256& root, std::uint32_t tensors) noexcept {
+    return is_well_formed(o) && has_diverged(o) && state_root_of(o, tensors) == root;
+}
+
 }  // namespace assay::trace

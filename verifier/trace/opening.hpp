@@ -42,5 +42,7 @@ bool is_well_formed(const StateOpening& opening) noexcept;
 std::optional<Hash256> state_root_of(const StateOpening& opening, std::uint32_t tensors) noexcept;
 /// NUM-6: whether the tile holds an f32 infinity or NaN within the tensor's shape.
 bool has_diverged(const StateOpening& opening) noexcept;
+/// Whether it is well-formed, leads to the state root `root`, and shows that the state has diverged.
+bool shows_divergence(const StateOpening& opening, const Hash256& root, std::uint32_t tensors) noexcept;
 
 }  // namespace assay::trace

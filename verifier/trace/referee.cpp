@@ -131,10 +131,8 @@ Result<Ruling, ProofError> judge_divergence(const Claim& claim, const Position& 
     if (proof.before || proof.row || proof.entry || !proof.tiles.empty()) {
         return Unexpected{ProofError::kSuperfluous};
     }
-    const StateOpening& opening = *proof.divergence;
     const bool is_admitted = claim.diverges && p.first_step == last_step(claim);
-    if (is_admitted || !is_well_formed(opening) || !has_diverged(opening) ||
-        state_root_of(opening, claim.program.state_tensors) != p.state_after) {
+    if (is_admitted || !shows_divergence(*proof.divergence, p.state_after, claim.program.state_tensors)) {
         return Unexpected{ProofError::kNoDivergence};
     }
     return Ruling::kClaimRefuted;

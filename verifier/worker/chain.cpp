@@ -33,18 +33,58 @@ std::uint64_t grains_of(const nlohmann::json& value) {
 
 }  // namespace
 
-Chain::Chain(const std::string& url, crypto::SecretKey key, Reporter& reporter)
-    : rpc_(url), key_(std::move(key)), self_(key_.account()), reporter_(reporter) {}
+Chain::Chain(
+    const std::string& url, const std::filesystem::path& home, const Pins& pins, crypto::SecretKey key, Reporter& reporter
+)
+    : rpc_(url),
+      anchor_file_(client::anchor_file(home)),
+      pins_(pins),
+      key_(std::move(key)),
+      self_(key_.account()),
+      reporter_(reporter) {}
+
+template <class Read>
+auto Chain::proven(Read read) {
+    try {
+        if (!proven_) {
+            client::Expected expected{.chain_id = {}, .genesis = {}};
+            if (!pins_.chain_id.empty()) {
+                expected.chain_id = pins_.chain_id;
+            }
+            if (!pins_.genesis_hash.empty()) {
+                expected.genesis = fixed_from_hex<Hash256>(pins_.genesis_hash).value();  // its shape was checked
+            }
+            proven_.emplace(rpc_, anchor_file_, std::move(expected));
+        } else {
+            proven_->refresh();
+        }
+        return read(*proven_);
+    } catch (const client::Mismatch& error) {  // a node that lies, or is behind: another may answer there later
+        throw net::RpcError(-32603, "mismatch", error.what(), {});
+    } catch (const client::AnchorError& error) {
+        throw net::RpcError(-32603, "chain_file", error.what(), {});
+    }
+}
 
 const contracts::Params& Chain::params() {
     if (!params_) {
-        params_ = rpc_.params();
+        params_ = proven([](client::ProvenChain& chain) { return chain.params(); });
     }
     return *params_;
 }
 
+contracts::Beacon Chain::beacon() {
+    return proven([](client::ProvenChain& chain) { return chain.beacon(); });
+}
+
+const std::string& Chain::chain_id() {
+    if (!proven_) {
+        static_cast<void>(params());
+    }
+    return proven_->chain_id();
+}
+
 void Chain::refresh() {
-    ended_.clear();
     height_ = rpc_.height().value;
     for (const contracts::TaskId& id : rpc_.tasks()) {
         if (over_.contains(id)) {
@@ -70,6 +110,27 @@ Amount Chain::free_stake(contracts::Role role) {
         return Amount{grains_of(answer.at("roles").at(contracts::to_string(role)).at("free"))};
     } catch (const nlohmann::json::exception&) {
         throw bad_answer("stake_get");
+    }
+}
+
+Chain::Listing Chain::listing(contracts::Role role) {
+    try {
+        const auto answer = rpc_.call("stake_get", {{"account", to_hex(self_.view())}});
+        const auto& stake = answer.at("roles").at(contracts::to_string(role));
+        return {
+            .hardware_class = stake.at("hardware_class").get<std::uint32_t>(),
+            .score = stake.at("score").get<std::uint64_t>(),
+            .is_unlisted = stake.at("is_unlisted").get<bool>()};
+    } catch (const nlohmann::json::exception&) {
+        throw bad_answer("stake_get");
+    }
+}
+
+std::uint64_t Chain::block_time(Height height) {
+    try {
+        return rpc_.call("chain_block", {{"height", height.value}}).at("time_ms").get<std::uint64_t>();
+    } catch (const nlohmann::json::exception&) {
+        throw bad_answer("chain_block");
     }
 }
 
@@ -165,10 +226,13 @@ bool Chain::send(const contracts::Action& action) {
         return false;
     }
     try {
-        const net::TxResult result = rpc_.send(key_, action, kSendTimeout);
+        const auto base = proven([this](client::ProvenChain& chain) { return chain.base(self_); });
+        const net::TxResult result = rpc_.send(key_, action, base, Amount{pins_.fee_max_grains}, kSendTimeout);
         if (result.code != 0) {
             return note_failure(failures, action, result.error);
         }
+    } catch (const net::FeeTooHigh& error) {
+        return note_failure(failures, action, error.what());
     } catch (const net::RpcError& error) {
         if (error.name != "tx_rejected") {
             throw;

@@ -2,13 +2,18 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <map>
+#include <optional>
 #include <set>
+#include <string>
 #include <vector>
 
+#include <client/proven_chain.hpp>
 #include <core/crypto/keys.hpp>
 #include <contracts/stake/stake.hpp>
 #include <net/rpc_client.hpp>
+#include <verifier/worker/pins.hpp>
 #include <verifier/worker/reporter.hpp>
 
 namespace assay::worker {
@@ -17,21 +22,35 @@ namespace assay::worker {
 /// throws net::NetError or net::RpcError when the node cannot be asked.
 class Chain {
   public:
-    Chain(const std::string& url, crypto::SecretKey key, Reporter& reporter);
+    /// The chain is the one that `home` has pinned, or pins now.
+    Chain(const std::string& url, const std::filesystem::path& home, const Pins& pins, crypto::SecretKey key, Reporter& reporter);
 
     net::RpcClient& rpc() { return rpc_; }
     const AccountId& self() const { return self_; }
+    /// Proven against the chain that is pinned, as are parameters and what send() signs on. Throws RpcError "mismatch".
     const contracts::Params& params();
+    contracts::Beacon beacon();
+    const std::string& chain_id();
 
-    /// Reads the tasks again.
+    /// Reads the tasks again; what tasks() gave before no longer holds.
     void refresh();
     /// As of the last refresh: those that are not over.
     const std::map<contracts::TaskId, contracts::Task>& tasks() const { return tasks_; }
-    /// Those that were over for the first time at the last refresh.
+    /// Those that a refresh found over for the first time, since they were last dropped.
     const std::vector<contracts::Task>& ended() const { return ended_; }
+    void drop_ended() { ended_.clear(); }
 
     std::uint64_t height() const { return height_; }
     Amount free_stake(contracts::Role role);
+    /// What is registered of our machine for the role, and whether no draw falls on it (TASK-6).
+    struct Listing {
+        std::uint32_t hardware_class = 0;
+        std::uint64_t score = 0;
+        bool is_unlisted = false;
+    };
+    Listing listing(contracts::Role role);
+    /// In milliseconds since 1970, of the block at `height`.
+    std::uint64_t block_time(Height height);
     /// The accounts that the chain may draw in a role.
     std::vector<AccountId> stakers(contracts::Role role);
     /// Free, locked and unbonding, of all roles.
@@ -52,9 +71,15 @@ class Chain {
         std::uint32_t count = 0;
         std::uint64_t retry_at = 0;  ///< height
     };
+    /// What may be read from it in its newest state.
+    template <class Read>
+    auto proven(Read read);
     bool note_failure(Failures& failures, const contracts::Action& action, const std::string& why);
 
     net::RpcClient rpc_;
+    std::filesystem::path anchor_file_;
+    Pins pins_;
+    std::optional<client::ProvenChain> proven_;
     crypto::SecretKey key_;
     AccountId self_;
     Reporter& reporter_;

@@ -7,8 +7,12 @@
 #include <utility>
 
 #include <core/crypto/random.hpp>
+#include <core/merkle/tree.hpp>
 #include <contracts/tasks/task.hpp>
+#include <contracts/verification/lottery.hpp>
 #include <contracts/verification/verification.hpp>
+#include <verifier/trace/commitment.hpp>
+#include <verifier/trace/player.hpp>
 #include <verifier/worker/evaluating.hpp>
 #include <verifier/worker/measuring.hpp>
 
@@ -16,8 +20,6 @@ namespace assay::worker {
 namespace {
 
 constexpr std::chrono::milliseconds kReportInterval{500};
-/// Asking for a checkpoint again is cheap; waiting long for a dead server is not.
-constexpr artifacts::FetchLimits kFetchLimits{.size_max = 1U << 30U, .timeout = std::chrono::seconds(10)};
 
 const char* verdict_name(roles::Finding finding) {
     switch (finding) {
@@ -43,9 +45,19 @@ void report_verdict(
     reporter.event(event);
 }
 
-/// Of every verifier of the segment: what we know of others' probes costs nothing.
-std::vector<std::uint32_t> probes_of(const contracts::Task& task, std::uint32_t segment) {
-    std::vector<std::uint32_t> probes;
+/// The marks of our own assignment on the segment; none where we have none.
+std::vector<std::uint32_t> own_marks(const contracts::Task& task, std::uint32_t segment, const AccountId& self) {
+    for (const contracts::Assignment& assignment : task.assignments) {
+        if (assignment.segment == segment && assignment.verifier == self) {
+            return contracts::marks_of(task, assignment);
+        }
+    }
+    return {};
+}
+
+/// With them the drawn probe of every verifier of the segment: what we know of others' probes costs little.
+std::vector<std::uint32_t> probes_of(const contracts::Task& task, std::uint32_t segment, const AccountId& self) {
+    std::vector<std::uint32_t> probes = own_marks(task, segment, self);
     for (const contracts::Assignment& assignment : task.assignments) {
         if (assignment.segment == segment && assignment.probe != 0) {
             probes.push_back(assignment.probe);
@@ -54,7 +66,32 @@ std::vector<std::uint32_t> probes_of(const contracts::Task& task, std::uint32_t 
     return probes;
 }
 
+/// The first tile of a state that may well be finite, as somebody opens it who says that it is not.
+trace::StateOpening open_first_tile(const std::vector<canonical::Tensor>& state) {
+    const canonical::Tensor& first = state.front();
+    std::vector<Hash256> commitments;
+    for (const canonical::Tensor& tensor : state) {
+        commitments.push_back(trace::commit_tensor(tensor));
+    }
+    return {
+        .tensor = 0,
+        .tile = 0,
+        .type = {.dtype = first.dtype, .shape = first.shape},
+        .opening = {
+            .tile = canonical::tile_of(first, 0),
+            .tile_path = trace::tile_tree(first).path(0),
+            .source_path = merkle::Tree(std::move(commitments)).path(0)}};
+}
+
 }  // namespace
+
+void Checker::want(const contracts::Task& task, std::uint32_t segment) {
+    at_.want(task, artifacts::Urgency::kDuty);
+    const std::uint32_t last = std::min(segment, task.checkpoints - 1);
+    for (std::uint32_t index = segment == 0 ? 0 : segment - 1; index <= last; ++index) {
+        at_.fetcher.want(task.id, at_.chain.checkpoint(task.id, index).artifact, artifacts::Urgency::kDuty);
+    }
+}
 
 bool Checker::replay(const contracts::Task& task, std::uint32_t segment) {
     const auto material = at_.material(task);
@@ -85,10 +122,21 @@ std::optional<std::vector<canonical::Tensor>> Checker::load(
 ) {
     std::vector<canonical::Tensor> before;
     for (std::uint32_t index = segment == 0 ? 0 : segment - 1; index <= last; ++index) {
-        auto state = load_state(material, at_.chain.checkpoint(task.id, index), at_.store, kFetchLimits);
+        const contracts::Checkpoint& checkpoint = at_.chain.checkpoint(task.id, index);
+        auto state = at_.state(material, checkpoint);
+        if (!state && (state.error().defect == Defect::kPending || state.error().defect == Defect::kNoRoom)) {
+            at_.decline(task.id, state.error());
+            return std::nullopt;
+        }
         if (!state) {
+            const bool is_served = state.error().defect != Defect::kUnreachable;  // but is no such state
+            const std::uint32_t tries =
+                is_served ? replays.fetch_failures + 1 : at_.fetcher.failures(checkpoint.artifact);
+            if (replays.missing_checkpoint == index && replays.fetch_failures == tries) {
+                return std::nullopt;  // another attempt is under way
+            }
             replays.missing_checkpoint = index;
-            ++replays.fetch_failures;
+            replays.fetch_failures = tries;
             at_.reporter.event(
                 {{"event", "missing"},
                  {"task", to_hex(task.id.view())},
@@ -114,9 +162,9 @@ void Checker::pretend(const contracts::Task& task, std::uint32_t segment) {
     if (!contracts::is_exact(task, segment)) {
         at_.judged[{task.id, segment}].verdict = {.end_root = claimed, .probe_root = {}, .measurement = trace::Measurement{}};
     }
-    for (const contracts::Assignment& assignment : task.assignments) {
-        auto& invented = at_.journal.probe_replays({task.id, segment}, assignment.probe).first;
-        if (assignment.segment == segment && assignment.probe != 0 && !invented) {
+    for (const std::uint32_t mark : own_marks(task, segment, at_.chain.self())) {
+        auto& invented = at_.journal.probe_replays({task.id, segment}, mark).first;
+        if (!invented) {
             crypto::fill_random(invented.emplace().data);
         }
     }
@@ -146,7 +194,7 @@ bool Checker::replay_probe(const contracts::Task& task, std::uint32_t segment, s
     try {
         const auto end = run_segment(
             material, segment, *before, at_.options.engine, at_.fraud(material),
-            [this](std::uint64_t, std::uint64_t) { return !at_.stop; }, material->first_step(segment) + probe - 1
+            [this](std::uint64_t, std::uint64_t) { return at_.interlude(); }, material->first_step(segment) + probe - 1
         );
         if (!end) {
             return false;
@@ -177,8 +225,12 @@ void Checker::judge(
     judged.verdict.end_root = end.root(end.diverged_at);
     if (end.diverged_at) {
         judged.verdict.diverged_after = static_cast<std::uint32_t>(*end.diverged_at - material->first_step(segment)) + 1;
+        judged.divergence = trace::open_divergence(end.state);
+    } else if (at_.options.dishonesty == Dishonesty::kDivergence) {
+        judged.verdict.diverged_after = contracts::step_count(task, segment);
+        judged.divergence = open_first_tile(end.state);
     } else {
-        const auto claimed = load_state(*material, at_.chain.checkpoint(task.id, segment), at_.store, kFetchLimits);
+        const auto claimed = at_.state(*material, at_.chain.checkpoint(task.id, segment));
         if (!claimed) {
             throw std::runtime_error(claimed.error().reason);
         }
@@ -203,7 +255,7 @@ std::optional<SegmentEnd> Checker::execute(
     const auto claimed_step = segment == contracts::segment_count(task) ? task.diverged_at : std::nullopt;
     return run_segment(
         material, segment, before, at_.options.engine, at_.fraud(material), progress, claimed_step,
-        probes_of(task, segment)
+        probes_of(task, segment, at_.chain.self())
     );
 }
 
@@ -227,7 +279,7 @@ bool Checker::run(
                  {"attempt", replays.first ? 2 : 1}}
             );
         }
-        return !at_.stop;
+        return at_.interlude();
     };
     std::string reason;
     try {

@@ -16,6 +16,8 @@ namespace assay::worker {
 class Checker {
   public:
     explicit Checker(Workplace& workplace) : at_(workplace) {}
+    /// Asks for what a replay of the segment needs.
+    void want(const contracts::Task& task, std::uint32_t segment);
     /// One replay of a segment; the journal's Replays have the outcome. Whether there is a new result.
     bool replay(const contracts::Task& task, std::uint32_t segment);
     /// The same of its first `probe` steps.

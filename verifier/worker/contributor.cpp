@@ -16,9 +16,10 @@ constexpr milliseconds kBackoff{1'000};  // before a node that failed is asked a
 }  // namespace
 
 Contributor::Contributor(
-    const std::string& node_url, const crypto::SecretKey& key, Reporter& reporter, const std::atomic<bool>& stop
+    const std::string& node_url, const std::filesystem::path& home, const Pins& pins, const crypto::SecretKey& key,
+    Reporter& reporter, const std::atomic<bool>& stop
 )
-    : key_(key), reporter_(reporter), stop_(stop), chain_(node_url, key, reporter), thread_([this] { run(); }) {}
+    : key_(key), reporter_(reporter), stop_(stop), chain_(node_url, home, pins, key, reporter), thread_([this] { run(); }) {}
 
 Contributor::~Contributor() {
     done_ = true;
@@ -33,8 +34,9 @@ void Contributor::rest() const {
 }
 
 bool Contributor::act(bool wants_seat) {
-    const contracts::Beacon beacon = chain_.rpc().beacon();
-    const std::string chain_id = chain_.rpc().chain_id();
+    // Proven: a node that says of another round that it is open would learn the secret for it.
+    const contracts::Beacon beacon = chain_.beacon();
+    const std::string chain_id = chain_.chain_id();
     const roles::ContributorView view{
         .key = key_,
         .chain_id = chain_id,

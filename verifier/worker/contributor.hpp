@@ -16,7 +16,8 @@ class Contributor {
   public:
     /// Joins when there is stake enough, and contributes from then on.
     Contributor(
-        const std::string& node_url, const crypto::SecretKey& key, Reporter& reporter, const std::atomic<bool>& stop
+        const std::string& node_url, const std::filesystem::path& home, const Pins& pins, const crypto::SecretKey& key,
+        Reporter& reporter, const std::atomic<bool>& stop
     );
     /// What is owed is sent, and the seat is left: who is not there for the next round loses a tenth of the bond.
     ~Contributor();

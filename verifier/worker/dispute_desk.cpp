@@ -6,6 +6,7 @@
 #include <variant>
 
 #include <verifier/roles/dispute.hpp>
+#include <verifier/roles/order.hpp>
 #include <verifier/worker/evaluating.hpp>
 #include <verifier/worker/measuring.hpp>
 #include <verifier/worker/profiler.hpp>
@@ -46,33 +47,45 @@ std::vector<trace::NodeReveal> node_reveals(const trace::Claim& claim, const std
     return reveals;
 }
 
-bool DisputeDesk::attend(const contracts::Task& task) {
-    if (task.open_disputes == 0) {
-        return false;
+std::vector<contracts::Dispute> DisputeDesk::open_disputes(const std::vector<contracts::Task>& tasks) {
+    std::vector<contracts::Dispute> out;
+    for (const contracts::Task& task : tasks) {
+        if (task.open_disputes == 0) {
+            continue;
+        }
+        for (const contracts::DisputeId& id : at_.chain.rpc().disputes(task.id)) {
+            auto dispute = over_.contains(id) ? std::nullopt : at_.chain.rpc().dispute(id);
+            if (dispute && contracts::is_open(dispute->state)) {
+                out.push_back(*std::move(dispute));
+            } else if (dispute) {
+                over_.insert(id);
+                replays_.erase(id);
+            }
+        }
     }
+    return roles::by_deadline(std::move(out));
+}
+
+bool DisputeDesk::attend(const std::vector<contracts::Task>& tasks) {
     bool moved = false;
-    for (const contracts::DisputeId& id : at_.chain.rpc().disputes(task.id)) {
-        if (over_.contains(id)) {
+    for (const contracts::Dispute& dispute : open_disputes(tasks)) {
+        if (at_.options.late_moves && at_.chain.height() + kLateBlocks < dispute.deadline.value) {
             continue;
         }
-        const auto dispute = at_.chain.rpc().dispute(id);
-        if (!dispute) {
-            continue;
-        }
-        if (!contracts::is_open(dispute->state)) {
-            over_.insert(id);
-            replays_.erase(id);
-            continue;
-        }
-        if (at_.options.late_moves && at_.chain.height() + kLateBlocks < dispute->deadline.value) {
-            continue;
-        }
-        const roles::Intent intent = roles::decide_dispute(*dispute, at_.chain.self());
-        if (!std::holds_alternative<roles::Wait>(intent) || may_show_divergence(*dispute)) {
-            moved = move(task, *dispute, intent) || moved;
+        const auto task =
+            std::find_if(tasks.begin(), tasks.end(), [&](const auto& item) { return item.id == dispute.task; });
+        const roles::Intent intent = roles::decide_dispute(dispute, at_.chain.self());
+        if (!std::holds_alternative<roles::Wait>(intent) || may_show_divergence(dispute)) {
+            moved = move(*task, dispute, intent) || moved;
         }
     }
     return moved;
+}
+
+void DisputeDesk::note_missing(const contracts::Dispute& dispute, const Unavailable& why) {
+    if (why.defect != Defect::kPending) {
+        at_.reporter.trouble("dispute " + to_hex(dispute.id.view()) + ": " + why.reason);
+    }
 }
 
 struct DisputeDesk::Ground {
@@ -90,9 +103,9 @@ std::optional<DisputeDesk::Ground> DisputeDesk::ground_of(
         return Ground{material, {}, at_.fraud(material)};
     }
     const auto load = [&](std::uint32_t index) {
-        auto state = load_state(*material, at_.chain.checkpoint(task.id, index), at_.store);
+        auto state = at_.state(*material, at_.chain.checkpoint(task.id, index), artifacts::Urgency::kDispute);
         if (!state) {
-            at_.reporter.trouble("dispute " + to_hex(dispute.id.view()) + ": " + state.error().reason);
+            note_missing(dispute, state.error());
         }
         return state;
     };
@@ -129,13 +142,20 @@ std::optional<DisputeDesk::Ground> DisputeDesk::ground_of_report(
     }
     auto before = state_before_profiled(at_, task, material, *report, dispute.segment);
     if (!before) {
-        at_.reporter.trouble("dispute " + to_hex(dispute.id.view()) + ": " + before.error().reason);
+        note_missing(dispute, before.error());
         return std::nullopt;
     }
     if (!contracts::is_measured(part)) {
         return Ground{with_seed(*material, dispute.claim.seed), *std::move(before), at_.fraud(material)};
     }
     const std::uint32_t segment = std::max(1U, dispute.segment);
+    if (part == contracts::ProfilePart::kMeasurement) {
+        const auto native = native_state(at_, *material, report->segments.at(segment - 1));
+        if (!native) {
+            note_missing(dispute, native.error());
+            return std::nullopt;
+        }
+    }
     const auto replayed = run_segment(material, segment, *before, at_.options.engine, nullptr);
     const auto claimed =
         part == contracts::ProfilePart::kMeasurement
@@ -145,7 +165,7 @@ std::optional<DisputeDesk::Ground> DisputeDesk::ground_of_report(
                               at_.options.engine, nullptr)->state
               );
     if (!claimed) {
-        at_.reporter.trouble("dispute " + to_hex(dispute.id.view()) + ": " + claimed.error().reason);
+        note_missing(dispute, claimed.error());
         return std::nullopt;
     }
     const auto measuring = prepare_measuring(*material, *before, replayed->state, *claimed, dispute.claim.seed);
@@ -156,7 +176,7 @@ EngineReplay* DisputeDesk::replay_of(const contracts::Task& task, const contract
     if (const auto found = replays_.find(dispute.id); found != replays_.end()) {
         return found->second.get();
     }
-    const auto material = at_.material(task);
+    const auto material = at_.material(task, artifacts::Urgency::kDispute);
     if (!material) {
         return nullptr;
     }

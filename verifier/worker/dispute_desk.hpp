@@ -20,10 +20,13 @@ std::vector<trace::NodeReveal> node_reveals(const trace::Claim& claim, const std
 class DisputeDesk {
   public:
     explicit DisputeDesk(Workplace& workplace) : at_(workplace) {}
-    /// Makes the moves that are due in `task`'s disputes; whether any was made.
-    bool attend(const contracts::Task& task);
+    /// Makes the moves that are due in the tasks' disputes, the one whose clock ends first at the beginning; whether any
+    /// was made.
+    bool attend(const std::vector<contracts::Task>& tasks);
 
   private:
+    std::vector<contracts::Dispute> open_disputes(const std::vector<contracts::Task>& tasks);
+    void note_missing(const contracts::Dispute& dispute, const Unavailable& why);
     bool move(const contracts::Task& task, const contracts::Dispute& dispute, const roles::Intent& intent);
     /// Whether DSP-27 lets us end the dispute, if we know that the step in question diverged.
     bool may_show_divergence(const contracts::Dispute& dispute) const;

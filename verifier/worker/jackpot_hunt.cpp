@@ -54,7 +54,8 @@ std::vector<contracts::ChallengeVerdict> JackpotHunt::betrayed(const contracts::
                 {.task = task.id,
                  .segment = assignment.segment,
                  .verifier = assignment.verifier,
-                 .seal = contracts::challenge_seal(id, kept->verdict.probe_root.value())}
+                 .seal = contracts::challenge_seal(
+                     id, contracts::published_verdict(task, assignment, *kept, false).probe_root.value())}
             );
         }
     }

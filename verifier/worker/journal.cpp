@@ -99,11 +99,15 @@ void Journal::load() {
     for (const json& item : all.at("verdicts")) {
         verdicts_[place_of(item.at("segment"))] = {
             .verdict = {.end_root = fixed_of<Hash256>(item.at("end_root")),
-                        .probe_root = optional_hash(item.at("probe_root")),
+                        .probe_root = {},
                         .measurement = decode_hex<std::optional<trace::Measurement>>(item.value("measurement", "00")),
                         .diverged_after = decode_hex<std::optional<std::uint32_t>>(item.value("diverged_after", "00"))},
+            .marks = decode_hex<std::vector<Hash256>>(item.value("marks", "00000000")),
             .decoy_root = fixed_of<Hash256>(item.at("decoy_root")),
             .salt = fixed_of<Hash256>(item.at("salt"))};
+        if (const auto divergence = decode_hex<std::optional<trace::StateOpening>>(item.value("divergence", "00"))) {
+            divergences_[place_of(item.at("segment"))] = *divergence;
+        }
     }
     const json profiles = all.value("profiles", json::object());
     for (const auto& [task, profile] : profiles.items()) {
@@ -163,9 +167,10 @@ std::string Journal::encode() const {
         all["verdicts"].push_back(
             {{"segment", to_json(segment)},
              {"end_root", to_hex(kept.verdict.end_root.view())},
-             {"probe_root", to_json(kept.verdict.probe_root)},
+             {"marks", to_hex(codec::encode(kept.marks))},
              {"measurement", to_hex(codec::encode(kept.verdict.measurement))},
              {"diverged_after", to_hex(codec::encode(kept.verdict.diverged_after))},
+             {"divergence", to_hex(codec::encode(divergence(segment)))},
              {"decoy_root", to_hex(kept.decoy_root.view())},
              {"salt", to_hex(kept.salt.view())}}
         );
@@ -210,7 +215,14 @@ std::string Journal::encode() const {
     return all.dump(1) + "\n";
 }
 
-void Journal::save() const {
+void Journal::settle() {
+    if (is_unsaved_) {
+        save();
+    }
+}
+
+void Journal::save() {
+    is_unsaved_ = true;
     const fs::path temporary = file_.string() + ".tmp";
     {
         std::ofstream out(temporary, std::ios::trunc);
@@ -227,6 +239,7 @@ void Journal::save() const {
         throw JournalError("cannot rename " + temporary.string() + ": " + error.message());
     }
     sync(file_.parent_path().empty() ? fs::path(".") : file_.parent_path(), O_RDONLY | O_DIRECTORY);
+    is_unsaved_ = false;
 }
 
 const std::vector<Journal::StoredCheckpoint>& Journal::checkpoints(const TaskId& task) const {
@@ -251,8 +264,18 @@ std::optional<contracts::VerdictOpening> Journal::verdict(const Place& segment) 
     return found == verdicts_.end() ? std::nullopt : std::optional(found->second);
 }
 
-void Journal::keep_verdict(const Place& segment, const contracts::VerdictOpening& verdict) {
+std::optional<trace::StateOpening> Journal::divergence(const Place& segment) const {
+    const auto found = divergences_.find(segment);
+    return found == divergences_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void Journal::keep_verdict(
+    const Place& segment, const contracts::VerdictOpening& verdict, const std::optional<trace::StateOpening>& divergence
+) {
     verdicts_[segment] = verdict;
+    if (divergence) {
+        divergences_[segment] = *divergence;
+    }
     save();
 }
 
@@ -318,6 +341,7 @@ void Journal::forget(const TaskId& task) {
     const auto is_of_task = [&task](const auto& item) { return item.first.first == task; };
     std::size_t erased = checkpoints_.erase(task) + disputed_.erase(task) + profiles_.erase(task);
     erased += std::erase_if(verdicts_, is_of_task) + std::erase_if(replays_, is_of_task);
+    erased += std::erase_if(divergences_, is_of_task);
     erased += std::erase_if(probes_, [&task](const auto& item) { return item.first.first.first == task; });
     erased += std::erase_if(checked_, is_of_task);
     erased += std::erase_if(challenged_, [&task](const Place& place) { return place.first == task; });

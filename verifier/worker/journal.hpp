@@ -42,6 +42,10 @@ class Journal {
     /// Opens `file`, which need not exist. Throws JournalError.
     explicit Journal(std::filesystem::path file);
 
+    /// Writes what an earlier change could not: until this returns nothing may be acted on that the journal says. Throws
+    /// JournalError.
+    void settle();
+
     const std::vector<StoredCheckpoint>& checkpoints(const TaskId& task) const;
     void add_checkpoint(const TaskId& task, const StoredCheckpoint& checkpoint);
     /// Forgets the checkpoints from `count` on: their files are damaged and will be computed again.
@@ -49,7 +53,12 @@ class Journal {
 
     /// What our verdict's commitment opens to.
     std::optional<contracts::VerdictOpening> verdict(const Place& segment) const;
-    void keep_verdict(const Place& segment, const contracts::VerdictOpening& verdict);
+    /// With what shows its divergence, if it says so (VER-17).
+    void keep_verdict(
+        const Place& segment, const contracts::VerdictOpening& verdict,
+        const std::optional<trace::StateOpening>& divergence = std::nullopt
+    );
+    std::optional<trace::StateOpening> divergence(const Place& segment) const;
 
     /// Our report on a task that we profile, and what hides it until it is published.
     struct KeptProfile {
@@ -94,11 +103,13 @@ class Journal {
   private:
     void load();
     std::string encode() const;
-    void save() const;
+    void save();
 
     std::filesystem::path file_;
+    bool is_unsaved_ = false;
     std::map<TaskId, std::vector<StoredCheckpoint>> checkpoints_;
     std::map<Place, contracts::VerdictOpening> verdicts_;
+    std::map<Place, trace::StateOpening> divergences_;  ///< of verdicts_
     std::map<TaskId, KeptProfile> profiles_;
     std::map<Place, roles::Replays> replays_;
     std::map<std::pair<Place, std::uint32_t>, roles::Replays> probes_;

@@ -10,6 +10,7 @@
 #include <contracts/arbitration/arbitration.hpp>
 #include <contracts/params/by_value.hpp>
 #include <contracts/verification/lottery.hpp>
+#include <verifier/roles/order.hpp>
 #include <verifier/roles/verifier.hpp>
 #include <verifier/roles/watch.hpp>
 #include <verifier/roles/whistleblower.hpp>
@@ -42,25 +43,52 @@ class Verifier final : public Role {
         : at_(workplace), checker_(workplace), disputes_(workplace), watch_(workplace, contracts::Role::kVerifier),
           profiler_(workplace), profiles_(workplace, contracts::Role::kVerifier) {}
 
-    bool step() override {
-        bool busy = false;
-        for (const auto& [id, task] : at_.chain.tasks()) {
-            busy = disputes_.attend(task) || busy;
-            busy = watch_.attend(task) || busy;
-            busy = profiler_.attend(task) || busy;
-            busy = profiles_.attend(task) || busy;
-            for (const contracts::Assignment& assignment : task.assignments) {
-                if (assignment.verifier == at_.chain.self() && !at_.stop) {
-                    busy = act(task, roles::decide_verifier(view_of(task, assignment))) || busy;
+    bool disputes() override { return disputes_.attend(roles::by_deadline(at_.chain.tasks())); }
+
+    bool prompt() override {
+        const auto tasks = roles::by_deadline(at_.chain.tasks());
+        bool busy = disputes_.attend(tasks);
+        for (const contracts::Task& task : tasks) {
+            busy = profiler_.send(task) || busy;
+            for (const roles::Intent& intent : intents(task)) {
+                if (const auto* replay = std::get_if<roles::intent::Replay>(&intent)) {
+                    checker_.want(task, replay->segment);
+                } else if (!at_.stop) {
+                    busy = act(task, intent) || busy;
                 }
             }
         }
         return busy;
     }
 
+    bool labour() override {
+        for (const contracts::Task& task : roles::by_deadline(at_.chain.tasks())) {
+            if (watch_.attend(task) || profiler_.attend(task) || profiles_.attend(task)) {
+                return true;
+            }
+            for (const roles::Intent& intent : intents(task)) {
+                if (roles::is_long(intent) && !at_.stop && act(task, intent)) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
     void forget(const contracts::TaskId& /*task*/) override {}
 
   private:
+    /// What our assignments in the task ask for now.
+    std::vector<roles::Intent> intents(const contracts::Task& task) {
+        std::vector<roles::Intent> out;
+        for (const contracts::Assignment& assignment : task.assignments) {
+            if (assignment.verifier == at_.chain.self()) {
+                out.push_back(roles::decide_verifier(view_of(task, assignment)));
+            }
+        }
+        return out;
+    }
+
     /// Whether a challenge of our verdict waits for its disclosure, which the next block may have.
     bool is_challenged(const contracts::Task& task, const contracts::Assignment& assignment) {
         if (task.open_disputes == 0 || !contracts::is_secret(assignment)) {
@@ -139,11 +167,11 @@ class Verifier final : public Role {
         const bool exact = contracts::is_exact(task, segment);
         opening.verdict = exact ? contracts::Verdict{at_.journal.replays(place).first.value(), std::nullopt}
                                 : at_.judged.at(place).verdict;
-        const std::uint32_t probe = assignment_of(task, segment).probe;
-        const bool has_probe = exact ? opening.verdict.end_root == at_.chain.claimed_root(task, segment)
+        const bool has_marks = exact ? opening.verdict.end_root == at_.chain.claimed_root(task, segment)
                                      : !opening.verdict.diverged_after;
-        if (probe != 0 && has_probe) {
-            opening.verdict.probe_root = at_.journal.probe_replays(place, probe).first.value();
+        const auto marks = has_marks ? contracts::marks_of(task, assignment_of(task, segment)) : std::vector<std::uint32_t>{};
+        for (const std::uint32_t mark : marks) {
+            opening.marks.push_back(at_.journal.probe_replays(place, mark).first.value());
         }
         crypto::fill_random(opening.decoy_root.data);
         crypto::fill_random(opening.salt.data);
@@ -155,7 +183,8 @@ class Verifier final : public Role {
         auto opening = at_.journal.verdict(place);
         if (!opening) {
             opening = make_verdict(task, segment);
-            at_.journal.keep_verdict(place, *opening);
+            const bool shows = opening->verdict.diverged_after.has_value();
+            at_.journal.keep_verdict(place, *opening, shows ? at_.judged.at(place).divergence : std::nullopt);
         }
         const Hash256 commitment = contracts::verdict_commitment(task.id, segment, at_.chain.self(), *opening);
         return note("commit", task, segment, at_.chain.send(contracts::CommitVerdict{
@@ -183,12 +212,16 @@ class Verifier final : public Role {
         const auto opening = at_.journal.verdict({task.id, segment}).value();
         const std::uint32_t rate = at_.chain.params().forced_error_bps;
         const bool forced = contracts::is_forced(task, assignment_of(task, segment), opening, rate);
-        auto verdict = std::optional(contracts::published_verdict(opening, forced));
+        auto verdict = std::optional(contracts::published_verdict(task, assignment_of(task, segment), opening, forced));
         if (at_.options.dishonesty == Dishonesty::kCopycat) {
             verdict = copied_verdict(task, segment, *verdict);
         }
+        const Journal::Place place{task.id, segment};
         return verdict && note("publish", task, segment, at_.chain.send(contracts::PublishVerdict{
-            .task = task.id, .segment = segment, .verdict = *verdict}));
+            .task = task.id,
+            .segment = segment,
+            .verdict = *verdict,
+            .divergence = verdict->diverged_after ? at_.journal.divergence(place) : std::nullopt}));
     }
 
     bool disclose(const contracts::Task& task, std::uint32_t segment) {
@@ -220,26 +253,45 @@ class Whistleblower final : public Role {
           watch_(workplace, contracts::Role::kWhistleblower), profiles_(workplace, contracts::Role::kWhistleblower),
           hunt_(workplace) {}
 
-    bool step() override {
-        bool busy = false;
-        for (const auto& [id, task] : at_.chain.tasks()) {
+    bool disputes() override {
+        return !hunts_jackpots() && disputes_.attend(roles::by_deadline(at_.chain.tasks()));
+    }
+
+    bool prompt() override {
+        const auto tasks = roles::by_deadline(at_.chain.tasks());
+        bool busy = !hunts_jackpots() && disputes_.attend(tasks);
+        for (const contracts::Task& task : tasks) {
             if (hunts_jackpots()) {
                 busy = hunt_.attend(task) || busy;
                 continue;
             }
-            busy = disputes_.attend(task) || busy;
-            busy = watch_.attend(task) || busy;
-            busy = profiles_.attend(task) || busy;
-            const bool is_completed = task.state >= contracts::TaskState::kCompleted &&
-                                      task.state != contracts::TaskState::kProfiling;
-            if (is_completed && !at_.stop) {
-                busy = act(task, roles::decide_whistleblower(view_of(task))) || busy;
+            const roles::Intent intent = next(task);
+            if (const auto* replay = std::get_if<roles::intent::Replay>(&intent)) {
+                checker_.want(task, replay->segment);
+            } else if (!at_.stop) {
+                busy = act(task, intent) || busy;
             }
         }
-        if (!busy && at_.options.join_grains != 0) {
+        return busy;
+    }
+
+    bool labour() override {
+        for (const contracts::Task& task : roles::by_deadline(at_.chain.tasks())) {
+            if (hunts_jackpots()) {
+                continue;
+            }
+            if (watch_.attend(task) || profiles_.attend(task)) {
+                return true;
+            }
+            const roles::Intent intent = next(task);
+            if (roles::is_long(intent) && !at_.stop && act(task, intent)) {
+                return true;
+            }
+        }
+        if (at_.options.join_grains != 0) {
             attend_membership();
         }
-        return busy;
+        return false;
     }
 
     void forget(const contracts::TaskId& /*task*/) override {}
@@ -248,6 +300,12 @@ class Whistleblower final : public Role {
     bool hunts_jackpots() const {
         const Dishonesty kind = at_.options.dishonesty;
         return kind == Dishonesty::kFreeRider || kind == Dishonesty::kInsider;
+    }
+
+    roles::Intent next(const contracts::Task& task) {
+        const bool is_completed =
+            task.state >= contracts::TaskState::kCompleted && task.state != contracts::TaskState::kProfiling;
+        return is_completed ? roles::decide_whistleblower(view_of(task)) : roles::Wait::kNothingDue;
     }
 
     roles::WatchView view_of(const contracts::Task& task) {

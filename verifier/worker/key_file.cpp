@@ -2,9 +2,7 @@
 #include <verifier/worker/key_file.hpp>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
-#include <span>
+#include <array>
 
 #include <nlohmann/json.hpp>
 
@@ -16,16 +14,12 @@
 namespace assay::worker {
 namespace {
 
-std::string read_text(const std::filesystem::path& file) {
-    std::ifstream in(file, std::ios::binary);
-    if (!in) {
-        throw KeyFileError("cannot read " + file.string());
+crypto::SecretText read_text(const std::filesystem::path& file) {
+    auto text = crypto::read_private_file(file);
+    if (!text) {
+        throw KeyFileError(crypto::describe(text.error(), file));
     }
-    return std::string(std::istreambuf_iterator<char>(in), {});
-}
-
-void wipe(std::string& text) {
-    crypto::wipe(std::span(reinterpret_cast<std::uint8_t*>(text.data()), text.size()));
+    return *std::move(text);
 }
 
 template <std::size_t kSize>
@@ -63,10 +57,14 @@ crypto::SealedKey decode_sealed(const nlohmann::json& json) {
 }  // namespace
 
 crypto::SecretKey read_hex_key(const std::filesystem::path& file) {
-    std::string text = read_text(file);
-    std::erase_if(text, [](char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; });
-    auto bytes = from_hex(text);
-    wipe(text);
+    const crypto::SecretText text = read_text(file);
+    crypto::SecretText digits;
+    for (const char c : text.view()) {
+        if (c != ' ' && c != '\n' && c != '\r' && c != '\t') {
+            digits.push_back(c);
+        }
+    }
+    auto bytes = from_hex(digits.view());
     if (!bytes || bytes->size() != 32) {
         throw KeyFileError(file.string() + " does not hold 64 hex digits");
     }
@@ -78,10 +76,10 @@ crypto::SecretKey read_hex_key(const std::filesystem::path& file) {
     return *key;
 }
 
-crypto::SecretKey read_keystore(const std::filesystem::path& file, const std::string& password) {
-    const std::string text = read_text(file);
+crypto::SecretKey read_keystore(const std::filesystem::path& file, std::string_view password) {
+    const crypto::SecretText text = read_text(file);
     try {
-        const auto key = crypto::open_key(decode_sealed(nlohmann::json::parse(text)), password);
+        const auto key = crypto::open_key(decode_sealed(nlohmann::json::parse(text.view())), password);
         if (key) {
             return *key;
         }
@@ -98,9 +96,9 @@ crypto::SecretKey read_keystore(const std::filesystem::path& file, const std::st
     }
 }
 
-std::string read_password(const std::filesystem::path& file) {
-    std::string text = read_text(file);
-    text.resize(std::min(text.find_first_of("\r\n"), text.size()));
+crypto::SecretText read_password(const std::filesystem::path& file) {
+    crypto::SecretText text = read_text(file);
+    text.keep_first_line();
     return text;
 }
 

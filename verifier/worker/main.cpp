@@ -70,9 +70,26 @@ void add_role(CLI::App& command, Arguments& args, const std::vector<std::string>
     add_listen(command, args);
     add_engine(command, args);
     command.add_option("--node", args.worker.node_url, "URL of the node's RPC")->capture_default_str();
+    command.add_option("--chain-id", args.worker.pins.chain_id, "The chain's id; default: what --home has pinned");
+    command.add_option("--genesis-hash", args.worker.pins.genesis_hash, "The chain's genesis hash; default: likewise")
+        ->check(CLI::Validator([](const std::string& text) {
+            return assay::fixed_from_hex<assay::Hash256>(text) ? std::string() : std::string("64 hex digits are needed");
+        }, "HASH"));
+    command.add_option("--fee-max", args.worker.pins.fee_max_grains, "The most that one transaction may cost in fees, in grains")
+        ->capture_default_str();
     auto* sealed = command.add_option("--key", args.key_file, "Keystore file of the account that signs");
     command.add_option("--key-hex-file", args.key_hex_file, "Secret key in hex, for devnets")->excludes(sealed);
     command.add_option("--password-file", args.password_file, "File with the password; else it is asked for");
+    command.add_flag(
+        "--allow-private-addresses", args.worker.allow_private_addresses,
+        "Fetch from loopback and private networks too; whoever submits a task chooses what is asked there"
+    );
+    command.add_option("--cache-max", args.worker.cache_bytes, "Disk space for artifacts of others, e.g. 64GiB")
+        ->transform(CLI::AsSizeValue(false))
+        ->default_str("64GiB");
+    command.add_option("--disk-reserve", args.worker.reserve_bytes, "Disk space kept free for disputes, e.g. 1GiB")
+        ->transform(CLI::AsSizeValue(false))
+        ->default_str("1GiB");
     command.add_option("--seed", args.worker.seed, "Seed of a whistleblower's checking order")->capture_default_str();
     command.add_flag("--reset-breaker", args.worker.reset_breaker, "Take work again after a lost bond");
     if (dishonesties.empty()) {
@@ -86,6 +103,19 @@ void add_role(CLI::App& command, Arguments& args, const std::vector<std::string>
         ->group("Demonstrations");
     command.add_flag("--late-moves", args.worker.late_moves, "Move in disputes only when the clock has nearly run out")
         ->group("Demonstrations");
+}
+
+/// What decides which tasks a solver accepts.
+void add_prices(CLI::App& command, Arguments& args) {
+    command.add_option("--memory", args.worker.memory_bytes, "Most memory that a task may take; 0: what is available")
+        ->transform(CLI::AsSizeValue(false))
+        ->default_str("0");
+    command.add_option("--cost-per-hour", args.worker.cost_per_hour_grains, "What an hour of this machine costs, in grains")
+        ->capture_default_str();
+    command
+        .add_option("--least-profit", args.worker.least_profit_percent, "Accept for so many percent above the cost")
+        ->check(CLI::Range(0, 1'000'000))
+        ->capture_default_str();
 }
 
 void set_listen(Arguments& args) {
@@ -102,7 +132,7 @@ void set_listen(Arguments& args) {
     args.worker.listen_port = static_cast<std::uint16_t>(std::stoul(port));
 }
 
-std::string ask_password() {
+assay::crypto::SecretText ask_password() {
     std::cerr << "password: " << std::flush;
     termios shown{};
     const bool is_terminal = ::tcgetattr(STDIN_FILENO, &shown) == 0;
@@ -111,8 +141,10 @@ std::string ask_password() {
         hidden.c_lflag &= ~static_cast<tcflag_t>(ECHO);
         ::tcsetattr(STDIN_FILENO, TCSANOW, &hidden);
     }
-    std::string password;
-    std::getline(std::cin, password);
+    assay::crypto::SecretText password;
+    for (char c = 0; std::cin.get(c) && c != '\n';) {
+        password.push_back(c);
+    }
     if (is_terminal) {
         ::tcsetattr(STDIN_FILENO, TCSANOW, &shown);
         std::cerr << "\n";
@@ -127,9 +159,9 @@ assay::crypto::SecretKey read_key(const Arguments& args) {
     if (args.key_file.empty()) {
         throw std::runtime_error("one of --key and --key-hex-file is needed");
     }
-    const std::string password =
+    const assay::crypto::SecretText password =
         args.password_file.empty() ? ask_password() : assay::worker::read_password(args.password_file);
-    return assay::worker::read_keystore(args.key_file, password);
+    return assay::worker::read_keystore(args.key_file, password.view());
 }
 
 int print_benchmark(const Arguments& args) {
@@ -169,11 +201,12 @@ int main(int argc, char** argv) {
     app.require_subcommand(1);
     Arguments args;
     auto* solve = app.add_subcommand("solve", "Accept tasks, train them, prove and defend the result");
-    add_role(*solve, args, {"none", "tile", "skip", "data", "init", "optimizer", "withhold", "push", "score"});
+    add_role(*solve, args, {"none", "tile", "skip", "data", "init", "optimizer", "withhold", "push", "score", "withhold-all"});
     solve->add_option("--max-tasks", args.worker.tasks_max, "Accept no more than this many; 0: no limit")
         ->capture_default_str();
+    add_prices(*solve, args);
     auto* verify = app.add_subcommand("verify", "Replay the segments that this verifier is drawn for");
-    add_role(*verify, args, {"none", "lazy", "copycat", "reject", "inflate", "misprofile"});
+    add_role(*verify, args, {"none", "lazy", "copycat", "reject", "inflate", "misprofile", "divergence"});
     verify->add_flag("!--no-beacon", args.worker.contributes, "Take no seat among the beacon's contributors");
     auto* whistleblow = app.add_subcommand("whistleblow", "Replay completed tasks and dispute what is wrong");
     add_role(*whistleblow, args, {"none", "false-accuser", "free-rider", "insider"});

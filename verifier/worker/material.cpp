@@ -13,17 +13,25 @@
 namespace assay::worker {
 namespace {
 
+Defect defect_of(artifacts::FetchError error) {
+    switch (error) {
+        case artifacts::FetchError::kTooLarge: return Defect::kTooLarge;
+        case artifacts::FetchError::kPending: return Defect::kPending;
+        case artifacts::FetchError::kNoRoom: return Defect::kNoRoom;
+        default: return Defect::kUnreachable;
+    }
+}
+
 Result<Bytes, Unavailable> fetch_named(
-    const char* what, const contracts::ArtifactRef& artifact, const artifacts::ContentStore& store,
-    const artifacts::FetchLimits& limits
+    const char* what, const contracts::ArtifactRef& artifact, const ArtifactSource& source
 ) {
-    auto bytes = artifacts::fetch(artifact, store, limits);
+    auto bytes = source(artifact);
     if (!bytes) {
-        const bool is_too_large = bytes.error() == artifacts::FetchError::kTooLarge;
         return Unexpected{Unavailable{
-            .is_final = is_too_large,
+            .is_final = bytes.error() == artifacts::FetchError::kTooLarge,
             .reason = std::string(what) + " at " + artifact.location + ": " + artifacts::to_string(bytes.error()),
-            .defect = is_too_large ? Defect::kTooLarge : Defect::kUnreachable}};
+            .defect = defect_of(bytes.error()),
+            .artifact = artifact}};
     }
     return *std::move(bytes);
 }
@@ -47,8 +55,7 @@ bool commits_to_distance(const program::Program& program, const contracts::TaskS
 
 /// ART-11
 Result<std::vector<canonical::Tensor>, Unavailable> load_initial(
-    const program::Program& program, const contracts::TaskSpec& spec, const artifacts::ContentStore& store,
-    const artifacts::FetchLimits& limits
+    const program::Program& program, const contracts::TaskSpec& spec, const ArtifactSource& source
 ) {
     if (program.initial.empty() || spec.parent) {  // LIN-1: the initialisation is not executed
         return std::vector<canonical::Tensor>{};
@@ -56,7 +63,7 @@ Result<std::vector<canonical::Tensor>, Unavailable> load_initial(
     if (!spec.initial_artifact) {
         return unusable(Defect::kInitialMissing, "the task does not say where its initial tensors are");
     }
-    TRY_ASSIGN(const Bytes bytes, fetch_named("the initial tensors", *spec.initial_artifact, store, limits));
+    TRY_ASSIGN(const Bytes bytes, fetch_named("the initial tensors", *spec.initial_artifact, source));
     auto initial = artifacts::decode_initial(program, bytes);
     if (!initial) {
         return unusable(
@@ -84,13 +91,12 @@ bool commits_to_evaluation(
 
 /// EVL-9
 Result<std::optional<canonical::Tensor>, Unavailable> load_holdout(
-    const program::Program& program, const contracts::TaskSpec& spec, const artifacts::ContentStore& store,
-    const artifacts::FetchLimits& limits
+    const program::Program& program, const contracts::TaskSpec& spec, const ArtifactSource& source
 ) {
     if (!spec.evaluation) {
         return std::optional<canonical::Tensor>{};
     }
-    TRY_ASSIGN(const Bytes bytes, fetch_named("the hold-out set", spec.evaluation->data, store, limits));
+    TRY_ASSIGN(const Bytes bytes, fetch_named("the hold-out set", spec.evaluation->data, source));
     const auto rows = artifacts::Dataset::decode(bytes);
     if (!rows || rows->shape().width != program.dataset.width) {
         return unusable(Defect::kHoldoutFormat, "the hold-out set has no rows of the width that the program reads");
@@ -123,8 +129,25 @@ const char* to_string(Defect defect) noexcept {
         case Defect::kHoldoutFormat: return "holdout_format";
         case Defect::kHoldoutOther: return "holdout_other";
         case Defect::kEvaluationOther: return "evaluation_other";
+        case Defect::kPending: return "pending";
+        case Defect::kNoRoom: return "no_room";
     }
     return "";
+}
+
+ArtifactSource waiting_source(const artifacts::ContentStore& store) {
+    return [&store](const contracts::ArtifactRef& artifact) { return artifacts::fetch(artifact, store); };
+}
+
+std::vector<contracts::ArtifactRef> artifacts_of(const contracts::TaskSpec& spec) {
+    std::vector<contracts::ArtifactRef> out{spec.program_artifact, spec.dataset_artifact};
+    if (spec.initial_artifact && !spec.parent) {
+        out.push_back(*spec.initial_artifact);
+    }
+    if (spec.evaluation) {
+        out.push_back(spec.evaluation->data);
+    }
+    return out;
 }
 
 std::uint64_t Material::first_step(std::uint32_t segment) const {
@@ -137,10 +160,9 @@ std::uint64_t Material::step_count(std::uint32_t segment) const {
 }
 
 Result<std::shared_ptr<const Material>, Unavailable> load_material(
-    const contracts::TaskId& task, const contracts::TaskSpec& spec, const artifacts::ContentStore& store,
-    const artifacts::FetchLimits& limits
+    const contracts::TaskId& task, const contracts::TaskSpec& spec, const ArtifactSource& source
 ) {
-    TRY_ASSIGN(const Bytes program_bytes, fetch_named("the program", spec.program_artifact, store, limits));
+    TRY_ASSIGN(const Bytes program_bytes, fetch_named("the program", spec.program_artifact, source));
     auto program = program::decode_program(program_bytes);
     if (!program) {
         return unusable(Defect::kProgramFormat, "the program is not one that can be executed");
@@ -151,8 +173,8 @@ Result<std::shared_ptr<const Material>, Unavailable> load_material(
     if (!commits_to_distance(*program, spec)) {
         return unusable(Defect::kProgramOther, "the distance program is not the one that the task commits to");
     }
-    TRY_ASSIGN(auto initial, load_initial(*program, spec, store, limits));
-    TRY_ASSIGN(const Bytes dataset_bytes, fetch_named("the dataset", spec.dataset_artifact, store, limits));
+    TRY_ASSIGN(auto initial, load_initial(*program, spec, source));
+    TRY_ASSIGN(const Bytes dataset_bytes, fetch_named("the dataset", spec.dataset_artifact, source));
     auto dataset = artifacts::Dataset::decode(dataset_bytes);
     if (!dataset) {
         return unusable(
@@ -166,7 +188,7 @@ Result<std::shared_ptr<const Material>, Unavailable> load_material(
     if (rows_tree.root() != spec.dataset_root) {
         return unusable(Defect::kDatasetOther, "the dataset is not the one that the task commits to");
     }
-    TRY_ASSIGN(auto holdout, load_holdout(*program, spec, store, limits));
+    TRY_ASSIGN(auto holdout, load_holdout(*program, spec, source));
     return std::shared_ptr<const Material>(std::make_shared<Material>(Material{
         .task = task,
         .spec = spec,
@@ -178,10 +200,9 @@ Result<std::shared_ptr<const Material>, Unavailable> load_material(
 }
 
 Result<std::vector<canonical::Tensor>, Unavailable> load_state(
-    const Material& material, const contracts::Checkpoint& checkpoint, const artifacts::ContentStore& store,
-    const artifacts::FetchLimits& limits
+    const Material& material, const contracts::Checkpoint& checkpoint, const ArtifactSource& source
 ) {
-    TRY_ASSIGN(const Bytes bytes, fetch_named("the checkpoint", checkpoint.artifact, store, limits));
+    TRY_ASSIGN(const Bytes bytes, fetch_named("the checkpoint", checkpoint.artifact, source));
     auto state = artifacts::decode_state(material.program, bytes);
     if (!state) {
         return unusable(

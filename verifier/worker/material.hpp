@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -48,6 +49,8 @@ enum class Defect : std::uint8_t {
     kHoldoutFormat = 13,    ///< not rows of the width that the program reads
     kHoldoutOther = 14,     ///< not the hold-out set that the task commits to
     kEvaluationOther = 15,  ///< the task commits to another evaluation than its program has
+    kPending = 16,          ///< it is being fetched
+    kNoRoom = 17,           ///< our disk has no room for it
 };
 /// "program_other" and so on: what a worker's report calls it.
 const char* to_string(Defect defect) noexcept;
@@ -57,19 +60,26 @@ struct Unavailable {
     bool is_final = false;  ///< trying again cannot help: the bytes are those named, and they are unusable
     std::string reason;
     Defect defect = Defect::kUnreachable;
+    std::optional<contracts::ArtifactRef> artifact{};  ///< the one that cannot be had
 };
+
+/// Where artifacts come from: fetched when they are asked for, or before.
+using ArtifactSource = std::function<Result<Bytes, artifacts::FetchError>(const contracts::ArtifactRef&)>;
+/// One that waits for the network.
+ArtifactSource waiting_source(const artifacts::ContentStore& store);
+
+/// The artifacts that load_material() reads for the task.
+std::vector<contracts::ArtifactRef> artifacts_of(const contracts::TaskSpec& spec);
 
 /// Fetches program, initial tensors (of a task without a parent), dataset and hold-out set, and checks the program's
 /// commitment, the roots and the evaluation (EVL-9) against the task's.
 Result<std::shared_ptr<const Material>, Unavailable> load_material(
-    const contracts::TaskId& task, const contracts::TaskSpec& spec, const artifacts::ContentStore& store,
-    const artifacts::FetchLimits& limits = {}
+    const contracts::TaskId& task, const contracts::TaskSpec& spec, const ArtifactSource& source
 );
 
 /// Fetches a checkpoint's state and checks its root.
 Result<std::vector<canonical::Tensor>, Unavailable> load_state(
-    const Material& material, const contracts::Checkpoint& checkpoint, const artifacts::ContentStore& store,
-    const artifacts::FetchLimits& limits = {}
+    const Material& material, const contracts::Checkpoint& checkpoint, const ArtifactSource& source
 );
 
 }  // namespace assay::worker

@@ -7,7 +7,7 @@
 namespace assay::worker {
 namespace {
 
-constexpr std::array<std::pair<Dishonesty, const char*>, 17> kNames{
+constexpr std::array<std::pair<Dishonesty, const char*>, 19> kNames{
     {{Dishonesty::kNone, "none"},
      {Dishonesty::kTile, "tile"},
      {Dishonesty::kSkip, "skip"},
@@ -24,7 +24,9 @@ constexpr std::array<std::pair<Dishonesty, const char*>, 17> kNames{
      {Dishonesty::kMisprofile, "misprofile"},
      {Dishonesty::kScore, "score"},
      {Dishonesty::kFreeRider, "free-rider"},
-     {Dishonesty::kInsider, "insider"}}};
+     {Dishonesty::kInsider, "insider"},
+     {Dishonesty::kDivergence, "divergence"},
+     {Dishonesty::kWithholdAll, "withhold-all"}}};
 
 }  // namespace
 

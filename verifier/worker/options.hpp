@@ -8,6 +8,7 @@
 
 #include <contracts/chain/transaction.hpp>
 #include <verifier/engine/engine.hpp>
+#include <verifier/worker/pins.hpp>
 
 namespace assay::worker {
 
@@ -30,6 +31,8 @@ enum class Dishonesty : std::uint8_t {
     kScore = 14,        ///< a solver that halves the loss that it claims on the hold-out set
     kFreeRider = 15,    ///< a whistleblower that replays nothing, and challenges what somebody else has challenged
     kInsider = 16,      ///< one that is told by a verifier, its owner's, which of its verdicts are forced
+    kDivergence = 17,   ///< a verifier in tolerance mode that says of each segment that its replay diverged
+    kWithholdAll = 18,  ///< a solver that answers challenges on the chain, and serves no artifact to anybody
 };
 const char* to_string(Dishonesty kind) noexcept;
 /// By the name that --dishonest takes.
@@ -44,8 +47,15 @@ struct WorkerOptions {
     Mode mode = Mode::kServe;
     std::string node_url = "http://127.0.0.1:26600";
     std::filesystem::path home;
+    Pins pins;
     std::string listen_address = "127.0.0.1";
     std::uint16_t listen_port = 0;  ///< 0: the port of the last run, else any free one
+    std::uint64_t memory_bytes = 0;           ///< for one task; 0: what the machine has available
+    std::uint64_t cost_per_hour_grains = 0;   ///< what an hour of the machine costs
+    std::uint32_t least_profit_percent = 10;  ///< of a task's cost
+    bool allow_private_addresses = false;  ///< fetches from addresses of private networks too
+    std::uint64_t cache_bytes = std::uint64_t{64} << 30U;    ///< for what is fetched
+    std::uint64_t reserve_bytes = std::uint64_t{1} << 30U;   ///< of the disk, kept free for disputes
     engine::EngineOptions engine;
     std::uint64_t seed = 0;       ///< of a whistleblower's checking order
     std::uint32_t tasks_max = 0;  ///< 0: no limit

@@ -2,7 +2,6 @@
 #include <verifier/worker/profiler.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include <core/crypto/random.hpp>
@@ -15,15 +14,15 @@ namespace {
 /// How often a report is checked that cannot be at first.
 constexpr std::uint32_t kTries = 3;
 
-/// A challenge window is short; a server that does not answer is not waited for.
-constexpr artifacts::FetchLimits kFetchLimits{.size_max = 1U << 30U, .timeout = std::chrono::seconds(10)};
-
 /// The canonical state after the segment. Throws Diverged.
 States replay_from(
-    const std::shared_ptr<const Material>& material, std::uint32_t segment, const States& before,
-    const engine::EngineOptions& options
+    const Workplace& at, const std::shared_ptr<const Material>& material, std::uint32_t segment, const States& before
 ) {
-    auto end = run_segment(material, segment, before, options, nullptr);
+    const auto progress = [&at](std::uint64_t, std::uint64_t) {
+        at.interlude();
+        return true;
+    };
+    auto end = run_segment(material, segment, before, at.options.engine, nullptr, progress);
     if (end->diverged_at) {
         throw Diverged(*end->diverged_at);
     }
@@ -35,52 +34,59 @@ Result<States, Unavailable> start_state(
     Workplace& at, const contracts::Task& task, const std::shared_ptr<const Material>& material
 ) {
     if (task.spec.parent) {
-        return load_parents_state(at, task, *material, kFetchLimits);
+        return load_parents_state(at, task, *material);
     }
-    return replay_from(material, 0, {}, at.options.engine);
+    return replay_from(at, material, 0, {});
 }
 
 }  // namespace
 
-bool Profiler::attend(const contracts::Task& task) {
+const contracts::Profile* Profiler::own(const contracts::Task& task) const {
     if (task.state != contracts::TaskState::kProfiling || !task.tolerance || at_.stop) {
-        return false;
+        return nullptr;
     }
     const auto& profiles = task.tolerance->profiles;
     const auto mine = std::find_if(profiles.begin(), profiles.end(), [&](const contracts::Profile& profile) {
         return profile.profiler == at_.chain.self();
     });
-    if (mine == profiles.end()) {
+    return mine == profiles.end() ? nullptr : &*mine;
+}
+
+bool Profiler::send(const contracts::Task& task) {
+    const contracts::Profile* mine = own(task);
+    const auto kept = mine == nullptr ? std::nullopt : at_.journal.profile(task.id);
+    if (!kept) {
         return false;
     }
     if (mine->status == contracts::ProfileStatus::kDue) {
-        return commit(task);
+        return commit(task, *kept);
     }
-    const auto kept = at_.journal.profile(task.id);
     const bool publishes = mine->status == contracts::ProfileStatus::kCommitted &&
-                           task.tolerance->phase == contracts::ProfilingPhase::kPublish && kept;
+                           task.tolerance->phase == contracts::ProfilingPhase::kPublish;
     return publishes && at_.chain.send(contracts::PublishProfile{
                             .task = task.id, .report = kept->report, .salt = kept->salt});
 }
 
-bool Profiler::commit(const contracts::Task& task) {
-    auto kept = at_.journal.profile(task.id);
-    if (!kept && at_.journal.breaker()) {
+bool Profiler::attend(const contracts::Task& task) {
+    const contracts::Profile* mine = own(task);
+    const bool is_due = mine != nullptr && mine->status == contracts::ProfileStatus::kDue;
+    if (!is_due || at_.journal.breaker() || at_.journal.profile(task.id)) {
         return false;
     }
-    if (!kept) {
-        auto report = make_report(task);
-        if (!report) {
-            return false;
-        }
-        kept.emplace();
-        kept->report = *std::move(report);
-        crypto::fill_random(kept->salt.data);
-        at_.journal.keep_profile(task.id, *kept);
+    auto report = make_report(task);
+    if (!report) {
+        return false;
     }
+    Journal::KeptProfile kept{.report = *std::move(report), .salt = {}};
+    crypto::fill_random(kept.salt.data);
+    at_.journal.keep_profile(task.id, kept);
+    return commit(task, kept);
+}
+
+bool Profiler::commit(const contracts::Task& task, const Journal::KeptProfile& kept) {
     const bool sent = at_.chain.send(contracts::CommitProfile{
         .task = task.id,
-        .commitment = contracts::profile_commitment(task.id, at_.chain.self(), kept->report, kept->salt)});
+        .commitment = contracts::profile_commitment(task.id, at_.chain.self(), kept.report, kept.salt)});
     if (sent) {
         at_.reporter.event({{"event", "profiled"}, {"task", to_hex(task.id.view())}});
     }
@@ -91,7 +97,7 @@ contracts::ProfileSegment Profiler::profile_segment(
     const contracts::Task& task, const std::shared_ptr<const Material>& material, std::uint32_t segment,
     const States& before, States& native
 ) {
-    const States replayed = replay_from(material, segment, before, at_.options.engine);
+    const States replayed = replay_from(at_, material, segment, before);
     native = run_natively(*material, segment, before, at_.options.engine);
     const Bytes bytes = artifacts::encode_state(material->program, native);
     const auto measuring = prepare_measuring(*material, before, replayed, native, task.tolerance->profile_seed);
@@ -131,14 +137,16 @@ std::optional<contracts::ProfileReport> Profiler::make_report(const contracts::T
             before = std::move(native);
         }
         const States other =
-            replay_from(with_seed(*material, task.tolerance->reference_seed), 1, *start, at_.options.engine);
-        const States replayed = replay_from(material, 1, *start, at_.options.engine);
+            replay_from(at_, with_seed(*material, task.tolerance->reference_seed), 1, *start);
+        const States replayed = replay_from(at_, material, 1, *start);
         report.reference_root = artifacts::state_root_of(other);
         report.reference = measure(
             prepare_measuring(*material, *start, replayed, other, task.tolerance->profile_seed), at_.options.engine
         );
         return report;
     } catch (const JournalError&) {
+        throw;
+    } catch (const artifacts::StoreError&) {
         throw;
     } catch (const net::NetError&) {
         throw;
@@ -153,7 +161,7 @@ std::optional<contracts::ProfileReport> Profiler::make_report(const contracts::T
 Result<States, Unavailable> native_state(
     Workplace& at, const Material& material, const contracts::ProfileSegment& segment
 ) {
-    return load_state(material, {segment.native_root, segment.native, {}}, at.store, kFetchLimits);
+    return at.state(material, {segment.native_root, segment.native, {}});
 }
 
 Result<States, Unavailable> state_before_profiled(
@@ -178,32 +186,38 @@ bool ProfileWatch::attend(const contracts::Task& task) {
     for (const contracts::Profile& profile : task.tolerance->profiles) {
         const bool stands = profile.status == contracts::ProfileStatus::kStanding;
         std::uint32_t& tries = tries_.try_emplace({task.id, profile.profiler}, kTries).first->second;
-        if (stands && profile.profiler != at_.chain.self() && tries != 0) {
-            if (check(task, profile.profiler)) {
-                tries = 0;
-                return true;
-            }
-            --tries;  // with the next block, what could not be had may be there
+        if (!stands || profile.profiler == at_.chain.self() || tries == 0) {
+            continue;
+        }
+        switch (check(task, profile.profiler)) {
+            case Checked::kDone: tries = 0; return true;
+            case Checked::kFailed: --tries; break;  // with the next block, what failed may not
+            case Checked::kWaiting: break;
         }
     }
     return false;
 }
 
-bool ProfileWatch::check(const contracts::Task& task, const AccountId& profiler) {
+ProfileWatch::Checked ProfileWatch::check(const contracts::Task& task, const AccountId& profiler) {
     const auto material = at_.material(task);
     const auto report = at_.chain.rpc().profile(task.id, profiler);
     if (!material || !report) {
-        return false;
+        return at_.unusable.contains(task.id) ? Checked::kFailed : Checked::kWaiting;
     }
     try {
         const auto fault = find_fault(task, material, *report);
         if (!fault) {
+            if (fault.error().defect == Defect::kPending) {
+                return Checked::kWaiting;
+            }
             at_.reporter.trouble(
                 "task " + to_hex(task.id.view()) + ": unable to check a profile: " + fault.error().reason
             );
-            return false;
+            return Checked::kFailed;
         }
-        return !*fault || challenge(task, profiler, **fault);
+        return !*fault || challenge(task, profiler, **fault) ? Checked::kDone : Checked::kFailed;
+    } catch (const JournalError&) {
+        throw;
     } catch (const net::NetError&) {
         throw;
     } catch (const net::RpcError&) {
@@ -211,7 +225,7 @@ bool ProfileWatch::check(const contracts::Task& task, const AccountId& profiler)
     } catch (const std::exception& error) {
         // Out of memory, a device, a replay that diverges: nothing to accuse anybody of.
         at_.reporter.trouble("task " + to_hex(task.id.view()) + ": unable to check a profile: " + error.what());
-        return false;
+        return Checked::kFailed;
     }
 }
 
@@ -246,8 +260,8 @@ Result<const ProfileWatch::Reference*, Unavailable> ProfileWatch::reference_of(
     Reference made{.task = task.id};
     auto& [start, first, other] = made.states;
     TRY_ASSIGN(start, start_state(at_, task, material));
-    first = replay_from(material, 1, start, engine);
-    other = replay_from(with_seed(*material, tolerance.reference_seed), 1, start, engine);
+    first = replay_from(at_, material, 1, start);
+    other = replay_from(at_, with_seed(*material, tolerance.reference_seed), 1, start);
     const auto measuring = prepare_measuring(*material, start, first, other, tolerance.profile_seed);
     made.measurement = measure(measuring, engine);
     made.roots = measuring.roots;
@@ -261,6 +275,17 @@ Result<std::optional<ProfileWatch::Fault>, Unavailable> ProfileWatch::find_fault
     using contracts::ProfilePart;
     const contracts::Tolerance& tolerance = task.tolerance.value();
     const auto& engine = at_.options.engine;
+    // Asked for before the first replay: what takes long is not begun to be broken off.
+    std::vector<Result<States, Unavailable>> natives;
+    for (const contracts::ProfileSegment& claimed : report.segments) {
+        at_.fetcher.want(task.id, claimed.native, artifacts::Urgency::kDuty);
+    }
+    for (const contracts::ProfileSegment& claimed : report.segments) {
+        natives.push_back(native_state(at_, *material, claimed));
+        if (!natives.back() && natives.back().error().defect == Defect::kPending) {
+            return Unexpected{natives.back().error()};
+        }
+    }
     TRY_ASSIGN(const Reference* reference, reference_of(task, material));
     const auto& [start, first, other] = reference->states;
     if (artifacts::state_root_of(start) != report.start_root) {
@@ -272,11 +297,11 @@ Result<std::optional<ProfileWatch::Fault>, Unavailable> ProfileWatch::find_fault
     States before = start;
     for (std::uint32_t segment = 1; segment <= report.segments.size(); ++segment) {
         const contracts::ProfileSegment& claimed = report.segments[segment - 1];
-        const States replayed = segment == 1 ? first : replay_from(material, segment, before, engine);
+        const States replayed = segment == 1 ? first : replay_from(at_, material, segment, before);
         if (artifacts::state_root_of(replayed) != claimed.replayed_root) {
             return std::optional(Fault{ProfilePart::kReplayed, segment, {}});
         }
-        TRY_ASSIGN(States native, native_state(at_, *material, claimed));
+        TRY_ASSIGN(States native, natives[segment - 1]);
         const auto measuring = prepare_measuring(*material, before, replayed, native, tolerance.profile_seed);
         if (measure(measuring, engine) != claimed.measurement) {
             return std::optional(Fault{ProfilePart::kMeasurement, segment, measuring.roots});

@@ -17,16 +17,20 @@ namespace assay::worker {
 class Profiler {
   public:
     explicit Profiler(Workplace& workplace) : at_(workplace) {}
-    /// Whether there was something to do.
+    /// Sends what was measured before; whether anything was due.
+    bool send(const contracts::Task& task);
+    /// Measures what is due; whether anything was.
     bool attend(const contracts::Task& task);
 
   private:
+    /// How our profile of the task stands; nullptr where none is asked of us.
+    const contracts::Profile* own(const contracts::Task& task) const;
     std::optional<contracts::ProfileReport> make_report(const contracts::Task& task);
     contracts::ProfileSegment profile_segment(
         const contracts::Task& task, const std::shared_ptr<const Material>& material, std::uint32_t segment,
         const States& before, States& native
     );
-    bool commit(const contracts::Task& task);
+    bool commit(const contracts::Task& task, const Journal::KeptProfile& kept);
 
     Workplace& at_;
 };
@@ -56,7 +60,8 @@ class ProfileWatch {
         const contracts::Task& task, const std::shared_ptr<const Material>& material
     );
     /// Whether there is an answer: nothing is wrong with it, or it is challenged.
-    bool check(const contracts::Task& task, const AccountId& profiler);
+    enum class Checked : std::uint8_t { kDone = 1, kFailed = 2, kWaiting = 3 };
+    Checked check(const contracts::Task& task, const AccountId& profiler);
     /// The first part of the report that is wrong.
     Result<std::optional<Fault>, Unavailable> find_fault(
         const contracts::Task& task, const std::shared_ptr<const Material>& material,

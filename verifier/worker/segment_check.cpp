@@ -49,14 +49,14 @@ struct Ends {
 
 /// The states before and after; in exact mode the latter only to know that it can be had and is what the chain says.
 Result<Ends, Unavailable> load_ends(
-    const Material& material, const artifacts::SegmentRecords& records, const artifacts::ContentStore& store
+    const Material& material, const artifacts::SegmentRecords& records, const ArtifactSource& source
 ) {
     Ends ends;
     if (records.before) {
-        TRY_ASSIGN(ends.before, load_state(material, *records.before, store));
+        TRY_ASSIGN(ends.before, load_state(material, *records.before, source));
     }
     if (records.after) {
-        TRY_ASSIGN(ends.after, load_state(material, *records.after, store));
+        TRY_ASSIGN(ends.after, load_state(material, *records.after, source));
     }
     return ends;
 }
@@ -88,8 +88,9 @@ Result<std::optional<SegmentCheck>, Unavailable> check_segment(
 ) {
     const contracts::Task& task = records.task;
     reporter.event({{"event", "fetching"}, {"task", to_hex(task.id.view())}, {"segment", records.segment}});
-    TRY_ASSIGN(const auto material, load_material(task.id, task.spec, store));
-    TRY_ASSIGN(const auto ends, load_ends(*material, records, store));
+    const ArtifactSource source = waiting_source(store);
+    TRY_ASSIGN(const auto material, load_material(task.id, task.spec, source));
+    TRY_ASSIGN(const auto ends, load_ends(*material, records, source));
     SegmentCheck check;
     auto last_report = std::chrono::steady_clock::now();
     const auto progress = [&](std::uint64_t done, std::uint64_t steps) {

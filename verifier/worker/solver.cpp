@@ -8,15 +8,18 @@
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include <core/base/assert.hpp>
 #include <contracts/params/by_value.hpp>
 #include <verifier/artifacts/state_io.hpp>
+#include <verifier/roles/order.hpp>
 #include <verifier/roles/solver.hpp>
 #include <verifier/trace/commitment.hpp>
 #include <verifier/trace/player.hpp>
 #include <verifier/worker/dispute_desk.hpp>
 #include <verifier/worker/evaluating.hpp>
+#include <verifier/worker/offers.hpp>
 #include <verifier/worker/trainer.hpp>
 #include <verifier/worker/verdict_watch.hpp>
 #include <verifier/worker/workplace.hpp>
@@ -25,35 +28,66 @@ namespace assay::worker {
 namespace {
 
 constexpr std::chrono::milliseconds kSlice{250};
+/// Blocks before a drawn task lapses, at which it is declined when what it needs cannot be had.
+constexpr std::uint64_t kDeclinesBefore = 10;
 
 /// Accepts, trains, posts, completes, and afterwards defends what it posted.
 class Solver final : public Role {
   public:
     explicit Solver(Workplace& workplace)
-        : at_(workplace), disputes_(workplace), watch_(workplace, contracts::Role::kSolver) {}
+        : at_(workplace), disputes_(workplace), watch_(workplace, contracts::Role::kSolver), offers_(workplace) {}
 
-    bool step() override {
-        bool busy = false;
-        for (const auto& [id, task] : at_.chain.tasks()) {
-            if (task.solver != at_.chain.self()) {
-                continue;
-            }
-            busy = disputes_.attend(task) || busy;
+    bool disputes() override { return disputes_.attend(ours()); }
+
+    bool prompt() override {
+        const auto tasks = ours();
+        bool busy = disputes_.attend(tasks);
+        for (const contracts::Task& task : tasks) {
             busy = answer_challenges(task) || busy;
-            busy = watch_.attend(task) || busy;
-            if (task.state <= contracts::TaskState::kTraining) {
-                busy = act(task, roles::decide_solver(view_of(task))) || busy;
+            if (task.state == contracts::TaskState::kDrawn || task.state == contracts::TaskState::kTraining) {
+                at_.want(task, urgency_of(task));
             }
+            const roles::Intent intent = next(task);
+            busy = (!roles::is_long(intent) && act(task, intent)) || busy;
         }
         return busy;
+    }
+
+    bool labour() override {
+        for (const contracts::Task& task : ours()) {
+            if (watch_.attend(task)) {
+                return true;
+            }
+            const roles::Intent intent = next(task);
+            if (roles::is_long(intent) && act(task, intent)) {
+                return true;
+            }
+        }
+        return offers_.list_again();
     }
 
     void forget(const contracts::TaskId& task) override {
         trainers_.erase(task);
         stopped_.erase(task);
+        offers_.forget(task);
     }
 
   private:
+    static artifacts::Urgency urgency_of(const contracts::Task& task) {
+        return task.state == contracts::TaskState::kDrawn ? artifacts::Urgency::kOffer : artifacts::Urgency::kDuty;
+    }
+
+    std::vector<contracts::Task> ours() const {
+        auto tasks = roles::by_deadline(at_.chain.tasks());
+        std::erase_if(tasks, [this](const contracts::Task& task) { return task.solver != at_.chain.self(); });
+        return tasks;
+    }
+
+    roles::Intent next(const contracts::Task& task) {
+        return task.state <= contracts::TaskState::kTraining ? roles::decide_solver(view_of(task))
+                                                             : roles::Wait::kNothingDue;
+    }
+
     roles::SolverView view_of(const contracts::Task& task) {
         roles::SolverView view;
         view.self = at_.chain.self();
@@ -64,6 +98,7 @@ class Solver final : public Role {
             view.solver_bond = contracts::solver_bond(at_.chain.params(), contracts::task_value(task.spec));
         }
         view.is_breaker_open = at_.journal.breaker().has_value();
+        view.is_unusable = at_.unusable.contains(task.id) || offers_.has_declined(task.id);
         view.is_stopped = stopped_.contains(task.id);
         view.accepted_tasks = at_.journal.accepted_tasks();
         view.tasks_max = at_.options.tasks_max;
@@ -80,6 +115,9 @@ class Solver final : public Role {
         if (std::holds_alternative<roles::intent::Accept>(intent)) {
             return accept(task);
         }
+        if (std::holds_alternative<roles::intent::Decline>(intent)) {
+            return decline(task);
+        }
         if (std::holds_alternative<roles::intent::Complete>(intent)) {
             return complete(task);
         }
@@ -88,13 +126,33 @@ class Solver final : public Role {
 
     bool accept(const contracts::Task& task) {
         // A bond for a task whose program or data we cannot have would be lost.
-        const auto material = at_.material(task);
-        const bool can_start = material && (!task.spec.parent || start_state(task, *material));
-        if (!can_start || !at_.chain.send(contracts::AcceptTask{.task = task.id})) {
+        const auto material = at_.material(task, urgency_of(task));
+        std::vector<canonical::Tensor> state;
+        bool can_start = material != nullptr;
+        if (material && task.spec.parent) {
+            auto parents = start_state(task, *material);
+            can_start = parents.has_value();
+            state = can_start ? *std::move(parents) : std::move(state);
+        }
+        if (!can_start || !offers_.takes(task, material, state)) {
+            // Who lets it lapse is not drawn any more.
+            const bool is_late = at_.chain.height() + kDeclinesBefore >= task.deadline.value;
+            return (is_late || offers_.has_declined(task.id)) && decline(task);
+        }
+        if (!at_.chain.send(contracts::AcceptTask{.task = task.id})) {
             return false;
         }
         at_.journal.note_accepted(task.id);
         at_.reporter.event({{"event", "accept"}, {"task", to_hex(task.id.view())}, {"title", task.spec.title}});
+        return true;
+    }
+
+    /// TASK-15: leaves to another solver what this one cannot do.
+    bool decline(const contracts::Task& task) {
+        if (!at_.chain.send(contracts::DeclineTask{.task = task.id})) {
+            return false;
+        }
+        at_.reporter.event({{"event", "decline"}, {"task", to_hex(task.id.view())}, {"title", task.spec.title}});
         return true;
     }
 
@@ -286,6 +344,9 @@ class Solver final : public Role {
             throw;
         } catch (const JournalError&) {
             throw;
+        } catch (const artifacts::StoreError&) {
+            trainers_.erase(task.id);
+            throw;
         } catch (const std::exception& error) {
             at_.reporter.trouble("task " + to_hex(task.id.view()) + ": training failed, trying again: " + error.what());
             trainers_.erase(task.id);
@@ -387,7 +448,7 @@ class Solver final : public Role {
         if (fraud && fraud->kind() == Dishonesty::kWithhold && fraud->segment() == challenge.checkpoint) {
             return false;
         }
-        const auto state = load_state(*material, at_.chain.checkpoint(task.id, challenge.checkpoint), at_.store);
+        const auto state = at_.state(*material, at_.chain.checkpoint(task.id, challenge.checkpoint));
         if (!state) {
             at_.reporter.trouble("challenge " + to_hex(challenge.id.view()) + ": " + state.error().reason);
             return false;
@@ -421,6 +482,7 @@ class Solver final : public Role {
     Workplace& at_;
     DisputeDesk disputes_;
     VerdictWatch watch_;
+    OfferDesk offers_;
     std::map<contracts::TaskId, std::unique_ptr<Trainer>> trainers_;
     std::set<contracts::TaskId> stopped_;  ///< tasks whose training cannot go on
 };

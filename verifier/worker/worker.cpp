@@ -14,8 +14,10 @@
 #include <variant>
 
 #include <core/crypto/address.hpp>
+#include <verifier/artifacts/fetcher.hpp>
 #include <verifier/artifacts/server.hpp>
 #include <verifier/worker/contributor.hpp>
+#include <verifier/worker/readiness.hpp>
 #include <verifier/worker/workplace.hpp>
 
 namespace assay::worker {
@@ -31,7 +33,10 @@ constexpr milliseconds kBackoffMax{5'000};
 std::unique_ptr<artifacts::ArtifactServer> listen(
     const WorkerOptions& options, Journal& journal, const artifacts::ContentStore& store, const Withheld& withheld
 ) {
-    const auto filter = [&withheld](const Hash256& hash) { return !withheld.contains(hash); };
+    const bool serves_nobody = options.dishonesty == Dishonesty::kWithholdAll;
+    const auto filter = [&withheld, serves_nobody](const Hash256& hash) {
+        return !serves_nobody && !withheld.contains(hash);
+    };
     net::HttpServerOptions server{.address = options.listen_address, .port = options.listen_port};
     const bool reuse = server.port == 0 && journal.listen_port() != 0;
     if (reuse) {
@@ -118,13 +123,13 @@ class HomeLock {
     int descriptor_ = -1;
 };
 
-/// Waits for a block later than `after`, in pieces short enough to notice a signal.
-Height wait_for_block(Chain& chain, Height after, const std::atomic<bool>& stop) {
+/// Waits for a block later than `after` or for something that was asked for, in pieces short enough to notice a signal.
+Height wait_for_news(const Workplace& at, Height after, std::uint64_t fetched) {
     Height height = after;
-    while (!stop && height <= after) {
-        height = chain.rpc().wait_for_block(after, kPoll);
+    while (!at.stop && height <= after && at.fetcher.finished() == fetched) {
+        height = at.chain.rpc().wait_for_block(after, kPoll);
     }
-    return height;
+    return std::max(height, after);
 }
 
 void sleep_unless_stopped(milliseconds span, const std::atomic<bool>& stop) {
@@ -134,24 +139,107 @@ void sleep_unless_stopped(milliseconds span, const std::atomic<bool>& stop) {
     }
 }
 
+/// Attends to what is urgent, also while something long is computed: disputes, and whatever only has to be sent.
+class Urgent {
+  public:
+    Urgent(Workplace& at, Role& role) : at_(at), role_(role) {}
+
+    /// Whether something was sent.
+    bool attend() {
+        const Attending attending(*this);
+        at_.chain.refresh();
+        return role_.prompt();
+    }
+    /// The same between the steps of a computation, now and then; what fails is tried again.
+    void interlude() {
+        // A move may take a computation itself, with interludes of its own.
+        if (is_attending_ || std::chrono::steady_clock::now() - last_ < kPoll) {
+            return;
+        }
+        try {
+            attend();
+        } catch (const net::NetError& error) {
+            at_.reporter.trouble(std::string("the node cannot be reached, trying again: ") + error.what());
+        } catch (const net::RpcError& error) {
+            at_.reporter.trouble("the node answered " + error.name + ": " + error.what());
+        } catch (const artifacts::StoreError& error) {
+            at_.reporter.trouble(error.what());
+        }
+    }
+
+  private:
+    struct Attending {
+        explicit Attending(Urgent& urgent) : urgent_(urgent) { urgent_.is_attending_ = true; }
+        ~Attending() {
+            urgent_.is_attending_ = false;
+            urgent_.last_ = std::chrono::steady_clock::now();
+        }
+        Attending(const Attending&) = delete;
+        Attending& operator=(const Attending&) = delete;
+        Urgent& urgent_;
+    };
+
+    Workplace& at_;
+    Role& role_;
+    bool is_attending_ = false;
+    std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+/// Plays disputes and nothing else until the disk can be written again: a dispute needs no disk, and whatever else is
+/// promised could not be kept.
+void outlast_full_disk(Workplace& at, Role& role, const std::string& why) {
+    at.reporter.trouble(
+        "the disk cannot be written (" + why + "): only disputes are played until it can; make room on the disk of " +
+        at.options.home.string()
+    );
+    constexpr std::size_t kProbeBytes = 1U << 20U;
+    while (!at.stop) {
+        try {
+            at.chain.refresh();
+            role.disputes();
+            at.chain.rpc().wait_for_block(Height{at.chain.height()}, kPoll);
+            at.journal.settle();
+            at.store.remove(at.store.put(Bytes(kProbeBytes, 0x5A)));
+            at.reporter.trouble("the disk can be written again");
+            return;
+        } catch (const net::NetError&) {
+            sleep_unless_stopped(kBackoffMax, at.stop);
+        } catch (const net::RpcError&) {
+            sleep_unless_stopped(kBackoffMax, at.stop);
+        } catch (const JournalError&) {
+            sleep_unless_stopped(kPoll, at.stop);
+        } catch (const artifacts::StoreError&) {
+            sleep_unless_stopped(kPoll, at.stop);
+        }
+    }
+}
+
 void work(Workplace& at, Role& role) {
     BreakerWatch breaker(at);
+    Urgent urgent(at, role);
+    at.attend_urgent = [&urgent] { urgent.interlude(); };
     Height seen;
     milliseconds backoff = kBackoffFirst;
     while (!at.stop) {
         try {
-            at.chain.refresh();
-            const bool busy = role.step();
+            const std::uint64_t fetched = at.fetcher.finished();
+            bool busy = urgent.attend();
+            busy = role.labour() || busy;
             breaker.look();
             for (const contracts::Task& task : at.chain.ended()) {
                 role.forget(task.id);
                 at.forget(task.id);
                 at.journal.forget(task.id);
             }
+            at.chain.drop_ended();
             if (!busy) {
-                seen = wait_for_block(at.chain, seen, at.stop);
+                seen = wait_for_news(at, seen, fetched);
             }
             backoff = kBackoffFirst;
+        } catch (const JournalError& error) {
+            outlast_full_disk(at, role, error.what());
+        } catch (const artifacts::StoreError& error) {
+            outlast_full_disk(at, role, error.what());
         } catch (const net::NetError& error) {
             at.reporter.trouble(std::string("the node cannot be reached, trying again: ") + error.what());
             sleep_unless_stopped(backoff, at.stop);
@@ -162,6 +250,24 @@ void work(Workplace& at, Role& role) {
             backoff = std::min(backoff * 2, kBackoffMax);
         }
     }
+}
+
+/// Until the node can be reached; whether the worker is ready, and not stopped.
+bool await_node(Workplace& at) {
+    milliseconds backoff = kBackoffFirst;
+    while (!at.stop) {
+        try {
+            check_node(at);
+            return true;
+        } catch (const net::NetError& error) {
+            at.reporter.trouble(std::string("not ready, the node cannot be reached: ") + error.what());
+        } catch (const net::RpcError& error) {
+            at.reporter.trouble("not ready, the node answered " + error.name + ": " + error.what());
+        }
+        sleep_unless_stopped(backoff, at.stop);
+        backoff = std::min(backoff * 2, kBackoffMax);
+    }
+    return false;
 }
 
 std::unique_ptr<Role> make_role(Mode mode, Workplace& workplace) {
@@ -175,6 +281,7 @@ std::unique_ptr<Role> make_role(Mode mode, Workplace& workplace) {
 }  // namespace
 
 int run_worker(const WorkerOptions& options, const crypto::SecretKey& key, const std::atomic<bool>& stop) {
+    check_device(options.engine);
     const HomeLock lock(options.home);
     const artifacts::ContentStore store(options.home / "store");
     Journal journal(options.home / "journal.json");
@@ -183,17 +290,27 @@ int run_worker(const WorkerOptions& options, const crypto::SecretKey& key, const
     if (options.reset_breaker) {
         journal.reset_breaker();
     }
-    Chain chain(options.node_url, key, reporter);
+    artifacts::Cache cache(
+        options.home / "fetched", {.quota_bytes = options.cache_bytes, .reserve_bytes = options.reserve_bytes}
+    );
+    artifacts::FetcherOptions fetching;
+    fetching.limits.public_only = !options.allow_private_addresses;
+    artifacts::Fetcher fetcher(store, cache, fetching);
+    Chain chain(options.node_url, options.home, options.pins, key, reporter);
     const auto server = listen(options, journal, store, withheld);
     Workplace workplace{
         .options = options,
         .reporter = reporter,
         .journal = journal,
         .store = store,
+        .fetcher = fetcher,
         .chain = chain,
         .withheld = withheld,
         .stop = stop,
         .artifacts_url = server->url()};
+    if (!await_node(workplace)) {
+        return 0;
+    }
     const auto role = make_role(options.mode, workplace);
     reporter.line(
         std::string("assay-worker ready: role ") + to_string(options.mode) + ", account " +
@@ -204,7 +321,7 @@ int run_worker(const WorkerOptions& options, const crypto::SecretKey& key, const
     }
     std::optional<Contributor> contributor;
     if (options.mode == Mode::kVerify && options.contributes) {
-        contributor.emplace(options.node_url, key, reporter, stop);
+        contributor.emplace(options.node_url, options.home, options.pins, key, reporter, stop);
     }
     work(workplace, *role);
     contributor.reset();

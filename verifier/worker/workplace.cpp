@@ -39,24 +39,57 @@ void confess(Reporter& reporter, const Material& material, const Fraud& fraud) {
 
 }  // namespace
 
-std::shared_ptr<const Material> Workplace::material(const contracts::Task& task) {
+void Workplace::want(const contracts::Task& task, artifacts::Urgency urgency) {
+    if (materials.contains(task.id) || unusable.contains(task.id)) {
+        return;
+    }
+    for (const contracts::ArtifactRef& artifact : artifacts_of(task.spec)) {
+        fetcher.want(task.id, artifact, urgency);
+    }
+}
+
+std::shared_ptr<const Material> Workplace::material(const contracts::Task& task, artifacts::Urgency urgency) {
     if (const auto found = materials.find(task.id); found != materials.end()) {
         return found->second;
     }
     if (unusable.contains(task.id)) {
         return nullptr;
     }
-    auto loaded = load_material(task.id, task.spec, store);
+    want(task, urgency);
+    auto loaded = load_material(task.id, task.spec, [&](const contracts::ArtifactRef& artifact) {
+        return fetcher.get(task.id, artifact, urgency);
+    });
     if (!loaded) {
         decline(task.id, loaded.error());
         return nullptr;
     }
+    told.erase(task.id);
     return materials.emplace(task.id, *std::move(loaded)).first->second;
 }
 
+Result<std::vector<canonical::Tensor>, Unavailable> Workplace::state(
+    const Material& material, const contracts::Checkpoint& checkpoint, artifacts::Urgency urgency
+) {
+    return load_state(material, checkpoint, [&](const contracts::ArtifactRef& artifact) {
+        return fetcher.get(material.task, artifact, urgency);
+    });
+}
+
+bool Workplace::interlude() const {
+    if (attend_urgent) {
+        attend_urgent();
+    }
+    return !stop;
+}
+
 void Workplace::decline(const contracts::TaskId& task, const Unavailable& why) {
+    if (why.defect == Defect::kPending) {
+        return;
+    }
     const char* next = why.is_final ? "; skipping it" : "; trying again";
-    reporter.trouble("task " + to_hex(task.view()) + ": " + why.reason + next);
+    if (std::exchange(told[task], why.reason) != why.reason) {
+        reporter.trouble("task " + to_hex(task.view()) + ": " + why.reason + next);
+    }
     if (why.is_final && unusable.emplace(task, why.reason).second) {
         reporter.event(
             {{"event", "unfit"},
@@ -96,14 +129,16 @@ void Workplace::forget(const contracts::TaskId& task) {
     materials.erase(task);
     frauds.erase(task);
     unusable.erase(task);
+    told.erase(task);
+    fetcher.forget(task);
     std::erase_if(judged, [&](const auto& item) { return item.first.first == task; });
 }
 
 Result<std::vector<canonical::Tensor>, Unavailable> load_parents_state(
-    Workplace& at, const contracts::Task& task, const Material& material, const artifacts::FetchLimits& limits
+    Workplace& at, const contracts::Task& task, const Material& material
 ) {
     const contracts::Task parent = at.chain.rpc().task(task.spec.parent.value()).value();
-    return load_state(material, at.chain.checkpoint(parent.id, parent.checkpoints - 1), at.store, limits);
+    return at.state(material, at.chain.checkpoint(parent.id, parent.checkpoints - 1));
 }
 
 }  // namespace assay::worker

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <set>
 #include <string>
 
+#include <verifier/artifacts/fetcher.hpp>
 #include <verifier/artifacts/store.hpp>
 #include <verifier/roles/intent.hpp>
 #include <verifier/worker/chain.hpp>
@@ -40,6 +42,7 @@ class Withheld {
 struct Judged {
     contracts::Verdict verdict;
     contracts::MeasuredRoots roots{};  ///< of the states measured
+    std::optional<trace::StateOpening> divergence{};  ///< of the end's state, where the replay diverged
 };
 
 /// What the parts of a worker share. Used by one thread, `withheld` and `stop` excepted.
@@ -47,14 +50,26 @@ struct Workplace {
     const WorkerOptions& options;
     Reporter& reporter;
     Journal& journal;
-    const artifacts::ContentStore& store;
+    const artifacts::ContentStore& store;  ///< what we made ourselves, and serve
+    artifacts::Fetcher& fetcher;
     Chain& chain;
     Withheld& withheld;
     const std::atomic<bool>& stop;
     std::string artifacts_url;
 
+    /// Asks for a task's artifacts, which then come beside other work.
+    void want(const contracts::Task& task, artifacts::Urgency urgency);
     /// Program and dataset of a task, loaded once; nullptr when they cannot be had now (said once).
-    std::shared_ptr<const Material> material(const contracts::Task& task);
+    std::shared_ptr<const Material> material(
+        const contracts::Task& task, artifacts::Urgency urgency = artifacts::Urgency::kDuty
+    );
+    /// A state that somebody posted, if it can be had now.
+    Result<std::vector<canonical::Tensor>, Unavailable> state(
+        const Material& material, const contracts::Checkpoint& checkpoint,
+        artifacts::Urgency urgency = artifacts::Urgency::kDuty
+    );
+    /// Called between the steps of a long computation: does what has become urgent in the meantime. Whether to go on.
+    bool interlude() const;
     /// Tells why a task cannot be worked on, and never tries it again where that cannot help.
     void decline(const contracts::TaskId& task, const Unavailable& why);
     /// How this worker cheats in a task; nullptr for an honest one.
@@ -68,23 +83,30 @@ struct Workplace {
     /// Drops what is cached of a task.
     void forget(const contracts::TaskId& task);
 
+    std::function<void()> attend_urgent{};
     std::map<contracts::TaskId, std::shared_ptr<const Material>> materials{};
     std::map<contracts::TaskId, std::shared_ptr<const Fraud>> frauds{};
     std::map<Journal::Place, Judged> judged{};
     std::map<contracts::TaskId, std::string> unusable{};  ///< tasks whose program or dataset is of no use, and why
+    std::map<contracts::TaskId, std::string> told{};      ///< why a task waits, as it was last reported
 };
 
 /// LIN-2: the last state of the task's parent, from which the task starts.
 Result<std::vector<canonical::Tensor>, Unavailable> load_parents_state(
-    Workplace& at, const contracts::Task& task, const Material& material, const artifacts::FetchLimits& limits = {}
+    Workplace& at, const contracts::Task& task, const Material& material
 );
 
 /// A role at work.
 class Role {
   public:
     virtual ~Role() = default;
-    /// Does what is due in the tasks of the last refresh; whether there is more that needs no new block.
-    virtual bool step() = 0;
+    /// Sends what is due in the tasks of the last refresh, moves in disputes first, then in the order of their
+    /// deadlines, and computes nothing long but what a move takes. Whether something was sent.
+    virtual bool prompt() = 0;
+    /// The part of prompt() that needs no disk: moves in disputes.
+    virtual bool disputes() = 0;
+    /// One long computation: the one whose deadline comes first of those that can be done now. Whether there was one.
+    virtual bool labour() = 0;
     /// A task is over.
     virtual void forget(const contracts::TaskId& task) = 0;
 };

@@ -222,6 +222,13 @@ class Load:
             else:
                 self.stopped.wait(0.2)  # its node is down
 
+    def await_first(self):
+        """Until a transfer is executed, so that what is killed from now on is killed under load."""
+        end = time.monotonic() + 60
+        while not self.executed:
+            check(time.monotonic() < end, "no transfer was executed in a minute")
+            time.sleep(0.1)
+
     def check_executed(self):
         """What a client was told to be executed is so at every node."""
         check(self.executed, "no transfer was executed under load")
@@ -308,6 +315,7 @@ def run_crash_points(binaries, folder, points, validators):
         net.start()
         net.await_height(2, range(validators))
         with Load(net) as load:
+            load.await_first()
             for index in range(points):
                 node.stop()
                 crash_at(node, index)
@@ -373,6 +381,8 @@ def run_pruning(binaries, folder):
     template = Testnet(binaries, folder / "template", validators=1)
     genesis = json.loads((template.nodes[0].home / "genesis.json").read_text())
     genesis["params"]["unbonding_blocks"] = 50
+    genesis["params"]["validator_unbonding_ms"] = 1000
+    genesis["params"]["trusting_period_ms"] = 500
     genesis.pop("validators")
     genesis["balances"] = {template.accounts[0]: genesis["balances"][template.accounts[0]]}
     (folder / "genesis.json").write_text(json.dumps(genesis))
@@ -421,7 +431,7 @@ def run_staking(binaries, folder):
         client = Client(net, net.nodes[4], "newcomer")
         account = client.run("keys", "show", "newcomer")["account"]
         check(account not in client.validators(), "the newcomer is no validator yet")
-        key = net.assayd("show-validator", "--home", str(net.nodes[4].home), "-o", "json")["consensus_key"]
+        key = str(net.nodes[4].home / "cometbft/config/priv_validator_key.json")
         client.run("stake", "bond", "validator", "5000 ASY")
         client.run("validator", "register", key)
         await_true("the newcomer votes", lambda: client.validators()[account]["power"] == 5000)

@@ -11,6 +11,7 @@
 Where there can be no namespaces, or no CometBFT, it says so in one line that begins with "skipped: ", and ends with 0.
 """
 import concurrent.futures
+import json
 import pathlib
 import re
 import signal
@@ -24,6 +25,7 @@ import switch  # noqa: E402
 from cometbft_e2e import check  # noqa: E402
 
 SEED = 11
+EXIT_UNCERTAIN = 7  # whether a transaction took effect is not known
 HEALING_S = 120  # TCP's retransmission timers have doubled as long as the cut lasted
 
 
@@ -92,9 +94,9 @@ def run_halves(net, network):
     before = net.heights()
     pool = concurrent.futures.ThreadPoolExecutor()
     try:
-        # One nonce, signed on both sides: whoever comes second takes the next one.
-        sent = [pool.submit(client.run, "account", "send", net.assayd_account(1 + i), f"{7 + i} grains")
-                for i, client in enumerate((left, right))]
+        # One nonce, signed on both sides: one of them is executed, and the other is never signed again by itself.
+        sends = [("account", "send", net.assayd_account(1 + i), f"{7 + i} grains") for i in range(2)]
+        sent = [pool.submit(client.ask, *send) for client, send in zip((left, right), sends)]
         time.sleep(12)
         after = net.heights()
         check(max(after) <= max(before) + 1 and not any(f.done() for f in sent), f"half of the power made blocks: {before}, {after}")
@@ -104,9 +106,13 @@ def run_halves(net, network):
         net.await_height(max(after) + 1, range(4), HEALING_S)
         print(f"a block {time.monotonic() - healed:.1f} s after healing")
         net.await_height(max(after) + 5, range(4), HEALING_S)
-        transfers = [future.result() for future in sent]
+        results = [future.result() for future in sent]
     finally:
         pool.shutdown(wait=False)  # clients of a failed test end with their nodes
+    said = [f"{result.stdout} {result.stderr}" for result in results]
+    check(sorted(result.returncode for result in results) == [0, EXIT_UNCERTAIN], f"not one of two was executed: {said}")
+    first, second = sorted(range(2), key=lambda i: results[i].returncode)
+    transfers = [json.loads(results[first].stdout), (left, right)[second].run(*sends[second], "--again")]
     net.await_height(max(net.heights()), range(4))
     check_executed(net, transfers)
     nonces = [net.nodes[3].rpc.call("tx_get", hash=t["hash"])["nonce"] for t in transfers]

@@ -121,7 +121,38 @@ def check_fraud(report, kind):
         check(task["state"] == "convicted" and "beyond_tolerance" in slash_reasons(task), "a push must convict")
     elif kind == "withhold":
         check(task["state"] == "convicted" and "lapsed" in verdicts, "withholding must convict")
+    elif kind == "draft":
+        check(task["state"] == "settled" and not verdicts, "an honest task must settle undisputed")
+        check(not slash_reasons(task), "nobody may lose anything")
+        check(report[kind]["slashed"] == 0 < report[kind]["drawn"], f"who cannot report loses nothing: {report[kind]}")
+    elif kind == "withhold-all":
+        paid = {e["reason"] for e in task["history"] if e["event"] == "paid"}
+        check(task["state"] == "expired" and "reward" not in paid, f"who serves nobody is not paid: {paid}")
+        check("served" in verdicts and "lapsed" not in verdicts, f"every challenge is answered: {verdicts}")
+        check(slash_reasons(task) <= {"needless_challenge"}, f"nobody is fined for what nobody could fetch: {slash_reasons(task)}")
+    elif kind == "divergence":
+        check(task["state"] == "settled" and not verdicts, "an invented divergence opens no dispute")
+        check(slash_reasons(task) == {"missed_verdict"}, "who cannot publish misses its verdicts")
+        check(report["attack"]["harm"] == 0 < report["attack"]["paid"], f"only the liar loses: {report['attack']}")
+    elif kind == "tarpit":
+        check(task["state"] == "settled" and not verdicts, "an honest task must settle undisputed")
+        check(not slash_reasons(task), "nobody may lose anything")
+        check(report[kind]["accepted"] == report[kind]["slashed"] == 0 < report[kind]["drawn"], f"a drawn solver declines: {report[kind]}")
+    elif kind in ("bait", "waiting"):
+        check(task["state"] == "settled" and not verdicts, "an honest task must settle undisputed")
+        check(not slash_reasons(task), "nobody may lose anything")
+        taken = {"bait": "accepted", "waiting": "submitted"}[kind]
+        check(report[kind][taken] == report[kind].get("waiting", 0), f"nobody takes what is worth nothing: {report[kind]}")
     else:
+        if kind == "squat":
+            squat = report["squat"]
+            check(squat["registered"] == 0 and squat["places"] == 1024, f"nobody registers without stake: {squat}")
+        if kind == "idle-sockets":
+            idle = report["idle-sockets"]
+            check(idle["failed"] == 0 and idle["slowest_ms"] < 1000, f"the node answers all the while: {idle}")
+        if kind == "starve":
+            starve = report["starve"]
+            check(starve["slashed"] == 0 and len(starve["starved"]) >= 2, f"verifiers lose free stake, and nothing else: {starve}")
         check(task["state"] == "convicted" and verdicts.count("refuted") >= 1, f"{kind} must convict, by a dispute")
         dispute = next(d for d in report["disputes"] if d["verdict"] == "refuted")
         at = dispute["pinpoint"]

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <functional>
 #include <iostream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -45,19 +46,27 @@ struct SmallNetwork {
         }
     }
 
-    /// A small character model, trained 20 steps to a segment; `more` are further keys of task.toml.
-    contracts::TaskId submit(const std::string& name, int steps, int hidden, int seed, const std::string& more) {
+    /// A small character model, trained 20 steps to a segment; `more` are further keys of task.toml. `location` is where
+    /// its artifacts are said to be.
+    contracts::TaskId submit(
+        const std::string& name, int steps, int hidden, int seed, const std::string& more, const std::string& location = {},
+        int training_blocks = 2'000, int reward_asy = 20
+    ) {
         const std::filesystem::path directory = home / name;
         std::filesystem::create_directories(directory);
         std::ofstream(directory / "task.toml")
             << "title = \"" << name << "\"\nsteps = " << steps << "\ncheckpoint_interval = 20\nseed = " << seed
-            << "\nreward = \"20 ASY\"\nverification_fee = \"3 ASY\"\ntraining_blocks = 2000\n" << more
+            << "\nreward = \"" << reward_asy << " ASY\"\nverification_fee = \"3 ASY\"\ntraining_blocks = "
+            << training_blocks << "\n" << more
             << "[model]\nkind = \"char\"\ncontext = 8\nembedding = 32\nhidden = " << hidden
             << "\nbatch_size = 32\n[optimizer]\nkind = \"adam\"\nlearning_rate = 0.003\n"
                "[data]\ntext = \"/usr/share/common-licenses/GPL-3\"\n";
-        const auto spec = cli::pack_task(directory, store, server.url());
+        const auto spec = cli::pack_task(directory, store, location.empty() ? server.url() : location);
         const auto id = contracts::task_id(network.key("submitter").account(), nonce++);
-        network.rpc().send(network.key("submitter"), contracts::SubmitTask{.spec = spec});
+        const auto sent = network.rpc().send(network.key("submitter"), contracts::SubmitTask{.spec = spec});
+        if (sent.code != 0) {
+            throw std::runtime_error(name + " is not submitted: " + sent.error);
+        }
         return id;
     }
 

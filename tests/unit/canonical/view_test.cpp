@@ -137,6 +137,22 @@ TEST_CASE("NUM-34: a cursor gives what the definition gives, from anywhere and i
     }
 }
 
+TEST_CASE("NUM-34: a run of one element has no step, however far its strides would lead") {
+    // 2^18 steps along an axis of weight 3 * 2^45 are -2^63 in 64 bits: arithmetic with it would overflow (UBSan).
+    const Shape from{1U << 24U, 3U << 22U};
+    const View far{{2}, {{2, 0, 1, {1 << 18}}, {3U << 22U, 0, 1, {0}}, {1U << 23U, 0, 1, {0}}}};
+    const Node node{Op::kView, DType::kI32, {1, 2}, {}, {{Source::kNode, 0, DType::kI32, from}}, far};
+    REQUIRE(check_node(node).has_value());
+    ViewCursor cursor(far);
+    cursor.seek(0);
+    const ViewRun run = cursor.next(2);
+    CHECK(run.count == 1);
+    CHECK(run.step == 0);
+    const ViewTile tile = view_tile(node, 0);
+    CHECK(tile.tile[0] == 0);
+    CHECK(tile.tile[1] == ViewTile::kNone);
+}
+
 TEST_CASE("NUM-34: rows that are contiguous are one run") {
     const View crop{{8, 20}, {{10, 1, 1, {1, 0}}, {30, 5, 1, {0, 1}}}};
     ViewCursor cursor(crop);

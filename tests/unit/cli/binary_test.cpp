@@ -72,6 +72,14 @@ std::string failing(ForgedNode& node, int code, const char* name, const json& da
     return " --node " + node.url();
 }
 
+TEST_CASE("an answer that cannot be written is a failure and not silence") {
+    const cli_test::TemporaryDirectory home;
+    const std::string said = (home.path() / "said").string();
+    const int status = std::system((ASSAY_BINARY " version >/dev/full 2>" + said).c_str());  // NOLINT: tests only
+    CHECK(WEXITSTATUS(status) == 1);
+    CHECK(cli_test::read_text(said).find("could not be written to standard output") != std::string::npos);
+}
+
 TEST_CASE("every command refuses bad usage with exit code 2 in both output modes") {
     const Program assay;
     for (const char* arguments : {"", "nonsense", "task", "task status", "task status zz", "audit task 12",
@@ -190,7 +198,16 @@ TEST_CASE("keys are made, shown, exported, taken in, re-sealed and deleted") {
     const Outcome secret = assay("keys export alice --secret -o json", password);
     REQUIRE(secret.status == kExitOk);
     cli_test::write_text(assay.home.path() / "hex", json::parse(secret.out).at("secret").get<std::string>() + "\n");
+    std::filesystem::permissions(assay.home.path() / "hex", std::filesystem::perms(0644));
+    CHECK(assay.error("keys import bob " + (assay.home.path() / "hex").string(), password).at("name") == "key_file");
+    std::filesystem::permissions(assay.home.path() / "hex", std::filesystem::perms(0600));
     CHECK(assay("keys import bob " + (assay.home.path() / "hex").string(), password).status == kExitOk);
+    const std::string open_password = (assay.home.path() / "password").string();
+    cli_test::write_text(open_password, "secret\n");
+    std::filesystem::permissions(open_password, std::filesystem::perms(0640));
+    CHECK(assay.error("keys export bob --secret --password-file " + open_password).at("name") == "no_password");
+    std::filesystem::permissions(open_password, std::filesystem::perms(0400));
+    CHECK(assay("keys export bob --secret --password-file " + open_password).status == kExitOk);
     CHECK(json::parse(assay("keys show bob -o json").out).at("account") == account);
     const std::string file = (assay.home.path() / "alice.json").string();
     CHECK(assay("keys export alice --out " + file).status == kExitOk);

@@ -4,12 +4,14 @@
 #include <bit>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <tests/unit/cli/temporary.hpp>
 #include <tools/cli/task_build.hpp>
 #include <tools/cli/task_directory.hpp>
+#include <tools/cli/task_first_step.hpp>
 #include <tools/cli/task_lint.hpp>
 #include <verifier/artifacts/safetensors.hpp>
 #include <verifier/artifacts/state_io.hpp>
@@ -238,6 +240,29 @@ TEST_CASE("a frozen parameter stays what it is") {
     const BuiltTask whole = build(fixture("mlp"));
     CHECK(task.program.state.size() < whole.program.state.size());
     CHECK(findings_text(lint_task(frozen.directory.path())).find("0 errors") != std::string::npos);
+}
+
+TEST_CASE("a task that diverges before or at its first step is an error, and one that does not is none") {
+    const auto found = [](BuiltTask task, std::optional<float> value) {
+        for (canonical::Tensor& tensor : task.initial) {
+            for (std::size_t at = 0; value && at < tensor.data.size(); ++at) {
+                tensor.data[at] = static_cast<std::uint8_t>(std::bit_cast<std::uint32_t>(*value) >> (8 * (at % 4)));
+            }
+        }
+        Findings findings("task.toml");
+        check_first_step(task, findings);
+        return findings;
+    };
+    const BuiltTask task = build(fixture("mlp_adamw"));
+    REQUIRE(!task.initial.empty());
+    CHECK(found(task, std::nullopt).all().empty());
+    const Findings start = found(task, INFINITY);
+    REQUIRE(start.has_errors());
+    CHECK(start.all().back().message == "the initialisation leaves values that are not finite");
+    // Finite, but the second layer's sums are not.
+    const Findings step = found(task, 3e38F);
+    REQUIRE(step.has_errors());
+    CHECK(step.all().back().message.find("step") != std::string::npos);
 }
 
 }  // namespace

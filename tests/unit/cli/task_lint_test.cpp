@@ -131,6 +131,12 @@ TEST_CASE("a checkpoint that nobody could fetch is an error") {
     CHECK(large.finds(Severity::kError, "model", "nobody could verify it"));
 }
 
+TEST_CASE("the first step of a task is tried where that takes seconds, and a larger one is noted") {
+    CHECK_FALSE(Directory(kGood).lint().has_errors());
+    const Directory large(replaced(kGood, "hidden = 8", "hidden = 300000"));
+    CHECK(large.finds(Severity::kNote, "model", "too large to try its first step"));
+}
+
 TEST_CASE("an estimate counts parameters, state, work and data") {
     const BuiltTask task = Directory(kGood).build();
     const Estimate estimate = estimate_task(task);

@@ -57,6 +57,28 @@ TEST_CASE("what was appended is read back after reopening") {
     CHECK_FALSE(log.read({4}).has_value());
 }
 
+TEST_CASE("a part of a block's transactions is read by where it is") {
+    const TemporaryDirectory directory;
+    const std::vector<Bytes> txs{toy_tx(1, 1), Bytes(300, 7), toy_tx(2, 2)};
+    BlockLog log(directory.path() / "blocks.log");
+    log.append(make_record(1, txs));
+    for (const std::uint64_t appended : {1U, 2U}) {
+        std::uint64_t before_end = 0;
+        for (std::size_t i = txs.size(); i > 0; --i) {
+            before_end += txs[i - 1].size();
+            CHECK(log.read_part({1}, before_end, txs[i - 1].size()) == txs[i - 1]);
+            before_end += 4;
+        }
+        CHECK_FALSE(log.read_part({appended + 1}, 4, 4).has_value());
+        CHECK_FALSE(log.read_part({0}, 4, 4).has_value());
+        CHECK_FALSE(log.read_part({1}, 4, 5).has_value());
+        CHECK_FALSE(log.read_part({1}, 1'000'000, 4).has_value());
+        if (appended == 1) {
+            log.append(make_record(2));
+        }
+    }
+}
+
 TEST_CASE("a log cut at any byte of its last record opens without that record and goes on") {
     const TemporaryDirectory directory;
     const auto file = directory.path() / "blocks.log";
@@ -96,6 +118,39 @@ TEST_CASE("a last record that is zeros or garbage is torn too") {
         CHECK(log.torn_tail().has_value());
     }
     CHECK(read_file(file) == whole);
+}
+
+TEST_CASE("a tail of claimed records is scanned once, whatever lengths they claim") {
+    const TemporaryDirectory directory;
+    const auto file = directory.path() / "blocks.log";
+    append_heights(file, 1, 2);
+    const Bytes whole = read_file(file);
+    const Bytes magic{0xA5, 'B', 'L', 'K'};
+    // Magics side by side, each with a length of 64 MiB at most; then headers that claim to follow, signed by nobody.
+    Bytes bare = whole;
+    for (int i = 0; i < 100'000; ++i) {
+        append(bare, magic);
+        append(bare, Bytes{0, 0, 0, 4});
+    }
+    Bytes header = magic;
+    header.resize(16, 0);
+    BlockHeader claimed = make_record(3).block.header;
+    codec::encode_to(header, claimed);
+    header.resize(header.size() + 64, 7);
+    Bytes claims = whole;
+    for (int i = 0; i < 2'000; ++i) {
+        append(claims, header);
+    }
+    for (const Bytes& bytes : {bare, claims}) {
+        write_file(file, bytes);
+        const std::uint64_t tail = bytes.size() - whole.size();
+        std::filesystem::resize_file(file, bytes.size() + (96U << 20U));  // so that the claimed lengths fit
+        const BlockLog log(file, BlockLog::Mode::kReadOnly);
+        CHECK(log.height().value == 2);
+        CHECK(log.torn_tail().has_value());
+        CHECK(log.scan_cost().bytes_read <= tail + (97U << 20U));
+        CHECK(log.scan_cost().signatures_verified <= tail / header.size() + 1);
+    }
 }
 
 TEST_CASE("a flipped bit anywhere before the last record is an error that names the offset") {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <filesystem>
@@ -168,18 +169,41 @@ TEST_CASE("CMT-3: what was finalized and not committed is gone after a restart, 
     CHECK(handler.handle(request).finalize_block().app_hash() == before);
 }
 
-TEST_CASE("CMT-4: a sender's transactions enter without gaps, and are counted anew after a block") {
+TEST_CASE("CMT-4: a sender's transactions enter without gaps, and what left the pool is refused when asked about again") {
     Toy toy;
     CHECK(toy.check(toy_tx(1, 0)) == 0);
     CHECK(toy.check(toy_tx(1, 1)) == 0);
+    CHECK(toy.check(toy_tx(1, 1)) == 0);  // the engine forgot it
     CHECK(toy.check(toy_tx(1, 3)) == code(TxError::kNonceTooHigh));
-    CHECK(toy.check(toy_tx(1, 1)) == code(TxError::kNonceTooLow));
+    CHECK(toy.check(toy_tx(1, 1, 0, 5)) == code(TxError::kNonceTooLow));
     CHECK(toy.check(toy_tx(2, 1)) == code(TxError::kNonceTooHigh));
+    CHECK(toy.check(toy_tx(1, 2, 2)) == 0);
+    CHECK(toy.handler.mempool().size().txs == 3);
     toy.block(1, {toy_tx(1, 0)});
-    // What is left of the mempool is asked about again, in its order.
+    CHECK(toy.check(toy_tx(1, 0), true) == kDropped);
     CHECK(toy.check(toy_tx(1, 1), true) == 0);
+    CHECK(toy.check(toy_tx(1, 2, 2), true) == 0);
+    toy.block(2, {toy_tx(1, 1)});
+    CHECK(toy.check(toy_tx(1, 2, 2), true) == kDropped);  // the new state refuses it
     CHECK(toy.check(toy_tx(1, 2)) == 0);
     CHECK(toy.check({1, 2, 3}) == code(TxError::kUndecodable));
+}
+
+TEST_CASE("CMT-4: a pool that is full says so, and takes what pays more") {
+    ToyMachine machine;
+    machine.has_prices = true;
+    HandlerOptions given = options();
+    given.mempool.txs_max = 2;
+    Handler handler(machine, given);
+    handler.handle(init_request("toy"));
+    const auto check = [&](const Bytes& tx, bool again = false) {
+        return handler.handle(check_request(tx, again)).check_tx().code();
+    };
+    CHECK(check(toy_tx(1, 0, 0, 10)) == 0);
+    CHECK(check(toy_tx(2, 0, 0, 20)) == 0);
+    CHECK(check(toy_tx(3, 0, 0, 10)) == kMempoolFull);
+    CHECK(check(toy_tx(3, 0, 0, 12)) == 0);
+    CHECK(check(toy_tx(1, 0, 0, 10), true) == kDropped);
 }
 
 TEST_CASE("GAS-9: the engine is told the gas of transactions and the limits of blocks") {
@@ -214,6 +238,7 @@ TEST_CASE("GAS-9: the engine's genesis file has the limits of the chain's") {
     CHECK(text.find("\"max_gas\": \"123456\"") != std::string::npos);
     CHECK(text.find("\"max_bytes\": \"4194304\"") != std::string::npos);
     CHECK(text.find("\"max_age_num_blocks\": \"1000\"") != std::string::npos);
+    CHECK(text.find("\"max_age_duration\": \"1814400000000000\"") != std::string::npos);  // VAL-9: 21 days
 }
 
 TEST_CASE("GAS-7: a proposal that is refused is refused with a reason") {
@@ -240,15 +265,31 @@ TEST_CASE("GAS-7: a proposal that is refused is refused with a reason") {
 TEST_CASE("CMT-5: a proposal fits the bytes that the engine counts") {
     Toy toy;
     std::vector<Bytes> txs;
-    for (std::uint8_t i = 0; i < 10; ++i) {
-        txs.push_back(Bytes(200, i));
+    for (std::uint8_t sender = 0; sender < 10; ++sender) {
+        txs.push_back(toy_tx(sender, 0));
+        CHECK(toy.check(txs.back()) == 0);
     }
-    // Each takes its 200 bytes, two of length and a tag.
-    CHECK(toy.handler.handle(prepare_request(txs, 203 * 4)).prepare_proposal().txs_size() == 4);
-    CHECK(toy.handler.handle(prepare_request(txs, 203 * 4 - 1)).prepare_proposal().txs_size() == 3);
-    CHECK(toy.handler.handle(prepare_request(txs, -1)).prepare_proposal().txs_size() == 10);
+    // Each takes its four bytes, one of length and a tag. What the engine's own mempool hands over does not matter.
+    CHECK(toy.handler.handle(prepare_request({}, 6 * 4)).prepare_proposal().txs_size() == 4);
+    CHECK(toy.handler.handle(prepare_request({}, 6 * 4 - 1)).prepare_proposal().txs_size() == 3);
+    CHECK(toy.handler.handle(prepare_request({Bytes(9)}, -1)).prepare_proposal().txs_size() == 10);
     CHECK(toy.handler.handle(prepare_request({}, 0)).has_prepare_proposal());
     CHECK(toy.handler.handle(process_request(1, txs)).process_proposal().status() == abci::ResponseProcessProposal::ACCEPT);
+}
+
+TEST_CASE("CMT-5: a proposal holds what pays most, however late it came and whatever waits before it") {
+    ToyMachine machine;
+    machine.has_prices = true;
+    Handler handler(machine, options());
+    handler.handle(init_request("toy"));
+    for (std::uint8_t nonce = 0; nonce < 200; ++nonce) {
+        REQUIRE(handler.handle(check_request(toy_tx(1, nonce, 0, 10), false)).check_tx().code() == 0);
+    }
+    REQUIRE(handler.handle(check_request(toy_tx(2, 0, 0, 11), false)).check_tx().code() == 0);
+    const auto proposal = handler.handle(prepare_request({}, 6 * 3)).prepare_proposal();
+    REQUIRE(proposal.txs_size() == 3);
+    const Bytes dearest = toy_tx(2, 0, 0, 11);
+    CHECK(proposal.txs(0) == std::string(dearest.begin(), dearest.end()));
 }
 
 TEST_CASE("CMT-6: what this application does without is answered as the protocol wants") {
@@ -402,6 +443,27 @@ TEST_CASE("CMT-9: transactions are checked while a block runs") {
     CHECK(mempool.ask(info_request()).info().last_block_height() == 0);
     machine.let_go();
     CHECK(consensus.receive().has_finalize_block());
+}
+
+TEST_CASE("LGT-5: state sync trusts a block for as long as the chain's parameters say") {
+    EngineSettings settings;
+    settings.state_sync = StateSyncSettings{
+        .rpc_servers = "a,b", .trust_height = 7, .trust_hash = std::string(64, 'a'), .trust_period_ms = 5'000};
+    const auto command = make_command(settings);
+    CHECK(std::find(command.begin(), command.end(), "CMT_STATESYNC_TRUST_PERIOD=5000ms") != command.end());
+}
+
+TEST_CASE("protections against eclipse are off on test networks alone") {
+    EngineSettings settings;
+    const auto has = [&](const char* text) {
+        const auto command = make_command(settings);
+        return std::find(command.begin(), command.end(), text) != command.end();
+    };
+    CHECK(has("CMT_P2P_ALLOW_DUPLICATE_IP=false"));
+    CHECK(has("CMT_P2P_ADDR_BOOK_STRICT=true"));
+    settings.test_network = true;
+    CHECK(has("CMT_P2P_ALLOW_DUPLICATE_IP=true"));
+    CHECK(has("CMT_P2P_ADDR_BOOK_STRICT=false"));
 }
 
 }  // namespace

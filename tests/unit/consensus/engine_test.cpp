@@ -245,7 +245,7 @@ TEST_CASE("a started engine makes blocks, wakes who waits, and refuses after a s
     engine.stop();
     const Height last = engine.tip().height;
     CHECK(engine.wait_for_block(last, 10s) == last);
-    CHECK(engine.submit(toy_tx(7, 1)).error().reason == RefusalReason::kStopping);
+    CHECK(engine.submit(toy_tx(7, 1)).error().reason == consensus::RefusalReason::kStopping);
 }
 
 TEST_CASE("without empty blocks a block comes with the first transaction") {

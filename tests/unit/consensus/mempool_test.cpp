@@ -10,12 +10,12 @@
 #include <thread>
 #include <utility>
 
-#include <consensus/solo/mempool.hpp>
+#include <consensus/mempool.hpp>
 #include <contracts/chain/tx_error.hpp>
 #include <tests/unit/consensus/toy_machine.hpp>
 
 using namespace assay;
-using namespace assay::solo;
+using namespace assay::consensus;
 using namespace assay::solo::test;
 using contracts::TxError;
 
@@ -195,7 +195,7 @@ TEST_CASE("against random submissions and blocks the pool holds what a plain mod
 
 TEST_CASE("submissions on several threads while blocks commit leave no gap and no used nonce") {
     ToyMachine machine;
-    Mempool pool(machine, {});
+    Mempool pool(machine, {.blocks_max = 1'000});
     std::atomic<bool> stop = false;
     std::vector<std::thread> submitters;
     for (std::uint8_t sender = 0; sender < 3; ++sender) {
@@ -223,4 +223,86 @@ TEST_CASE("submissions on several threads while blocks commit leave no gap and n
     }
     CHECK(in_order);
     CHECK(next == std::vector<std::uint64_t>{250, 250, 250});
+}
+
+TEST_CASE("POOL-1: what waits of a sender is covered together, not one by one") {
+    ToyMachine machine;
+    machine.has_prices = true;
+    machine.balance = 3 * 10 * ToyMachine::kTxGas;
+    Mempool pool(machine, {});
+    for (std::uint8_t nonce = 0; nonce < 3; ++nonce) {
+        CHECK_FALSE(refusal(pool, toy_tx(1, nonce, 0, 10)).has_value());
+    }
+    CHECK(rejected_with(pool, toy_tx(1, 3, 0, 1)) == TxError::kInsufficientBalance);
+    CHECK_FALSE(refusal(pool, toy_tx(2, 0, 0, 10)).has_value());
+    // The block took ten of thirty; what waits needs twenty, and then the sender has only ten left.
+    machine.balance = 10 * ToyMachine::kTxGas;
+    run_block(machine, {toy_tx(1, 0, 0, 10)});
+    pool.update({toy_tx(1, 0, 0, 10)});
+    CHECK(pool.next_nonce(toy_sender(1)) == 2);
+    CHECK(pool.size().txs == 2);
+}
+
+TEST_CASE("POOL-1: between a commit and the pool's update nothing is counted twice") {
+    ToyMachine machine;
+    machine.has_prices = true;
+    machine.balance = 10 * ToyMachine::kTxGas;
+    Mempool pool(machine, {});
+    CHECK_FALSE(refusal(pool, toy_tx(1, 0, 0, 10)).has_value());
+    run_block(machine, {toy_tx(1, 0, 0, 10)});
+    CHECK_FALSE(refusal(pool, toy_tx(1, 1, 0, 10)).has_value());
+    pool.update({toy_tx(1, 0, 0, 10)});
+    CHECK(pool.candidates(1'000) == std::vector<Bytes>{toy_tx(1, 1, 0, 10)});
+}
+
+TEST_CASE("POOL-2: the same nonce for an eighth more replaces, for less it does not") {
+    ToyMachine machine;
+    machine.has_prices = true;
+    Mempool pool(machine, {.turnover_max = 2});
+    CHECK_FALSE(refusal(pool, toy_tx(1, 0, 0, 80)).has_value());
+    CHECK_FALSE(refusal(pool, toy_tx(1, 1, 0, 80)).has_value());
+    CHECK(rejected_with(pool, toy_tx(1, 0, 0, 89)) == TxError::kNonceTooLow);
+    CHECK_FALSE(refusal(pool, toy_tx(1, 0, 0, 90)).has_value());
+    CHECK(pool.candidates(1'000) == std::vector<Bytes>{toy_tx(1, 0, 0, 90), toy_tx(1, 1, 0, 80)});
+    CHECK_FALSE(pool.contains(contracts::tx_hash(toy_tx(1, 0, 0, 80))));
+    CHECK(pool.size().bytes == 8);
+    CHECK_FALSE(refusal(pool, toy_tx(1, 1, 0, 100)).has_value());
+    CHECK(refusal(pool, toy_tx(1, 1, 0, 200))->reason == RefusalReason::kFull);  // two between two blocks
+    pool.update({});
+    CHECK_FALSE(refusal(pool, toy_tx(1, 1, 0, 200)).has_value());
+}
+
+TEST_CASE("POOL-2: a full pool evicts the last of the sender that pays least, for one that pays an eighth more") {
+    ToyMachine machine;
+    machine.has_prices = true;
+    Mempool pool(machine, {.txs_max = 4});
+    // The filler's last pays well, which does not help what stands before it.
+    for (const Bytes& tx : {toy_tx(1, 0, 0, 16), toy_tx(1, 1, 0, 16), toy_tx(1, 2, 0, 200), toy_tx(2, 0, 0, 20)}) {
+        CHECK_FALSE(refusal(pool, tx).has_value());
+    }
+    CHECK(refusal(pool, toy_tx(3, 0, 0, 17))->reason == RefusalReason::kFull);
+    CHECK_FALSE(refusal(pool, toy_tx(3, 0, 0, 18)).has_value());
+    CHECK(pool.size().txs == 4);
+    CHECK(pool.next_nonce(toy_sender(1)) == 2);
+    CHECK(pool.candidates(1'000) ==
+          std::vector<Bytes>{toy_tx(2, 0, 0, 20), toy_tx(3, 0, 0, 18), toy_tx(1, 0, 0, 16), toy_tx(1, 1, 0, 16)});
+    // A well-paid follower is worth no more than what stands before it.
+    const auto why = refusal(pool, toy_tx(1, 2, 0, 250));
+    REQUIRE(why.has_value());
+    CHECK(why->reason == RefusalReason::kFull);
+}
+
+TEST_CASE("POOL-3: what is below the base fee waits, for fifty blocks and no longer") {
+    ToyMachine machine;
+    machine.has_prices = true;
+    Mempool pool(machine, {});
+    CHECK_FALSE(refusal(pool, toy_tx(1, 0, 3, 10)).has_value());
+    for (int block = 0; block < 50; ++block) {
+        CHECK(pool.contains(contracts::tx_hash(toy_tx(1, 0, 3, 10))));
+        pool.update({});
+    }
+    CHECK(pool.size().txs == 1);
+    pool.update({});
+    CHECK(pool.size().txs == 0);
+    CHECK(pool.size().bytes == 0);
 }

@@ -32,6 +32,12 @@ consensus::CheckResult ToyMachine::check(ByteView tx, const Hash256& /*hash*/, c
     out.nonce = tx[1];
     out.state_nonce = nonce_of(tx[0]);
     out.gas = kTxGas;
+    out.fee = Amount{has_prices ? tx[3] * kTxGas : 0};
+    out.reserve = out.fee;
+    out.balance = Amount{balance};
+    if (has_prices && tx[2] == 3 && kind == consensus::CheckKind::kRecheck) {
+        out.code = static_cast<std::uint8_t>(contracts::TxError::kFeeTooLow);
+    }
     if (out.nonce < out.state_nonce) {
         out.code = static_cast<std::uint8_t>(contracts::TxError::kNonceTooLow);
     }

@@ -40,6 +40,9 @@ class ToyMachine : public consensus::StateMachine {
     static constexpr std::uint64_t kTxGas = 11;
     /// More than these in a block are too much gas.
     std::size_t txs_max = 1'000'000;
+    /// Whether a transaction's salt is its price for a unit of gas; else none has one. What every sender has.
+    bool has_prices = false;
+    std::uint64_t balance = 1'000'000;
 
   private:
     mutable std::mutex mutex_;

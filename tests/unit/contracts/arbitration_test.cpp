@@ -80,7 +80,7 @@ TEST_CASE("DSP-36: a tampered tile is pinpointed, refuted by the referee, and th
     CHECK(dispute.burned.grains == bond - bond / 2);
     CHECK(chain.task(task).state == TaskState::kConvicted);
     CHECK(chain.balance(chain.submitter) == submitter_before + 23 * kCoin);
-    CHECK(chain.balance(chain.whistleblower) > whistle_before + bond / 2 - (moves + 1) * 700'000 - 1);
+    CHECK(chain.balance(chain.whistleblower) > whistle_before + bond / 2 - (moves + 1) * kFee - 1);
     CHECK(whistle_stake(chain) == 100 * kCoin);
     CHECK(chain.stake(Role::kSolver, chain.solver).locked.grains == 0);
     CHECK(chain.stake(Role::kSolver, chain.solver).free.grains == 95 * kCoin);

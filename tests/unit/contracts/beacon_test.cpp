@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include <contracts/arbitration/arbitration.hpp>
 #include <contracts/beacon/contributing.hpp>
 #include <contracts/beacon/rounds.hpp>
 #include <contracts/chain/invariants.hpp>
@@ -46,12 +47,21 @@ void seat(Chain& chain, const Actor& actor, std::uint64_t coins = 100) {
     REQUIRE(chain.run(actor, join(actor)) == 0);
 }
 
+/// A task that is drawn while nobody contributes yet, with all its checkpoints.
+TaskId trained_task(Chain& chain) {
+    REQUIRE(chain.run(chain.solver, Bond{Role::kSolver, {100 * kCoin}}) == 0);
+    const TaskId id = chain.start_task(make_spec());
+    chain.post_checkpoints(id, {hash_of("0"), hash_of("1"), hash_of("2"), hash_of("3")});
+    return id;
+}
+
 /// A chain with these contributors, in whose open round a completed task waits for its verifiers.
 TaskId open_round(Chain& chain, const std::vector<const Actor*>& contributors) {
+    const TaskId id = trained_task(chain);
     for (const Actor* actor : contributors) {
         seat(chain, *actor);
     }
-    const TaskId id = chain.complete_task();
+    REQUIRE(chain.run(chain.solver, CompleteTask{id}) == 0);
     chain.skip(1);
     REQUIRE(beacon_of(chain).round.has_value());
     REQUIRE(chain.task(id).state == TaskState::kCompleted);
@@ -60,10 +70,8 @@ TaskId open_round(Chain& chain, const std::vector<const Actor*>& contributors) {
 
 /// A completed task of which only its submitter, who contributes, has verifier stake: nobody can be drawn.
 TaskId complete_without_verifiers(Chain& chain) {
+    const TaskId id = trained_task(chain);
     seat(chain, chain.submitter);
-    REQUIRE(chain.run(chain.solver, Bond{Role::kSolver, {100 * kCoin}}) == 0);
-    const TaskId id = chain.start_task(make_spec());
-    chain.post_checkpoints(id, {hash_of("0"), hash_of("1"), hash_of("2"), hash_of("3")});
     REQUIRE(chain.run(chain.solver, CompleteTask{id}) == 0);
     return id;
 }
@@ -157,13 +165,8 @@ TEST_CASE("BCN-4: what a round draws from is fixed when it opens") {
 
 TEST_CASE("BCN-4: a task that begins to wait while a round is open waits for the next") {
     Chain chain(beacon_params());
+    const std::vector<TaskId> ids{trained_task(chain), trained_task(chain)};
     seat(chain, chain.verifier);
-    chain.bond_all();
-    std::vector<TaskId> ids;
-    for (int i = 0; i < 2; ++i) {
-        ids.push_back(chain.start_task(make_spec()));
-        chain.post_checkpoints(ids.back(), {hash_of("0"), hash_of("1"), hash_of("2"), hash_of("3")});
-    }
     REQUIRE(chain.run(chain.solver, CompleteTask{ids[0]}) == 0);
     REQUIRE(chain.run(chain.solver, CompleteTask{ids[1]}) == 0);
     REQUIRE(beacon_of(chain).round.has_value());
@@ -201,9 +204,10 @@ TEST_CASE("BCN-5: a commitment of the block that opens a round is for the next o
     Chain chain(beacon_params());
     REQUIRE(chain.run(chain.verifier, Bond{Role::kVerifier, {20 * kCoin}}) == 0);
     const TaskId id = chain.complete_task();
+    const std::uint64_t rounds = beacon_of(chain).rounds;
     REQUIRE(chain.run(chain.verifier, join(chain.verifier)) == 0);
     CHECK(chain.task(id).state == TaskState::kVerifying);  // nobody was due
-    CHECK(beacon_of(chain).rounds == 1);
+    CHECK(beacon_of(chain).rounds == rounds + 1);
 }
 
 TEST_CASE("BCN-6: a contribution opens what its seat committed to, once, while it is due") {
@@ -280,7 +284,7 @@ TEST_CASE("BCN-8: who withholds its secret loses a tenth of the bond and the sea
     Chain chain(beacon_params());
     const TaskId id = open_round(chain, {&chain.verifier, &chain.stranger});
     const Stake before = chain.stake(Role::kVerifier, chain.stranger);
-    const Amount burned = get_supply(chain.view).burned;
+    const std::uint64_t burned = chain.burned();
     REQUIRE(chain.run(chain.verifier, contribute(chain.verifier)) == 0);
     chain.skip(chain.params.contribute_blocks - 1);
     const Beacon after = beacon_of(chain);
@@ -289,7 +293,7 @@ TEST_CASE("BCN-8: who withholds its secret loses a tenth of the bond and the sea
     CHECK(find_seat(after, chain.verifier.id) != nullptr);
     const Stake left = chain.stake(Role::kVerifier, chain.stranger);
     CHECK(before.free.grains + before.locked.grains - left.free.grains - left.locked.grains == kBond / 10);
-    CHECK(get_supply(chain.view).burned.grains - burned.grains == kBond / 10);
+    CHECK(chain.burned() - burned == kBond / 10);
     CHECK(chain.task(id).state == TaskState::kVerifying);
     const auto* closed = std::get_if<history::RoundClosed>(&chain.last.history.front().event);
     REQUIRE(closed != nullptr);
@@ -300,7 +304,7 @@ TEST_CASE("BCN-8: who withholds its secret loses a tenth of the bond and the sea
     REQUIRE(chain.run(chain.verifier, LeaveBeacon{}) == 0);
     chain.complete_task();
     chain.skip(1);
-    CHECK(beacon_of(chain).rounds == after.rounds + 1);
+    CHECK(beacon_of(chain).rounds == after.rounds + 2);  // of its solver, of its verifiers
     CHECK(beacon_of(chain).withheld.empty());
 }
 
@@ -312,7 +316,7 @@ TEST_CASE("BCN-9: a draw that fails is made again with the next round") {
     REQUIRE(chain.run(chain.verifier, Bond{Role::kVerifier, {100 * kCoin}}) == 0);
     REQUIRE(chain.run(chain.submitter, contribute(chain.submitter)) == 0);
     CHECK(chain.task(id).state == TaskState::kCompleted);  // the verifier came after the round had opened
-    chain.skip(1);
+    chain.skip(chain.params.redraw_blocks + 1);  // TASK-18, BCN-4
     REQUIRE(beacon_of(chain).round.has_value());
     REQUIRE(chain.run(chain.submitter, contribute(chain.submitter, 1)) == 0);
     CHECK(chain.task(id).state == TaskState::kVerifying);
@@ -320,31 +324,58 @@ TEST_CASE("BCN-9: a draw that fails is made again with the next round") {
 
 TEST_CASE("BCN-9: a task whose deadline passes while a round is open has that draw, and expires when it fails") {
     Params params = beacon_params();
-    params.commit_blocks = 6;
     params.contribute_blocks = 2;
+    params.draw_blocks = 6;
     Chain chain(params);
     const TaskId id = complete_without_verifiers(chain);
-    for (int round = 0; round < 2; ++round) {
-        chain.skip(1);
-        REQUIRE(chain.run(chain.submitter, contribute(chain.submitter, round)) == 0);
-    }
-    chain.skip(2);
-    CHECK(chain.task(id).state == TaskState::kCompleted);
-    CHECK(chain.task(id).deadline == Height{});
     chain.skip(1);
+    REQUIRE(chain.run(chain.submitter, contribute(chain.submitter)) == 0);
+    chain.skip(2);  // TASK-18: drawn for again
+    REQUIRE(beacon_of(chain).round.has_value());
+    chain.skip(2);  // its deadline, and the end of the round
     CHECK(chain.task(id).state == TaskState::kExpired);
-    CHECK(chain.last.history.back().event.index() == HistoryEvent{history::StateChanged{}}.index());
+    CHECK(chain.stake(Role::kSolver, chain.solver).free.grains == 100 * kCoin);
 
-    // Without a contributor the deadline is the end, as there is no round to wait for.
+    // Without a round that is open the deadline is the end.
     Chain alone(params);
-    REQUIRE(alone.run(alone.solver, Bond{Role::kSolver, {100 * kCoin}}) == 0);
-    const TaskId lone = alone.start_task(make_spec());
-    alone.post_checkpoints(lone, {hash_of("0"), hash_of("1"), hash_of("2"), hash_of("3")});
+    const TaskId lone = trained_task(alone);
     REQUIRE(alone.run(alone.solver, CompleteTask{lone}) == 0);
     alone.skip(5);
     CHECK(alone.task(lone).state == TaskState::kCompleted);
     alone.skip(1);
     CHECK(alone.task(lone).state == TaskState::kExpired);
+}
+
+TEST_CASE("VER-7: a draw that fails ends no task while a dispute over it is open") {
+    Params params = beacon_params();
+    params.contribute_blocks = 2;
+    params.draw_blocks = 6;
+    for (const bool answers : {false, true}) {
+        CAPTURE(answers);
+        Chain chain(params);
+        REQUIRE(chain.run(chain.whistleblower, Bond{Role::kWhistleblower, {10 * kCoin}}) == 0);
+        const TaskId id = complete_without_verifiers(chain);
+        REQUIRE(chain.run(chain.whistleblower, OpenDispute{id, 1, Role::kWhistleblower}) == 0);
+        const DisputeId dispute = dispute_id(id, 1, chain.whistleblower.id);
+        if (answers) {
+            const std::vector<Hash256> ends{hash_of("a"), hash_of("b"), hash_of("c"), hash_of("1")};
+            REQUIRE(chain.run(chain.solver, RevealMove{dispute, 0, ends}) == 0);
+        }
+        chain.skip(params.draw_blocks);
+        CHECK(chain.task(id).state == TaskState::kCompleted);
+        CHECK(chain.task(id).deadline == Height{});
+        chain.skip(params.dispute_clock_blocks - params.draw_blocks);
+        if (!answers) {
+            CHECK(chain.task(id).state == TaskState::kConvicted);
+            CHECK(chain.slashed(id, Reason::kDisputeTimeout).size() == 1);
+            continue;
+        }
+        // The challenger was silent, and the task had waited for long enough.
+        CHECK(find_dispute(chain.view, dispute)->state == DisputeState::kUpheld);
+        chain.skip(2 * params.contribute_blocks);
+        CHECK(chain.task(id).state == TaskState::kExpired);
+        CHECK(chain.stake(Role::kSolver, chain.solver).free.grains == 100 * kCoin);
+    }
 }
 
 TEST_CASE("BCN-9: the lottery waits for a round, and publication for the lottery") {
@@ -366,6 +397,7 @@ TEST_CASE("BCN-9: the lottery waits for a round, and publication for the lottery
 
 TEST_CASE("BCN-10: who is drawn and cannot lock the bond any more is replaced by a second draw") {
     Chain chain(beacon_params());
+    REQUIRE(chain.run(chain.verifier, Bond{Role::kVerifier, {100 * kCoin}}) == 0);
     const TaskId id = open_round(chain, {&chain.stranger});
     const Amount free = chain.stake(Role::kVerifier, chain.stranger).free;
     REQUIRE(chain.run(chain.stranger, Unbond{Role::kVerifier, free}) == 0);
@@ -388,18 +420,24 @@ TEST_CASE("BCN-10: who is drawn and cannot lock the bond any more is replaced by
     CHECK_FALSE(draw_able(candidates, 0, hash_of("s"), {}, [](const AccountId&) { return false; }).has_value());
 }
 
-TEST_CASE("BCN-11: solvers are drawn at once, by the seed that a round of this block would have") {
+TEST_CASE("BCN-11: solvers are drawn by a round, whose seed is not known when its block is made") {
     Chain chain(beacon_params());
-    open_round(chain, {&chain.verifier, &chain.stranger});
-    const Beacon beacon = beacon_of(chain);
+    seat(chain, chain.verifier);
+    REQUIRE(chain.run(chain.solver, Bond{Role::kSolver, {100 * kCoin}}) == 0);
     REQUIRE(chain.run(chain.stranger, Bond{Role::kSolver, {60 * kCoin}}) == 0);
     const TaskId id = task_id(chain.submitter.id, get_account(chain.view, chain.submitter.id).nonce);
     REQUIRE(chain.run(chain.submitter, SubmitTask{make_spec()}) == 0);
-    REQUIRE(beacon_of(chain).round.has_value());
-    const Hash256 block_hash = hash_of("block " + std::to_string(chain.height.value));
-    const Hash256 seed = round_seed(beacon.seed, beacon.rounds, block_hash, {});
+    CHECK_FALSE(beacon_of(chain).round.has_value());  // BCN-4: from the next block on
+    chain.skip(1);
+    const Beacon open = beacon_of(chain);
+    REQUIRE(open.round.has_value());
+    CHECK(chain.task(id).state == TaskState::kOpen);
     const auto pool = read_pool(chain.view, Role::kSolver);
+    REQUIRE(chain.run(chain.verifier, contribute(chain.verifier)) == 0);
+    const Contribution secret{chain.verifier.id, secret_of(chain.verifier, 0)};
+    const Hash256 seed = round_seed(open.seed, open.rounds, open.round->block_hash, {secret});
     const auto expected = draw_weighted(pool, draw_randomness(seed, {id, DrawKind::kSolver, 0, 0}));
+    CHECK(chain.task(id).state == TaskState::kDrawn);
     CHECK(chain.task(id).solver == pool[expected.value()].account);
 }
 

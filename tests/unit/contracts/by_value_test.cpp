@@ -59,6 +59,9 @@ TEST_CASE("PAR-2: a bond is the greater of the least amount and the share of the
     CHECK(challenger_bond(params, {kMost / 100}) == Amount{kMost / 100 * 100});
     CHECK(challenger_bond(params, {kMost / 50}) == Amount{kMost});
     CHECK(verifier_needs(params, {3}) == Amount{307});
+    params.verifiers_per_segment = params.verifiers_per_segment_max = 3;
+    CHECK(verifier_reserve(params, {3}) == Amount{3 * challenger_bond(params, {3}).grains});
+    CHECK(verifier_reserve(params, {kMost}) == Amount{kMost});
     CHECK(verifier_needs(params, {kMost}) == Amount{kMost});
 }
 
@@ -145,9 +148,11 @@ TEST_CASE("STK-5: an account of the registry is drawn only for tasks whose bond 
     spec.verification_fee = {1 * kCoin};
     const TaskId cheap = task_id(chain.submitter.id, 1);
     REQUIRE(chain.run(chain.submitter, SubmitTask{spec}) == 0);
+    chain.skip(1);
     CHECK(chain.task(cheap).state == TaskState::kDrawn);
     REQUIRE(chain.run(chain.solver, AcceptTask{cheap}) == 0);
     CHECK(chain.stake(Role::kSolver, chain.solver).free == Amount{});
     REQUIRE(chain.run(chain.solver, Bond{Role::kSolver, {23 * kCoin}}) == 0);
+    chain.await_solver(dear);
     CHECK(chain.task(dear).solver == chain.solver.id);
 }

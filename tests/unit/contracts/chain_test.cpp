@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
+#include <contracts/chain/gas.hpp>
 #include <contracts/params/rules.hpp>
+#include <core/codec/borsh.hpp>
 #include <tests/unit/contracts/fixture.hpp>
 
 using namespace assay;
@@ -51,10 +53,22 @@ TEST_CASE("PAR-1: parameters with which a chain could not run are refused") {
         [](Params& p) { p.hardware_classes = {{"", 1}}; },
         [](Params& p) { p.hardware_classes = {{"A", 1}}; },
         [](Params& p) { p.hardware_classes = {{"a", 0}}; },
-        [](Params& p) { p.fee_per_byte = {~std::uint64_t{0}}; },
+        [](Params& p) { p.gas_price_min = {0}; },
+        [](Params& p) { p.gas_price_min = {kGasPriceMax.grains + 1}; },
         [](Params& p) { p.block_size_max = p.tx_size_max - 1; },
         [](Params& p) { p.solver_bond = {0}; },
-        [](Params& p) { p.task_value_max = {0}; }};
+        [](Params& p) { p.task_value_max = {0}; },
+        [](Params& p) { p.deadline_slash_bps = 10'001; },
+        [](Params& p) { p.decline_blocks = 0; },
+        [](Params& p) { p.draw_blocks = 0; },
+        [](Params& p) { p.draw_blocks = 2 * p.contribute_blocks + 1; },  // PAR-5
+        [](Params& p) { p.draws_max = 0; },                              // PAR-9
+        [](Params& p) { p.draws_max = kMaxDraws + 1; },
+        [](Params& p) { p.redraws_max = kMaxRedraws + 1; },
+        [](Params& p) { p.redraw_blocks = 0; },
+        [](Params& p) { p.draw_price = {kDrawPriceMax.grains + 1}; },
+        [](Params& p) { p.room_price = {kRoomPriceMax.grains + 1}; },
+        [](Params& p) { p.end_block_gas_max = 1'000; }};
     CHECK(are_valid(Params{}));
     CHECK(are_valid(quick_params()));
     for (const auto fault : faults) {
@@ -64,14 +78,89 @@ TEST_CASE("PAR-1: parameters with which a chain could not run are refused") {
     }
 }
 
-TEST_CASE("PAR-5: commit_blocks that would pass before a task's first draw are refused") {
+TEST_CASE("PAR-7: tx_size_max has room for every transaction that somebody can owe") {
+    Params params;
+    params.tx_size_max = kMinTxSize;
+    CHECK(are_valid(params));
+    --params.tx_size_max;
+    CHECK_FALSE(are_valid(params));
+    // The largest proof that any node can ask for, and the other moves and answers, in an envelope that is full.
+    const auto opening = [](canonical::DType type) {
+        return trace::TileOpening{
+            canonical::make_tile(type), std::vector<Hash256>(38), std::vector<Hash256>(14)};
+    };
+    trace::Proof contraction;
+    contraction.before = canonical::Accumulator{Bytes(canonical::kMaxAccumulatorBytes)};
+    contraction.tiles.assign(4, opening(canonical::DType::kI32));
+    trace::Proof sum;
+    sum.before = canonical::Accumulator{Bytes(canonical::kMaxAccumulatorBytes)};
+    sum.tiles = {opening(canonical::DType::kI64), opening(canonical::DType::kI32)};
+    trace::Proof batch;
+    batch.before = canonical::Accumulator{Bytes(canonical::kMaxAccumulatorBytes)};
+    batch.row = trace::RowOpening{Bytes(4 * canonical::kMaxRowWidth), std::vector<Hash256>(64)};
+    trace::NodeOpening commit{{}, std::vector<Hash256>(14)};
+    commit.node.op = canonical::Op::kCommit;
+    commit.node.inputs.resize(canonical::kMaxStateTensors);
+    const ArtifactRef artifact{{}, 0, std::string(kMaxLocationBytes, 'a')};
+    ProfileReport report;
+    report.segments.resize(kMaxProfileSegments);
+    for (ProfileSegment& segment : report.segments) {
+        segment.native = artifact;
+    }
+    TaskSpec spec = make_spec();
+    spec.title = std::string(64, 'a');
+    spec.program_artifact = spec.dataset_artifact = artifact;
+    spec.initial_artifact = artifact;
+    spec.evaluation = EvaluationCommitment{{}, 1, {}, artifact};
+    spec.parent = TaskId{};
+    spec.distance = DistanceCommitment{};
+    const std::vector<Action> owed{
+        ProveMove{{}, contraction},
+        ProveMove{{}, sum},
+        ProveMove{{}, batch},
+        RevealMove{{}, 1, std::vector<Hash256>(trace::kMaxChildren)},
+        SelectMove{{}, 1, {0, commit}},
+        ServeChunk{{}, {}, opening(canonical::DType::kI64)},
+        DeclareDivergence{{}, 0, {}, artifact, {0, 0, {}, opening(canonical::DType::kI64)}},
+        PublishProfile{{}, report, {}},
+        SubmitTask{spec}};
+    const std::size_t overhead = codec::encode(Tx{}).size();
+    for (const Action& action : owed) {
+        Tx tx;
+        tx.body.chain_id = std::string(48, 'a');
+        tx.body.action = action;
+        CAPTURE(action_name(action));
+        CHECK(codec::encode(tx).size() > overhead);
+        CHECK(codec::encode(tx).size() <= kMinTxSize);
+    }
+}
+
+TEST_CASE("PAR-8: a light client trusts for less than two thirds of the time in which stake unbonds") {
+    Params params;
+    params.validator_unbonding_ms = 3'000;
+    params.trusting_period_ms = 1'999;
+    CHECK(are_valid(params));
+    params.trusting_period_ms = 2'000;
+    CHECK_FALSE(are_valid(params));
+    params.trusting_period_ms = 0;
+    CHECK_FALSE(are_valid(params));
+    params.trusting_period_ms = 1;
+    params.validator_unbonding_ms = 1;
+    CHECK_FALSE(are_valid(params));
+    params.validator_unbonding_ms = kMaxSpanMs + 1;
+    CHECK_FALSE(are_valid(params));
+    params.validator_unbonding_ms = kMaxSpanMs;
+    CHECK(are_valid(params));
+}
+
+TEST_CASE("PAR-5: draw_blocks that would pass before a task's first draw are refused") {
     Params params;
     params.contribute_blocks = 20;
-    params.commit_blocks = 42;
+    params.draw_blocks = 42;
     CHECK(are_valid(params));
-    params.commit_blocks = 41;
+    params.draw_blocks = 41;
     CHECK_FALSE(are_valid(params));
-    params.commit_blocks = params.contribute_blocks = kMaxSpanBlocks;
+    params.draw_blocks = params.contribute_blocks = kMaxSpanBlocks;
     CHECK_FALSE(are_valid(params));
 }
 
@@ -91,7 +180,7 @@ TEST_CASE("BLK-3: a deadline fires at the end of its block, after the block's tr
     chain.bond_all();
     const TaskId id = task_id(chain.submitter.id, 0);
     CHECK(chain.run(chain.submitter, SubmitTask{make_spec()}) == 0);
-    chain.skip(chain.params.accept_blocks - 1);
+    chain.skip(chain.params.accept_blocks);
     CHECK(chain.task(id).deadline.value == chain.height.value + 1);
     CHECK(chain.run(chain.solver, AcceptTask{id}) == 0);
     CHECK(chain.task(id).state == TaskState::kTraining);
@@ -115,18 +204,18 @@ TEST_CASE("BLK-5: draws follow the block hash and nothing else") {
             CHECK(chain.run(*actor, Bond{Role::kSolver, {10 * kCoin}}) == 0);
         }
     }
-    const Bytes tx = chain.make_tx(chain.submitter, SubmitTask{make_spec()});
     const TaskId id = task_id(chain.submitter.id, 0);
+    CHECK(chain.run(chain.submitter, SubmitTask{make_spec()}) == 0);
     std::map<AccountId, int> drawn;
     for (int i = 0; i < 64; ++i) {
         BlockContext context;
         context.height = {chain.height.value + 1};
         context.block_hash = hash_of("candidate " + std::to_string(i));
         context.time_ms = static_cast<std::uint64_t>(i);
-        const BlockOutcome outcome = apply_block(chain.view, kChainId, context, {tx});
+        const BlockOutcome outcome = apply_block(chain.view, kChainId, context, {});
         context.time_ms = 5'000;
         context.proposer = chain.stranger.id;
-        CHECK(apply_block(chain.view, kChainId, context, {tx}).changes == outcome.changes);
+        CHECK(apply_block(chain.view, kChainId, context, {}).changes == outcome.changes);
         MapView after = chain.view;
         after.apply(outcome.changes);
         ++drawn[find_task(after, id)->solver.value()];
@@ -146,7 +235,7 @@ TEST_CASE("STA-2: keys are a prefix byte and fixed-size parts, and no two kinds 
     const std::vector<Bytes> all{
         keys::params(), keys::supply(), keys::account(account), keys::stake(Role::kVerifier, account),
         keys::task(task), keys::checkpoint(task, 258), keys::dispute({}), keys::challenge({}),
-        keys::stakers(Role::kSolver), keys::waiting(), keys::deadlines({5}), keys::docket(task)};
+        keys::stakers(Role::kSolver), keys::agenda({5}), keys::backlog(), keys::queue(Queue::kSolver), keys::docket(task)};
     std::map<std::uint8_t, int> prefixes;
     for (const Bytes& key : all) {
         ++prefixes[key.front()];
@@ -161,14 +250,14 @@ TEST_CASE("STA-2: keys are a prefix byte and fixed-size parts, and no two kinds 
 TEST_CASE("STA-3: what a failed transaction wrote is gone, and equal values are no changes") {
     Chain chain;
     Overlay lower = Overlay::over(chain.view);
-    lower.put(keys::waiting(), {1});
+    lower.put(keys::taints(), {1});
     Overlay upper = Overlay::over(lower);
     upper.put(keys::params(), {2});
-    upper.erase(keys::waiting());
-    CHECK_FALSE(upper.get(keys::waiting()).has_value());
-    CHECK(lower.get(keys::waiting()).has_value());
+    upper.erase(keys::taints());
+    CHECK_FALSE(upper.get(keys::taints()).has_value());
+    CHECK(lower.get(keys::taints()).has_value());
     lower.absorb(upper.changes());
-    CHECK_FALSE(lower.get(keys::waiting()).has_value());
+    CHECK_FALSE(lower.get(keys::taints()).has_value());
     CHECK(lower.net_changes().size() == 1);
     lower.put(keys::params(), chain.view.get(keys::params()).value());
     CHECK(lower.net_changes().empty());
@@ -186,19 +275,19 @@ TEST_CASE("STA-3: an overlay asks the state below for a slot once") {
     Overlay state = Overlay::over(base);
     for (int i = 0; i < 2; ++i) {
         CHECK(state.get(keys::params()) == Bytes{1});
-        CHECK_FALSE(state.get(keys::waiting()).has_value());
+        CHECK_FALSE(state.get(keys::taints()).has_value());
     }
     CHECK(base.reads == 2);
     CHECK(state.changes().empty());
-    state.put(keys::waiting(), {2});
+    state.put(keys::taints(), {2});
     state.erase(keys::params());
-    CHECK(state.get(keys::waiting()) == Bytes{2});
+    CHECK(state.get(keys::taints()) == Bytes{2});
     CHECK_FALSE(state.get(keys::params()).has_value());
     CHECK(state.net_changes().size() == 2);
     CHECK(base.reads == 2);
     // What is written before it was read is compared with the base all the same.
     state.put(keys::params(), {1});
-    state.erase(keys::waiting());
+    state.erase(keys::taints());
     state.erase(keys::supply());
     CHECK(state.changes().size() == 3);
     CHECK(state.net_changes().empty());
@@ -211,9 +300,9 @@ TEST_CASE("STA-4: what the rules remember of a task goes when the task ends") {
     CHECK(chain.view.get(keys::docket(id)).has_value());
     chain.end_windows(id);
     CHECK_FALSE(chain.view.get(keys::docket(id)).has_value());
-    CHECK_FALSE(chain.view.get(keys::waiting()).has_value());
-    for (std::uint64_t height = 0; height < 100; ++height) {
-        CHECK(get_deadlines(chain.view, {height}).empty());
+    chain.skip(chain.params.draw_blocks);  // entries of deadlines that were moved are passed over when they come up
+    for (const auto& [key, value] : chain.view.slots()) {
+        CHECK(key.front() < static_cast<std::uint8_t>(SlotKind::kAgenda));
     }
 }
 
@@ -259,7 +348,7 @@ TEST_CASE("TX-10: every error, action, event and state has a name of its own") {
     for (int code = 0; code < 256; ++code) {
         ++names[to_string(static_cast<TxError>(code))];
     }
-    CHECK(names.size() == 65);
+    CHECK(names.size() == 66);
     CHECK(std::string(to_string(TaskState::kSettled)) == "settled");
     CHECK(std::string(to_string(Reason::kUndisclosed)) == "undisclosed");
     CHECK(std::string(to_string(Reason::kProfilingFee)) == "profiling_fee");

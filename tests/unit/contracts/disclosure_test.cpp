@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <set>
 
 #include <contracts/arbitration/arbitration.hpp>
 #include <contracts/ledger/ledger.hpp>
 #include <contracts/settlement/settlement.hpp>
 #include <contracts/verification/lottery.hpp>
+#include <contracts/verification/verification.hpp>
 #include <tests/unit/contracts/toy.hpp>
 
 using namespace assay;
@@ -76,16 +78,39 @@ const Tamper kTamper{false, 4, 2, 2};
 
 }  // namespace
 
-TEST_CASE("VER-9: a probe lies strictly inside its segment, and one step or the initialisation has none") {
+TEST_CASE("VER-9: marks lie strictly inside a segment, one in each eighth and one before the last step") {
+    Task task;
+    task.spec = make_spec();
+    task.spec.steps = task.spec.checkpoint_interval = 100;
+    Assignment assignment;
+    assignment.segment = 1;
+    CHECK(marks_of(task, assignment) == std::vector<std::uint32_t>{12, 25, 37, 50, 62, 75, 87, 99});
+    assignment.offset = 11;
+    CHECK(marks_of(task, assignment) == std::vector<std::uint32_t>{11, 23, 36, 48, 61, 73, 86, 98, 99});
+    CHECK(marks_of(task, assignment).size() == kMaxMarks);
+    task.spec.steps = task.spec.checkpoint_interval = 2;
+    assignment.offset = 0;
+    CHECK(marks_of(task, assignment) == std::vector<std::uint32_t>{1});
+    task.spec.steps = task.spec.checkpoint_interval = 1;
+    CHECK(marks_of(task, assignment).empty());
+    assignment.segment = 0;
+    CHECK(marks_of(task, assignment).empty());
+}
+
+TEST_CASE("VER-10: a probe is drawn among the marks once every verdict is committed, and one step has none") {
     std::set<std::uint32_t> seen;
     for (std::uint64_t skipped = 0; skipped < 12; ++skipped) {
         Chain chain(all_checked());
         chain.skip(skipped);
         const TaskId id = chain.verifying_task();
         for (const Assignment& assignment : chain.task(id).assignments) {
-            const std::uint32_t steps = step_count(chain.task(id), assignment.segment);
-            CHECK((assignment.segment == 0) == (assignment.probe == 0));
-            CHECK((assignment.segment == 0 || assignment.probe < steps));
+            CHECK(assignment.probe == 0);
+        }
+        chain.commit_all(id);
+        for (const Assignment& assignment : chain.task(id).assignments) {
+            const auto marks = marks_of(chain.task(id), assignment);
+            const bool is_mark = std::find(marks.begin(), marks.end(), assignment.probe) != marks.end();
+            CHECK((assignment.segment == 0 ? assignment.probe == 0 : is_mark));
             if (assignment.segment == 1) {
                 seen.insert(assignment.probe);
             }
@@ -101,6 +126,7 @@ TEST_CASE("VER-9: a probe lies strictly inside its segment, and one step or the 
     chain.post_checkpoints(id, {hash_of("0"), hash_of("1"), hash_of("2"), hash_of("3")});
     CHECK(chain.run(chain.solver, CompleteTask{id}) == 0);
     chain.skip(1);
+    chain.commit_all(id);
     for (const Assignment& assignment : chain.task(id).assignments) {
         CHECK(assignment.probe == 0);
     }
@@ -139,7 +165,9 @@ TEST_CASE("VER-11: how often a verdict is forced is the parameter's share, and t
     task.lottery = hash_of("lottery");
     Assignment assignment;
     assignment.segment = 1;
-    VerdictOpening opening{{hash_of("r"), hash_of("p")}, hash_of("d"), {}};
+    task.spec = make_spec();
+    assignment.probe = 2;
+    VerdictOpening opening{{hash_of("r"), {}}, {hash_of("p"), hash_of("q"), hash_of("o")}, hash_of("d"), {}};
     int forced = 0;
     for (int i = 0; i < 2'000; ++i) {
         opening.salt = hash_of(std::to_string(i));
@@ -149,9 +177,10 @@ TEST_CASE("VER-11: how often a verdict is forced is the parameter's share, and t
     }
     CHECK(forced > 420);
     CHECK(forced < 580);
-    CHECK(published_verdict(opening, false) == opening.verdict);
-    CHECK(published_verdict(opening, true) == Verdict{hash_of("r"), hash_of("d")});
-    opening.verdict.probe_root.reset();
+    CHECK(published_verdict(task, assignment, opening, false) == Verdict{hash_of("r"), hash_of("q")});
+    CHECK(published_verdict(task, assignment, opening, true) == Verdict{hash_of("r"), hash_of("d")});
+    opening.marks.clear();
+    CHECK(published_verdict(task, assignment, opening, true) == opening.verdict);
     CHECK_FALSE(is_forced(task, assignment, opening, 10'000));
 }
 
@@ -200,10 +229,10 @@ TEST_CASE("VER-5: who does not disclose loses a tenth of the bond and earns no f
     chain.skip(chain.params.challenge_blocks);
     CHECK(disclose(chain, id, 1) == 0);
     chain.skip(chain.params.disclose_blocks);
-    CHECK(chain.task(id).state == TaskState::kSettled);
     CHECK(chain.slashed(id, Reason::kMissedVerdict) == std::vector<std::uint64_t>(3, kCoin / 10));
-    CHECK(chain.paid(id, Reason::kVerificationFee) == std::vector<std::uint64_t>{3 * kCoin});
     CHECK(chain.task(id).assignments[2].status == VerdictStatus::kMissed);
+    CHECK(chain.task(id).state == TaskState::kCompleted);  // AVL-7: three segments wait for other verifiers
+    CHECK(chain.paid(id, Reason::kVerificationFee).empty());
 }
 
 TEST_CASE("VER-14: a verdict that was published otherwise than committed loses the whole bond") {
@@ -228,12 +257,13 @@ TEST_CASE("VER-14: a verdict that was published otherwise than committed loses t
         opening.salt = hash_of("pepper");
         CHECK(chain.run(chain.verifier, DiscloseVerdict{id, 2, opening}) == 0);
         CHECK(chain.slashed(id, Reason::kBrokenCommitment) == std::vector<std::uint64_t>(2, kCoin));
-        CHECK(get_supply(chain.view).burned.grains == 2 * kCoin);
+        CHECK(chain.burned() == 2 * kCoin);
         chain.end_windows(id);
         chain.disclose_all(id);
         chain.end_windows(id);
-        CHECK(chain.task(id).state == TaskState::kSettled);
-        CHECK(chain.paid(id, Reason::kVerificationFee) == std::vector<std::uint64_t>(2, 3 * kCoin / 2));
+        CHECK(open_segments(chain.task(id)) == std::vector<std::uint32_t>{1, 2});  // AVL-7
+        CHECK(chain.task(id).state == TaskState::kCompleted);
+        CHECK(chain.paid(id, Reason::kVerificationFee).empty());
     }
 }
 
@@ -270,9 +300,9 @@ TEST_CASE("VER-15: true results that take forced ones' places have a window of t
     CHECK(dispute_of(chain, dispute).state == DisputeState::kRefuted);
     CHECK(chain.task(id).assignments[2].status == VerdictStatus::kRefuted);
     chain.end_windows(id);
-    CHECK(chain.task(id).state == TaskState::kSettled);
+    CHECK(open_segments(chain.task(id)) == std::vector<std::uint32_t>{2});
+    CHECK(chain.task(id).state == TaskState::kCompleted);  // AVL-7
     CHECK(chain.paid(id, Reason::kJackpot).empty());
-    CHECK(chain.paid(id, Reason::kVerificationFee).size() == 3);
 }
 
 TEST_CASE("VER-16: watchers who challenge a forced error share a jackpot, others get their bond back") {
@@ -289,17 +319,17 @@ TEST_CASE("VER-16: watchers who challenge a forced error share a jackpot, others
     CHECK(dispute_of(chain, first).state == DisputeState::kAwaiting);
     CHECK(chain.task(id).open_disputes == 3);
     keep_secret(chain);
-    const std::uint64_t treasury = get_supply(chain.view).treasury.grains;
+    const std::uint64_t treasury = get_supply(chain.view).treasury.grains - chain.floors;
     CHECK(disclose(chain, id, 1) == 0);
     CHECK(dispute_of(chain, first).state == DisputeState::kForced);
     CHECK(dispute_of(chain, first).reason == Reason::kForcedError);
     CHECK(chain.task(id).open_disputes == 0);
     // The fee of this transaction is in the treasury before the third is taken.
-    const std::uint64_t each = (treasury + 700'000) / 3 / 2;
+    const std::uint64_t each = (treasury + chain.floors) / 3 / 2;
     CHECK(chain.paid(id, Reason::kJackpot) == std::vector{each, each});
-    CHECK(get_supply(chain.view).treasury.grains == treasury + 700'000 - 2 * each);
+    CHECK(get_supply(chain.view).treasury.grains == treasury + chain.floors - 2 * each);
     CHECK(chain.stake(Role::kSolver, chain.solver).free.grains == 95 * kCoin);
-    CHECK(chain.stake(Role::kVerifier, chain.verifier).locked.grains == 4 * kCoin);
+    CHECK(chain.stake(Role::kVerifier, chain.verifier).locked.grains == 8 * kCoin);  // with the reserves
     CHECK(chain.task(id).assignments[1].probe_root == chain.probe_root(1, chain.task(id).assignments[1].probe));
     // Who meant the forced result and comes too late does not dispute the true one unawares (VER-15).
     const ChallengeVerdict late{id, 1, chain.verifier.id, Role::kWhistleblower};
@@ -327,9 +357,9 @@ TEST_CASE("VER-16: a watcher whose seal is not of the true probe root has not re
     const DisputeId guess = dispute_id(id, 3, chain.stranger.id, DisputedVerdict{chain.verifier.id, false});
     challenge(chain, chain.stranger, id, 3, Role::kWhistleblower, challenge_seal(guess, hash_of("decoy")));
     keep_secret(chain);
-    const std::uint64_t treasury = get_supply(chain.view).treasury.grains;
+    const std::uint64_t treasury = get_supply(chain.view).treasury.grains - chain.floors;
     CHECK(disclose(chain, id, 1) == 0);
-    CHECK(chain.paid(id, Reason::kJackpot) == std::vector{(treasury + 700'000) / 3});  // undivided
+    CHECK(chain.paid(id, Reason::kJackpot) == std::vector{(treasury + chain.floors) / 3});  // undivided
     CHECK(disclose(chain, id, 2) == 0);
     CHECK(disclose(chain, id, 3) == 0);
     CHECK(chain.paid(id, Reason::kJackpot).size() == 1);
@@ -352,10 +382,10 @@ TEST_CASE("DSP-42: a challenged verdict stays secret for half a window, and othe
     REQUIRE(chain.height.value + 1 == end);
     // VER-16: from now on who has not replayed may have seen the disclosure on its way.
     challenge_as_watcher(chain, chain.stranger, id, 1);
-    const std::uint64_t treasury = get_supply(chain.view).treasury.grains;
+    const std::uint64_t treasury = get_supply(chain.view).treasury.grains - chain.floors;
     CHECK(disclose(chain, id, 1) == 0);
     CHECK(chain.task(id).assignments[1].forced == true);
-    CHECK(chain.paid(id, Reason::kJackpot) == std::vector{(treasury + 700'000) / 3});
+    CHECK(chain.paid(id, Reason::kJackpot) == std::vector{(treasury + chain.floors) / 3});
 }
 
 TEST_CASE("DSP-42: a verdict that is challenged before the window or at its end is secret for as long") {
@@ -440,12 +470,12 @@ TEST_CASE("INV-8: the treasury shrinks only by recorded jackpots, and by at most
     const TaskId id = published_task(chain, honest, honest);
     challenge_as_watcher(chain, chain.whistleblower, id, 3);
     keep_secret(chain);
-    const std::uint64_t before = get_supply(chain.view).treasury.grains;
+    const std::uint64_t before = get_supply(chain.view).treasury.grains - chain.floors;
     CHECK(disclose(chain, id, 3) == 0);
     const auto jackpots = chain.paid(id, Reason::kJackpot);
     REQUIRE(jackpots.size() == 1);
-    CHECK(get_supply(chain.view).treasury.grains == before + 700'000 - jackpots[0]);
-    CHECK(3 * jackpots[0] <= before + 700'000);
+    CHECK(get_supply(chain.view).treasury.grains == before + chain.floors - jackpots[0]);
+    CHECK(3 * jackpots[0] <= before + chain.floors);
 }
 
 TEST_CASE("SET-8: settlement pays the treasury's tax out of reward and fee first") {
@@ -458,12 +488,12 @@ TEST_CASE("SET-8: settlement pays the treasury's tax out of reward and fee first
     CHECK(disclose(chain, id, 0) == 0);
     CHECK(disclose(chain, id, 1) == 0);
     CHECK(disclose(chain, id, 2) == 0);
-    const std::uint64_t treasury = get_supply(chain.view).treasury.grains;
+    const std::uint64_t treasury = get_supply(chain.view).treasury.grains - chain.floors;
     CHECK(disclose(chain, id, 3) == 0);
     CHECK(chain.paid(id, Reason::kTax) == std::vector<std::uint64_t>{2 * kCoin, 3 * kCoin / 10});
     CHECK(chain.paid(id, Reason::kReward) == std::vector<std::uint64_t>{18 * kCoin});
     CHECK(chain.paid(id, Reason::kVerificationFee) == std::vector<std::uint64_t>(4, 27 * kCoin / 40));
-    CHECK(get_supply(chain.view).treasury.grains == treasury + 700'000 + 23 * kCoin / 10);
+    CHECK(get_supply(chain.view).treasury.grains == treasury + chain.floors + 23 * kCoin / 10);
 }
 
 TEST_CASE("DSP-41: who may challenge which verdict, once") {
@@ -508,8 +538,7 @@ TEST_CASE("DSP-42: a challenged verdict that is not disclosed in time is lost to
     CHECK(chain.task(id).assignments[2].status == VerdictStatus::kRefuted);
     CHECK(as_error(disclose(chain, id, 2)) == TxError::kNotPublished);
     chain.end_windows(id);
-    CHECK(chain.task(id).state == TaskState::kSettled);
-    CHECK(chain.paid(id, Reason::kVerificationFee).size() == 3);
+    CHECK(chain.task(id).state == TaskState::kCompleted);  // AVL-7
 }
 
 TEST_CASE("DSP-42: a challenge of a verdict that is neither forced nor wrong costs the challenger its bond") {
@@ -548,9 +577,8 @@ TEST_CASE("DSP-43: a verifier that did not replay is refuted at the step that it
     CHECK(chain.stake(Role::kSolver, chain.solver).locked == chain.params.solver_bond);
     CHECK(chain.task(id).state == TaskState::kChallenge);
     chain.end_windows(id);
-    CHECK(chain.task(id).state == TaskState::kSettled);
-    CHECK(chain.paid(id, Reason::kReward).size() == 1);
-    CHECK(chain.paid(id, Reason::kVerificationFee).size() == 3);
+    CHECK(chain.task(id).state == TaskState::kCompleted);  // AVL-7: nobody else has accepted that segment
+    CHECK(chain.paid(id, Reason::kReward).empty());
 }
 
 TEST_CASE("DSP-40: a conviction ends what waits for a disclosure as moot") {

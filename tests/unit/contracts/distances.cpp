@@ -163,7 +163,7 @@ TaskId measured_task(
     ProfileReport report = report_of(drift, 31 * drift);
     report.start_root = root_of(checkpoint(0));
     report_all(chain, id, std::vector<ProfileReport>(4, report));
-    chain.skip(chain.params.challenge_blocks);
+    chain.skip(chain.params.challenge_blocks + 1);
     REQUIRE(chain.task(id).state == TaskState::kDrawn);
     REQUIRE(chain.run(chain.solver, AcceptTask{id}) == 0);
     for (std::uint32_t i = 0; i <= segment_count(chain.task(id)); ++i) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
+#include <contracts/chain/gas.hpp>
 #include <core/crypto/hash.hpp>
 #include <tests/unit/contracts/fixture.hpp>
 
@@ -152,19 +153,22 @@ TEST_CASE("TX-6: fields that no state could make valid are refused") {
     CHECK(refuses(DeclareDivergence{}));
 }
 
-TEST_CASE("TX-7: a fee below base plus size and one that cannot be paid are refused and change nothing") {
+TEST_CASE("TX-7: a fee below gas times base fee and one that cannot be paid are refused and change nothing") {
     Chain chain;
-    const std::size_t size = chain.make_tx(chain.submitter, kPay).size();
-    const std::uint64_t needed = chain.params.fee_base.grains + chain.params.fee_per_byte.grains * size;
+    const std::uint64_t gas = gas_of_bytes(chain.make_tx(chain.submitter, kPay), chain.params);
+    const std::uint64_t needed = chain.params.gas_price_min.grains * gas;
     chain.run_block({chain.make_tx(chain.submitter, kPay, 0, {needed - 1})});
     CHECK(chain.last.receipts[0].code == static_cast<std::uint8_t>(TxError::kFeeTooLow));
+    CHECK_FALSE(chain.last.receipts[0].is_charged);
     CHECK(chain.last.changes.empty());
     chain.run_block({chain.make_tx(chain.pauper, kPay, 0, {needed})});
     CHECK(chain.last.receipts[0].code == static_cast<std::uint8_t>(TxError::kCannotPayFee));
     CHECK(chain.last.changes.empty());
     chain.run_block({chain.make_tx(chain.submitter, kPay, 0, {needed})});
     CHECK(chain.last.receipts[0].code == 0);
+    CHECK(chain.last.receipts[0].is_charged);
     CHECK(get_supply(chain.view).treasury.grains == needed);
+    CHECK(get_supply(chain.view).burned.grains == 0);
     CHECK(chain.balance(chain.submitter) == kRich - kCoin - needed);
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include <contracts/arbitration/arbitration.hpp>
+#include <contracts/ledger/ledger.hpp>
 #include <contracts/verification/lottery.hpp>
 #include <contracts/verification/verification.hpp>
 #include <core/crypto/hash.hpp>
@@ -47,7 +48,7 @@ Params quick_params() {
     params.dispute_clock_blocks = 20;
     params.dispute_extension_blocks = 3;
     params.availability_blocks = 5;
-    params.segments_checked_max = 63;
+    params.segments_checked_max = 20;
     params.verifiers_per_segment_max = 4;
     params.solver_bond_bps = 0;
     params.verifier_bond_bps = 0;
@@ -56,6 +57,12 @@ Params quick_params() {
     params.tax_bps = 0;
     params.disclose_blocks = 5;
     params.contribute_blocks = 2;
+    params.decline_blocks = 8;
+    params.draw_blocks = 40;
+    params.draw_price = {};  // most tests count balances; those of waiting have a price
+    params.room_price = {};
+    params.redraw_blocks = 1;
+    params.redraws_max = 2;
     return params;
 }
 
@@ -98,7 +105,7 @@ std::vector<const Actor*> Chain::actors() const {
 }
 
 Bytes Chain::make_tx(const Actor& sender, const Action& action) const {
-    return make_tx(sender, action, get_account(view, sender.id).nonce, Amount{700'000});
+    return make_tx(sender, action, get_account(view, sender.id).nonce, Amount{kFee});
 }
 
 Bytes Chain::make_tx(const Actor& sender, const Action& action, std::uint64_t nonce, Amount fee) const {
@@ -132,6 +139,13 @@ const BlockOutcome& Chain::run_block(const std::vector<Bytes>& txs) {
     REQUIRE(codec::encode(last.receipts) == codec::encode(again.receipts));
     REQUIRE(codec::encode(last.history) == codec::encode(again.history));
     view.apply(last.changes);
+    for (std::size_t i = 0; i < txs.size(); ++i) {
+        if (last.receipts[i].is_charged) {
+            const std::uint64_t floor = last.receipts[i].gas * params.gas_price_min.grains;
+            floors += floor;
+            burned_fees += codec::decode<Tx>(txs[i])->body.fee.grains - floor;
+        }
+    }
     height = context.height;
     history.insert(history.end(), last.history.begin(), last.history.end());
     check_everything();
@@ -150,9 +164,17 @@ void Chain::bond_all() {
     REQUIRE(run(whistleblower, Bond{Role::kWhistleblower, {100 * kCoin}}) == 0);
 }
 
+void Chain::await_solver(const TaskId& id) {
+    while (task(id).state == TaskState::kOpen) {
+        skip(1);
+    }
+    REQUIRE(task(id).state == TaskState::kDrawn);
+}
+
 TaskId Chain::start_task(const TaskSpec& spec) {
     const TaskId id = task_id(submitter.id, get_account(view, submitter.id).nonce);
     REQUIRE(run(submitter, SubmitTask{spec}) == 0);
+    skip(1);
     REQUIRE(task(id).state == TaskState::kDrawn);
     REQUIRE(task(id).solver == solver.id);
     REQUIRE(run(solver, AcceptTask{id}) == 0);
@@ -193,10 +215,12 @@ Assignment Chain::assignment(const Actor& who, const TaskId& id, std::uint32_t s
 }
 
 VerdictOpening Chain::opening(const Actor& who, const TaskId& id, std::uint32_t segment, const Hash256& root) const {
-    VerdictOpening opening{.verdict = {root, std::nullopt}, .decoy_root = hash_of("decoy"), .salt = hash_of("salt")};
-    const std::uint32_t probe = assignment(who, id, segment).probe;
-    if (probe != 0 && find_checkpoint(view, id, segment)->state_root == root) {
-        opening.verdict.probe_root = probe_root(segment, probe);
+    VerdictOpening opening{
+        .verdict = {root, std::nullopt}, .marks = {}, .decoy_root = hash_of("decoy"), .salt = hash_of("salt")};
+    if (find_checkpoint(view, id, segment)->state_root == root) {
+        for (const std::uint32_t mark : marks_of(task(id), assignment(who, id, segment))) {
+            opening.marks.push_back(probe_root(segment, mark));
+        }
     }
     return opening;
 }
@@ -209,7 +233,7 @@ std::uint8_t Chain::commit(const Actor& who, const TaskId& id, std::uint32_t seg
 std::uint8_t Chain::publish(const Actor& who, const TaskId& id, std::uint32_t segment, const Hash256& root) {
     const VerdictOpening mine = opening(who, id, segment, root);
     const bool forced = is_forced(task(id), assignment(who, id, segment), mine, params.forced_error_bps);
-    return run(who, PublishVerdict{id, segment, published_verdict(mine, forced)});
+    return run(who, PublishVerdict{id, segment, published_verdict(task(id), assignment(who, id, segment), mine, forced)});
 }
 
 std::uint8_t Chain::disclose(const Actor& who, const TaskId& id, std::uint32_t segment, const Hash256& root) {
@@ -331,18 +355,18 @@ void scan_hold(Scan& scan, Role role, const AccountId& account, Amount amount) {
 }
 
 void scan_task(Scan& scan, const Task& task) {
-    scan.money += task.escrow.grains;
+    scan.money += task.escrow.grains + task.room.grains;
     scan.tasks[task.id] = task;
     scan_hold(scan, Role::kSolver, task.solver.value_or(AccountId{}), task.solver_bond);
     for (const Assignment& assignment : task.assignments) {
-        scan_hold(scan, Role::kVerifier, assignment.verifier, assignment.bond);
+        scan_hold(scan, Role::kVerifier, assignment.verifier, add(assignment.bond, assignment.reserve));
     }
     if (task.tolerance) {
         for (const Profile& profile : task.tolerance->profiles) {
             scan_hold(scan, Role::kVerifier, profile.profiler, profile.bond);
         }
     }
-    if (is_terminal(task.state) && task.escrow.grains != 0) {
+    if (is_terminal(task.state) && task.escrow.grains + task.room.grains != 0) {
         scan.blame("an escrow in a task that is over");
     }
 }
@@ -377,6 +401,35 @@ void scan_slot(Scan& scan, const Bytes& key, const Bytes& value) {
     }
 }
 
+bool is_on_agenda(const MapView& view, const Due& due, Height height) {
+    for (std::uint32_t i = 0; i < get_agenda_size(view, height); ++i) {
+        if (find_agenda(view, height, i) == due) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// Whether the task is in a queue, or in the open round, or is to be drawn for again.
+bool waits(const MapView& view, const TaskId& id) {
+    for (const Queue queue : kQueues) {
+        const QueueEnds ends = get_queue(view, queue);
+        for (std::uint64_t i = ends.first; i < ends.end; ++i) {
+            if (find_waiting(view, queue, i)->task == id) {
+                return true;
+            }
+        }
+    }
+    const auto drawing = get_drawing(view);
+    const bool in_round = std::any_of(drawing.tasks.begin(), drawing.tasks.end(), [&](const WaitingTask& waiting) {
+        return waiting.task == id;
+    });
+    const Bytes entry = codec::encode(Due{DueKind::kDraw, retag<Hash256>(id)});
+    return in_round || std::any_of(view.slots().begin(), view.slots().end(), [&](const auto& slot) {
+               return slot.first.front() == static_cast<std::uint8_t>(SlotKind::kAgenda) && slot.second == entry;
+           });
+}
+
 void check_tasks(Scan& scan, const MapView& view, Height height) {
     for (const auto& [id, task] : scan.tasks) {
         if (task.open_disputes != scan.open_disputes[id] || task.open_challenges != scan.open_challenges[id]) {
@@ -386,18 +439,16 @@ void check_tasks(Scan& scan, const MapView& view, Height height) {
             scan.blame("a docket without a task, or the reverse");
         }
         if (task.deadline.value == 0) {
-            const auto waiting = get_waiting(view);
-            const bool may = is_terminal(task.state) || std::count(waiting.begin(), waiting.end(), id) == 1 ||
-                             task.open_disputes + task.open_challenges != 0;
+            const bool may = is_terminal(task.state) || waits(view, id) || task.open_disputes + task.open_challenges != 0;
             if (!may) {
                 scan.blame("a task that nothing will ever end");
             }
             continue;
         }
-        const auto due = get_deadlines(view, task.deadline);
         const Due expected{DueKind::kTask, retag<Hash256>(id)};
-        if (task.deadline <= height || std::count(due.begin(), due.end(), expected) != 1) {
-            scan.blame("a deadline that is not in the queue");
+        const bool is_late = task.deadline <= height && !find_backlog(view);
+        if (is_late || !is_on_agenda(view, expected, task.deadline)) {
+            scan.blame("a deadline that is not on the agenda");
         }
     }
 }

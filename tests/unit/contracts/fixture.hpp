@@ -42,6 +42,7 @@ Hash256 hash_of(std::string_view text);
 
 inline constexpr std::uint64_t kCoin = 1'000'000'000;
 inline constexpr std::uint64_t kRich = 1'000 * kCoin;
+inline constexpr std::uint64_t kFee = 5'000'000;  ///< enough for any transaction of these tests
 inline constexpr const char* kChainId = "test-1";
 
 class Chain {
@@ -67,6 +68,8 @@ class Chain {
 
     /// Bonds solver, verifier and whistleblower, 100 coins each.
     void bond_all();
+    /// Empty blocks until a solver is drawn for it, as many as it takes (TASK-18).
+    void await_solver(const TaskId& id);
     /// Submits, draws, accepts. The task's id.
     TaskId start_task(const TaskSpec& spec);
     void post_checkpoints(const TaskId& id, const std::vector<Hash256>& roots);
@@ -85,13 +88,15 @@ class Chain {
     void disclose_all(const TaskId& id);
     /// Through the challenge windows, with what is to be disclosed after them.
     void end_windows(const TaskId& id);
-    /// What commit, publish and disclose open for `who` and an end root; the probe root is probe_root's.
+    /// What commit, publish and disclose open for `who` and an end root; the states at its marks are probe_root's.
     VerdictOpening opening(const Actor& who, const TaskId& id, std::uint32_t segment, const Hash256& root) const;
     /// Without a probe where there is none of `who`'s.
     Assignment assignment(const Actor& who, const TaskId& id, std::uint32_t segment) const;
 
     Task task(const TaskId& id) const { return find_task(view, id).value(); }
     Stake stake(Role role, const Actor& actor) const { return get_stake(view, role, actor.id); }
+    /// What was burned but for fees.
+    std::uint64_t burned() const { return get_supply(view).burned.grains - burned_fees; }
     std::uint64_t balance(const Actor& actor) const { return get_account(view, actor.id).balance.grains; }
     /// Every payment and slash of the task so far with this reason: the amounts.
     std::vector<std::uint64_t> paid(const TaskId& id, Reason reason) const;
@@ -103,6 +108,8 @@ class Chain {
     Params params;
     Height height;
     BlockOutcome last;
+    std::uint64_t floors = 0;       ///< FEE-1: what fees have brought the treasury so far
+    std::uint64_t burned_fees = 0;  ///< FEE-1: what was burned of fees so far
     std::vector<HistoryRecord> history;
     /// The engine's evidence and who did not vote, for the blocks to come.
     std::vector<Misbehaviour> misbehaviour;

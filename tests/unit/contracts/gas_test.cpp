@@ -140,12 +140,12 @@ TEST_CASE("GAS-7: a block has used the sum of what its transactions cost, and is
     const std::uint64_t each = gas_of_undecodable(junk.size());
     params.block_gas_max = static_cast<std::uint32_t>(2 * each);
     BlockUse use;
-    use.add(junk, params);
-    use.add(junk, params);
+    use.add(junk.size(), each);
+    use.add(junk.size(), each);
     CHECK(use.gas() == 2 * each);
     CHECK(use.bytes() == 200);
     CHECK(use.fits_gas(params));
-    use.add({}, params);
+    use.add(0, 1);
     CHECK_FALSE(use.fits_gas(params));
     CHECK(use.fits_size(params));
 }
@@ -156,6 +156,7 @@ TEST_CASE("GAS-8: no transaction that can be sent has more gas than a block may 
         params.segments_checked_max = std::max(verdicts, params.segments_checked);
         params.verifiers_per_segment_max = 256 / (params.segments_checked_max + 1);  // EVL-5
         params.watchers_per_verdict = kMaxWatchers;
+        params.end_block_gas_max = 2 * static_cast<std::uint32_t>(kGasPerEntry + deadline_gas(params));  // GAS-10
         for (const Action& action : one_of_each()) {
             CHECK(gas_at(action, params.tx_size_max, params) <= gas_max(params));
         }

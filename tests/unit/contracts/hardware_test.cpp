@@ -17,6 +17,7 @@ constexpr std::uint32_t kHopper = 4;
 Params classed_params() {
     Params params = quick_params();
     params.hardware_classes = {{"cpu", 1}, {"consumer", 100}, {"datacenter", 1'000}, {"hopper", 5'000}};
+    params.draw_blocks = 100;
     return params;
 }
 
@@ -82,14 +83,20 @@ TEST_CASE("HW-3: a solver is drawn among those registered for the task's class, 
     chain.skip(5);
     CHECK(chain.task(waiting).state == TaskState::kOpen);
     for (int i = 0; i < 10; ++i) {
-        CHECK(chain.task(submit(chain, kConsumer)).solver == chain.stranger.id);
+        const TaskId id = submit(chain, kConsumer);
+        chain.skip(1);
+        CHECK(chain.task(id).solver == chain.stranger.id);
+        REQUIRE(chain.run(chain.submitter, CancelTask{id}) == 0);
     }
     REQUIRE(chain.run(chain.solver, RegisterHardware{Role::kSolver, kHopper, 9'000}) == 0);
+    chain.await_solver(waiting);
     CHECK(chain.task(waiting).solver == chain.solver.id);
-    CHECK(chain.task(submit(chain, 0)).state == TaskState::kDrawn);
+    const TaskId any = submit(chain, 0);
+    chain.skip(1);
+    CHECK(chain.task(any).state == TaskState::kDrawn);
 }
 
-TEST_CASE("HW-4: verifiers with machines like the solver's come first while they hold a quarter of the stake") {
+TEST_CASE("HW-4: verifiers with machines like the solver's come first while they hold half of the stake") {
     Chain chain(classed_params());
     const auto weigh = [&](std::uint64_t like, std::uint64_t unlike, std::uint32_t number) {
         const auto class_of = [&](const Actor& actor) {
@@ -103,10 +110,10 @@ TEST_CASE("HW-4: verifiers with machines like the solver's come first while they
     CHECK(weigh(25, 75, kHopper) == 100);  // nobody is registered
     REQUIRE(chain.run(chain.verifier, RegisterHardware{Role::kVerifier, kHopper, 9'000}) == 0);
     REQUIRE(chain.run(chain.stranger, RegisterHardware{Role::kVerifier, kConsumer, 9'000}) == 0);
-    CHECK(weigh(25, 75, kHopper) == 25);
-    CHECK(weigh(24, 76, kHopper) == 100);
+    CHECK(weigh(50, 50, kHopper) == 50);
+    CHECK(weigh(49, 51, kHopper) == 100);
     CHECK(weigh(0, 100, kHopper) == 100);
-    CHECK(weigh(25, 75, 0) == 100);
+    CHECK(weigh(50, 50, 0) == 100);
     CHECK(weigh(25, 75, kConsumer) == 75);
     CHECK(weigh(~std::uint64_t{0} / 2, ~std::uint64_t{0} / 2, kHopper) == ~std::uint64_t{0} / 2);
 }

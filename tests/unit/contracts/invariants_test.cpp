@@ -47,7 +47,7 @@ TEST_CASE("INV-2: parameters and genesis supply are fixed and what is burned sta
     const TaskId task = chain.challenge_task();
     CHECK(verdict_on(chain, [&](Overlay& s) {
               Params params = get_params(s);
-              params.fee_base = {0};
+              params.gas_price_min = {1};
               set_params(s, params);
           }) == InvariantError::kFixed);
     CHECK(verdict_on(chain, [&](Overlay& s) {
@@ -93,6 +93,7 @@ TEST_CASE("INV-4: paying the reward and refunding it too is seen") {
         task.solver_bond = {};
         for (Assignment& assignment : task.assignments) {
             assignment.bond = {};
+            assignment.reserve = {};
         }
         credit(s, chain.solver.id, task.escrow);
         task.escrow = {};

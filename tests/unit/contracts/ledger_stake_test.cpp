@@ -12,7 +12,7 @@ using namespace assay::contracts::test;
 TEST_CASE("LED-1: money sent to oneself or to a new account is neither more nor less") {
     Chain chain;
     CHECK(chain.run(chain.submitter, Transfer{chain.submitter.id, {kCoin}}) == 0);
-    CHECK(chain.balance(chain.submitter) == kRich - 700'000);
+    CHECK(chain.balance(chain.submitter) == kRich - kFee);
     CHECK(chain.run(chain.submitter, Transfer{chain.pauper.id, {kCoin}}) == 0);
     CHECK(chain.balance(chain.pauper) == kCoin);
 }
@@ -20,7 +20,7 @@ TEST_CASE("LED-1: money sent to oneself or to a new account is neither more nor 
 TEST_CASE("LED-2: nobody pays more than is left after the fee") {
     Chain chain;
     CHECK(chain.fail(chain.submitter, Transfer{chain.pauper.id, {kRich - 1}}) == TxError::kInsufficientBalance);
-    CHECK(chain.run(chain.submitter, Transfer{chain.pauper.id, {kRich - 1'400'000}}) == 0);
+    CHECK(chain.run(chain.submitter, Transfer{chain.pauper.id, {kRich - 2 * kFee}}) == 0);
     CHECK(chain.balance(chain.submitter) == 0);
 }
 
@@ -40,7 +40,7 @@ TEST_CASE("STK-1: a bond moves balance into free stake of one role") {
     CHECK(chain.run(chain.solver, Bond{Role::kVerifier, {7 * kCoin}}) == 0);
     CHECK(chain.stake(Role::kVerifier, chain.solver).free.grains == 7 * kCoin);
     CHECK(chain.stake(Role::kSolver, chain.solver).free.grains == 0);
-    CHECK(chain.balance(chain.solver) == kRich - 7 * kCoin - 700'000);
+    CHECK(chain.balance(chain.solver) == kRich - 7 * kCoin - kFee);
 }
 
 TEST_CASE("STK-2: only free stake can be unbonded") {

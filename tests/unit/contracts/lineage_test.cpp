@@ -28,6 +28,7 @@ TaskId submit(Chain& chain, const TaskSpec& spec) {
 
 /// Accepts, and posts what is missing, from `first_root` on.
 void train(Chain& chain, const TaskId& id, const Hash256& first_root) {
+    chain.skip(1);
     REQUIRE(chain.run(chain.solver, AcceptTask{id}) == 0);
     chain.post_checkpoints(id, {first_root, hash_of("1"), hash_of("2"), hash_of("3")});
     REQUIRE(chain.run(chain.solver, CompleteTask{id}) == 0);
@@ -45,6 +46,7 @@ Params slow_params() {
     Params params = quick_params();
     params.commit_blocks = 400;
     params.publish_blocks = 100;
+    params.draw_blocks = 300;
     return params;
 }
 
@@ -156,6 +158,7 @@ TEST_CASE("LIN-2: checkpoint 0 is the parent's last, and the chain sees to it") 
     Chain chain;
     const TaskId parent = chain.complete_task();
     const TaskId child = submit(chain, stacked_on(parent));
+    chain.skip(1);
     REQUIRE(chain.run(chain.solver, AcceptTask{child}) == 0);
     CHECK(chain.fail(chain.solver, PostCheckpoint{child, 0, hash_of("2"), {}}) == TxError::kNotParentsState);
     const std::vector<canonical::Tensor> infinite{
@@ -169,7 +172,7 @@ TEST_CASE("LIN-2: checkpoint 0 is the parent's last, and the chain sees to it") 
 
 TEST_CASE("LIN-2: nobody is drawn for segment 0 of a task with a parent, nor disputes it") {
     Params params = quick_params();
-    params.segments_checked = 63;
+    params.segments_checked = 20;
     Chain chain(params);
     const TaskId child = completed_child(chain, chain.complete_task());
     chain.skip(1);
@@ -210,6 +213,7 @@ TEST_CASE("LIN-4: descendants of the convicted are marked, and cancelled when no
     const TaskId done = completed_child(chain, parent);
     const TaskId grandchild = completed_child(chain, done);
     const TaskId training = submit(chain, stacked_on(parent));
+    chain.skip(1);
     REQUIRE(chain.run(chain.solver, AcceptTask{training}) == 0);
     const TaskId drawn = submit(chain, stacked_on(grandchild));
     const std::uint64_t before = chain.balance(chain.submitter);
@@ -268,7 +272,7 @@ TEST_CASE("LIN-5: a descendant that was accepted is settled by its own merit, wi
     REQUIRE(chain.task(parent).state == TaskState::kConvicted);
     CHECK(chain.task(child).tainted_by == parent);
     CHECK_FALSE(chain.task(liar).tainted_by.has_value());  // over already
-    chain.skip(chain.params.commit_blocks + chain.params.challenge_blocks + 2);
+    chain.end_windows(child);
     CHECK(chain.task(child).state == TaskState::kSettled);
     CHECK(chain.paid(child, Reason::kReward) == std::vector{20 * kCoin});
     CHECK(chain.task(child).tainted_by == parent);

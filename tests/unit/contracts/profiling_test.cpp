@@ -9,6 +9,7 @@
 #include <contracts/params/rules.hpp>
 #include <contracts/profiling/profiling.hpp>
 #include <tests/unit/contracts/distances.hpp>
+#include <tests/unit/contracts/verdicts.hpp>
 
 using namespace assay;
 using namespace assay::contracts;
@@ -118,9 +119,9 @@ TEST_CASE("PRF-1: a task that finds too few profilers expires, and everything is
     const std::uint64_t before = chain.balance(chain.submitter);
     const TaskId id = task_id(chain.submitter.id, get_account(chain.view, chain.submitter.id).nonce);
     REQUIRE(chain.run(chain.submitter, SubmitTask{tolerance_spec()}) == 0);
-    chain.skip(chain.params.commit_blocks);
+    chain.skip(chain.params.draw_blocks);
     CHECK(chain.task(id).state == TaskState::kExpired);
-    CHECK(chain.balance(chain.submitter) == before - 700'000);
+    CHECK(chain.balance(chain.submitter) == before - kFee);
 }
 
 TEST_CASE("PRF-2: the other seed and the sketches' seed are drawn with the profilers") {
@@ -287,14 +288,14 @@ TEST_CASE("PRF-6: the threshold is a part of d_ref, and no single profiler can m
     Chain chain(tolerance_params());
     const TaskId id = profiling_task(chain);
     report_all(chain, id, std::vector<ProfileReport>(4, report_of(1e-3F)));
-    chain.skip(chain.params.challenge_blocks);
+    chain.skip(chain.params.challenge_blocks + 1);
     CHECK(chain.task(id).state == TaskState::kDrawn);
     CHECK(chain.task(id).tolerance->threshold->parameters == bounds->threshold.parameters);
     CHECK(chain.task(id).tolerance->reference->parameters == kBillion);
     CHECK(chain.stake(Role::kVerifier, chain.verifier).locked.grains == 0);
 }
 
-TEST_CASE("PRF-7: a task whose drift is not far from d_ref, or with too few reports, is refused and refunded") {
+TEST_CASE("PRF-7: a task whose drift is not far from d_ref, or with too few reports, is refused and pays a third") {
     const trace::ThresholdRule rule = threshold_rule(Params{});
     std::vector<ProfileReport> reports(3, report_of(1e-2F, 0.2F));
     CHECK(bounds_from(reports, 3, rule).error() == ProfilingOutcome::kNotSeparated);
@@ -305,8 +306,8 @@ TEST_CASE("PRF-7: a task whose drift is not far from d_ref, or with too few repo
     report_all(chain, id, std::vector<ProfileReport>(4, report_of(0.1F)));
     chain.skip(chain.params.challenge_blocks);
     CHECK(chain.task(id).state == TaskState::kRefused);
-    CHECK(chain.paid(id, Reason::kProfilingFee) == std::vector<std::uint64_t>(4, 150'000'000));
-    CHECK(chain.balance(chain.submitter) == before - 600'000'000 - 700'000);
+    CHECK(chain.paid(id, Reason::kProfilingFee) == std::vector<std::uint64_t>(4, 50'000'000));
+    CHECK(chain.balance(chain.submitter) == before - 200'000'000 - kFee);
 }
 
 TEST_CASE("LIN-6: a profile of a task with a parent starts from the parent's last state, and the chain sees to it") {
@@ -396,12 +397,13 @@ TEST_CASE("SET-9: profilers whose reports stand share a fifth of the fee, verifi
     const TaskId id = measured_task(chain, 1e-4F, [&native](std::uint32_t index) {
         return native.state(std::min<std::uint64_t>(std::uint64_t{index} * ToyRun::kInterval, ToyRun::kSteps));
     });
-    chain.skip(2 * params.commit_blocks + params.challenge_blocks);
-    // Nobody verified, so what was the verifiers' goes back.
+    const Verdicts verdicts = true_verdicts(chain, id, native);
+    publish_verdicts(chain, id, verdicts);
+    end_task(chain, id, verdicts);
     CHECK(chain.task(id).state == TaskState::kSettled);
     CHECK(chain.paid(id, Reason::kProfilingFee) == std::vector<std::uint64_t>(4, 135'000'000));
-    CHECK(chain.paid(id, Reason::kTax) == std::vector<std::uint64_t>{2 * kCoin, 60'000'000});
-    CHECK(chain.paid(id, Reason::kRefund) == std::vector<std::uint64_t>{2'400'000'000});
+    CHECK(chain.paid(id, Reason::kVerificationFee) == std::vector<std::uint64_t>(4, 540'000'000));
+    CHECK(chain.paid(id, Reason::kTax) == std::vector<std::uint64_t>{2 * kCoin, 60'000'000, 240'000'000});
 }
 
 TEST_CASE("INV-5: a profiler's bond that is not in its task is seen") {

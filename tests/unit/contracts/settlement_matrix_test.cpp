@@ -32,6 +32,7 @@ Params matrix_params(std::uint32_t forced_error_bps = 0) {
     params.disclose_blocks = 12;
     params.tax_bps = 400;
     params.forced_error_bps = forced_error_bps;
+    params.redraws_max = 0;  // AVL-7: there is one verifier, so a segment without its verdict has none
     return params;
 }
 
@@ -146,7 +147,7 @@ std::vector<Case> cases_without_fraud() {
              const TaskId id = chain.start_task(make_spec());
              chain.post_checkpoints(id, {hash_of("0"), hash_of("1"), hash_of("2"), hash_of("3")});
              REQUIRE(chain.run(chain.solver, CompleteTask{id}) == 0);
-             chain.skip(chain.params.commit_blocks + 2);
+             chain.skip(chain.params.draw_blocks + 2);
              return id;
          },
          0, "expired"},
@@ -162,7 +163,8 @@ std::vector<Case> cases_without_fraud() {
              chain.skip(1 + chain.params.commit_blocks);
              chain.end_windows(id);
              return id;
-         }},
+         },
+         0, "expired"},
         {"the verifier discloses one verdict of four",
          [](Chain& chain) {
              const TaskId id = publish(chain, honest(), honest());
@@ -170,7 +172,8 @@ std::vector<Case> cases_without_fraud() {
              disclose(chain, id, 1);
              chain.skip(chain.params.disclose_blocks);
              return id;
-         }},
+         },
+         0, "expired"},
         {"forced errors that nobody challenges",
          [](Chain& chain) {
              const TaskId id = publish(chain, honest(), honest());
@@ -246,7 +249,8 @@ std::vector<Case> cases_of_accusers_and_verifiers() {
              play_dispute(chain, dispute, fraud(), honest(), chain.whistleblower);
              chain.end_windows(id);
              return id;
-         }},
+         },
+         0, "expired"},
         {"a true verdict is challenged",
          [](Chain& chain) {
              const TaskId id = publish(chain, honest(), honest());
@@ -263,7 +267,8 @@ std::vector<Case> cases_of_accusers_and_verifiers() {
              chain.skip(chain.params.challenge_blocks / 2 + chain.params.disclose_blocks + 1);
              chain.end_windows(id);
              return id;
-         }},
+         },
+         0, "expired"},
         {"a verdict is published otherwise than committed",
          [](Chain& chain) {
              const TaskId id = complete_toy_task(chain, honest());
@@ -275,7 +280,8 @@ std::vector<Case> cases_of_accusers_and_verifiers() {
              }
              chain.end_windows(id);
              return id;
-         }},
+         },
+         0, "expired"},
     };
 }
 

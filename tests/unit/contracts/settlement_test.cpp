@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <contracts/arbitration/arbitration.hpp>
+#include <contracts/verification/verification.hpp>
 #include <tests/unit/contracts/toy.hpp>
 
 using namespace assay;
@@ -27,24 +28,15 @@ TEST_CASE("SET-1: settlement pays reward and shares, and what does not divide go
     chain.skip(1);
     chain.commit_all(id);
     chain.publish_all(id);
-    const std::uint64_t treasury = get_supply(chain.view).treasury.grains;
+    const std::uint64_t treasury = get_supply(chain.view).treasury.grains - chain.floors;
     chain.end_windows(id);
     CHECK(chain.task(id).state == TaskState::kSettled);
     CHECK(chain.paid(id, Reason::kReward) == std::vector<std::uint64_t>{20 * kCoin});
     CHECK(chain.paid(id, Reason::kVerificationFee) == std::vector<std::uint64_t>(4, 250));
-    CHECK(get_supply(chain.view).treasury.grains == treasury + 3 + 4 * 700'000);
+    CHECK(get_supply(chain.view).treasury.grains == treasury + 3 + chain.floors);
     CHECK(chain.task(id).escrow.grains == 0);
 }
 
-TEST_CASE("SET-1: without a verdict the verification fee goes back to the submitter") {
-    Chain chain;
-    const TaskId id = chain.verifying_task();
-    chain.skip(chain.params.commit_blocks + chain.params.challenge_blocks);
-    CHECK(chain.task(id).state == TaskState::kSettled);
-    CHECK(chain.paid(id, Reason::kRefund) == std::vector<std::uint64_t>{3 * kCoin});
-    CHECK(chain.paid(id, Reason::kReward) == std::vector<std::uint64_t>{20 * kCoin});
-    CHECK(chain.paid(id, Reason::kVerificationFee).empty());
-}
 
 TEST_CASE("SET-2: a conviction slashes solver and wrong verifiers, pays the right ones, refunds the submitter") {
     const ToyRun honest;
@@ -95,13 +87,6 @@ TEST_CASE("SET-2: a verifier that rejects the fraud wins through its own verdict
     CHECK(chain.stake(Role::kVerifier, chain.verifier).locked.grains == 0);
 }
 
-TEST_CASE("SET-3: the smaller penalties are a tenth of the bond") {
-    Chain chain;
-    const TaskId id = chain.verifying_task();
-    chain.skip(chain.params.commit_blocks);
-    CHECK(chain.slashed(id, Reason::kMissedVerdict) == std::vector<std::uint64_t>(2, kCoin / 10));
-    CHECK(chain.stake(Role::kVerifier, chain.verifier).free.grains == 100 * kCoin - kCoin / 5);
-}
 
 TEST_CASE("SET-4: a task that ends without fraud returns everything") {
     Chain chain;
@@ -111,20 +96,32 @@ TEST_CASE("SET-4: a task that ends without fraud returns everything") {
     CHECK(chain.run(chain.submitter, SubmitTask{make_spec()}) == 0);
     CHECK(chain.run(chain.submitter, CancelTask{id}) == 0);
     CHECK(chain.paid(id, Reason::kRefund) == std::vector<std::uint64_t>{23 * kCoin});
-    CHECK(chain.balance(chain.submitter) == before - 1'400'000);
+    CHECK(chain.balance(chain.submitter) == before - 2 * kFee);
 }
 
 TEST_CASE("SET-5: of what is slashed the winner gets its share and the rest is burned") {
     Params params = quick_params();
     params.slash_to_winner_bps = 3'333;
     Chain chain(params);
-    chain.bond_all();
-    const TaskId id = chain.start_task(make_spec());
-    chain.skip(make_spec().training_blocks);
-    CHECK(chain.task(id).state == TaskState::kExpired);
+    const TaskId id = chain.challenge_task();
+    CHECK(chain.run(chain.whistleblower, OpenDispute{id, 1, Role::kWhistleblower}) == 0);
+    chain.skip(params.dispute_clock_blocks);
+    CHECK(chain.task(id).state == TaskState::kConvicted);
     const std::uint64_t bond = params.solver_bond.grains;
-    CHECK(chain.paid(id, Reason::kMissedDeadline) == std::vector{bond * 3'333 / 10'000});
-    CHECK(get_supply(chain.view).burned.grains == bond - bond * 3'333 / 10'000);
+    const auto shares = chain.paid(id, Reason::kWonDispute);
+    REQUIRE_FALSE(shares.empty());
+    CHECK(shares.front() == bond * 3'333 / 10'000);
+    std::uint64_t slashed = 0;
+    std::uint64_t paid = 0;
+    for (const Reason reason : {Reason::kDisputeTimeout, Reason::kWrongVerdict}) {
+        for (const std::uint64_t amount : chain.slashed(id, reason)) {
+            slashed += amount;
+        }
+    }
+    for (const std::uint64_t amount : shares) {
+        paid += amount;
+    }
+    CHECK(chain.burned() == slashed - paid);
 }
 
 TEST_CASE("SET-6: a verifier whose rejection was refuted earns no fee") {
@@ -150,7 +147,9 @@ TEST_CASE("SET-6: a verifier whose rejection was refuted earns no fee") {
     chain.skip(params.dispute_clock_blocks + 1);
     CHECK(find_dispute(chain.view, dispute)->state == DisputeState::kUpheld);
     chain.disclose_all(id);
-    CHECK(chain.task(id).state == TaskState::kSettled);
-    CHECK(chain.paid(id, Reason::kVerificationFee) == std::vector<std::uint64_t>(3, kCoin));
+    CHECK(open_segments(chain.task(id)) == std::vector<std::uint32_t>{1});  // AVL-7
+    chain.skip(params.draw_blocks);  // there is no other verifier
+    CHECK(chain.task(id).state == TaskState::kExpired);
+    CHECK(chain.paid(id, Reason::kVerificationFee).empty());
     CHECK(chain.slashed(id, Reason::kDisputeTimeout) == std::vector{params.challenger_bond.grains});
 }

@@ -20,7 +20,7 @@ TEST_CASE("TASK-1: an honest task passes every state in order and everybody is p
     chain.end_windows(id);
     CHECK(chain.task(id).state == TaskState::kSettled);
     CHECK(chain.balance(chain.solver) == solver_before + 20 * kCoin);
-    CHECK(chain.balance(chain.verifier) == verifier_before + 3 * kCoin - 2 * 700'000);
+    CHECK(chain.balance(chain.verifier) == verifier_before + 3 * kCoin - 2 * kFee);
     CHECK(chain.stake(Role::kSolver, chain.solver).locked.grains == 0);
     CHECK(chain.stake(Role::kVerifier, chain.verifier).locked.grains == 0);
     std::vector<TaskState> states;
@@ -114,7 +114,7 @@ TEST_CASE("TASK-2: a submission escrows reward and verification fee under the id
     CHECK(chain.last.receipts[0].task == id);
     CHECK(chain.task(id).state == TaskState::kOpen);
     CHECK(chain.task(id).escrow.grains == 23 * kCoin);
-    CHECK(chain.balance(chain.submitter) == kRich - 23 * kCoin - 700'000);
+    CHECK(chain.balance(chain.submitter) == kRich - 23 * kCoin - kFee);
     TaskSpec dear = make_spec();
     dear.reward = {kRich};
     CHECK(chain.fail(chain.submitter, SubmitTask{dear}) == TxError::kInsufficientBalance);
@@ -140,7 +140,7 @@ TEST_CASE("TASK-14: a task worth more than task_value_max is refused, one worth 
 TEST_CASE("TASK-3: a task that nobody submitted is unknown to every action") {
     Chain chain;
     const std::vector<Action> actions{
-        AcceptTask{}, PostCheckpoint{}, CompleteTask{}, CancelTask{}, CommitVerdict{}, PublishVerdict{},
+        AcceptTask{}, DeclineTask{}, PostCheckpoint{}, CompleteTask{}, CancelTask{}, CommitVerdict{}, PublishVerdict{},
         OpenDispute{}, ChallengeAvailability{}};
     for (const Action& action : actions) {
         CHECK(chain.fail(chain.solver, action) == TxError::kTaskUnknown);
@@ -163,6 +163,7 @@ TEST_CASE("TASK-5: only the submitter cancels and only the solver accepts, posts
     chain.bond_all();
     const TaskId id = task_id(chain.submitter.id, 0);
     CHECK(chain.run(chain.submitter, SubmitTask{make_spec()}) == 0);
+    chain.await_solver(id);
     CHECK(chain.fail(chain.stranger, CancelTask{id}) == TxError::kNotSubmitter);
     CHECK(chain.fail(chain.stranger, AcceptTask{id}) == TxError::kNotSolver);
     CHECK(chain.run(chain.solver, AcceptTask{id}) == 0);
@@ -176,15 +177,102 @@ TEST_CASE("TASK-6: a drawn solver that does not accept is replaced by another") 
     CHECK(chain.run(chain.stranger, Bond{Role::kSolver, {100 * kCoin}}) == 0);
     const TaskId id = task_id(chain.submitter.id, 0);
     CHECK(chain.run(chain.submitter, SubmitTask{make_spec()}) == 0);
+    chain.await_solver(id);
     const AccountId first = chain.task(id).solver.value();
     chain.skip(chain.params.accept_blocks - 1);
     CHECK(chain.task(id).solver == first);
     chain.skip(1);
-    CHECK(chain.task(id).state == TaskState::kDrawn);
+    CHECK(chain.task(id).state == TaskState::kOpen);
+    chain.await_solver(id);
     CHECK(chain.task(id).solver != first);
-    // Both have lapsed: either may be drawn again.
+    // Both have lapsed, and are drawn again when they have registered and the pause is over.
     chain.skip(chain.params.accept_blocks);
-    CHECK(chain.task(id).state == TaskState::kDrawn);
+    CHECK(chain.task(id).state == TaskState::kOpen);
+    CHECK(get_stakers(chain.view, Role::kSolver).empty());
+    chain.skip(chain.params.decline_blocks);
+    CHECK(chain.task(id).state == TaskState::kOpen);
+    CHECK(chain.run(chain.stranger, RegisterHardware{Role::kSolver, 0, 0}) == 0);
+    chain.await_solver(id);
+    CHECK(chain.task(id).solver == chain.stranger.id);
+}
+
+TEST_CASE("TASK-6: who let a task lapse is unlisted until it registers its machine or bonds stake again") {
+    for (const Action& again :
+         {Action{RegisterHardware{Role::kSolver, 1, 5}}, Action{Bond{Role::kSolver, {1}}}}) {
+        Chain chain;
+        chain.bond_all();
+        CHECK(chain.run(chain.submitter, SubmitTask{make_spec()}) == 0);
+        chain.skip(1 + chain.params.accept_blocks);
+        CHECK(chain.stake(Role::kSolver, chain.solver).is_unlisted);
+        CHECK(get_stakers(chain.view, Role::kSolver).empty());
+        CHECK(chain.run(chain.solver, RegisterHardware{Role::kVerifier, 1, 5}) == 0);
+        CHECK(chain.stake(Role::kSolver, chain.solver).is_unlisted);
+        CHECK(chain.run(chain.solver, again) == 0);
+        CHECK_FALSE(chain.stake(Role::kSolver, chain.solver).is_unlisted);
+        CHECK(get_stakers(chain.view, Role::kSolver) == std::vector{chain.solver.id});
+    }
+}
+
+TEST_CASE("TASK-15: who declines loses nothing, and is not drawn for a while for what is worth no more") {
+    Chain chain;
+    chain.bond_all();
+    const TaskId id = task_id(chain.submitter.id, 0);
+    TaskSpec cheap = make_spec();
+    cheap.reward = {5 * kCoin};
+    CHECK(chain.run(chain.submitter, SubmitTask{cheap}) == 0);
+    chain.await_solver(id);
+    CHECK(chain.fail(chain.stranger, DeclineTask{id}) == TxError::kNotSolver);
+    CHECK(chain.fail(chain.stranger, DeclineTask{}) == TxError::kTaskUnknown);
+    const Stake before = chain.stake(Role::kSolver, chain.solver);
+    CHECK(chain.run(chain.solver, DeclineTask{id}) == 0);
+    const std::uint64_t declined_at = chain.height.value;
+    CHECK(chain.task(id).state == TaskState::kOpen);
+    CHECK_FALSE(chain.task(id).solver.has_value());
+    CHECK(chain.stake(Role::kSolver, chain.solver).free == before.free);
+    CHECK(chain.fail(chain.solver, DeclineTask{id}) == TxError::kTaskState);
+    // A dearer task is another matter.
+    const TaskId dearer = task_id(chain.submitter.id, 1);
+    CHECK(chain.run(chain.submitter, SubmitTask{make_spec()}) == 0);
+    chain.skip(1);
+    CHECK(chain.task(dearer).solver == chain.solver.id);
+    CHECK(chain.run(chain.solver, AcceptTask{dearer}) == 0);
+    chain.skip(declined_at + chain.params.decline_blocks - chain.height.value - 1);
+    CHECK(chain.task(id).state == TaskState::kOpen);
+    chain.await_solver(id);
+    CHECK(chain.task(id).solver == chain.solver.id);
+}
+
+TEST_CASE("TASK-15: of two tasks that were declined the dearer counts until the later pause is over") {
+    Chain chain;
+    chain.bond_all();
+    TaskSpec cheap = make_spec();
+    cheap.reward = {5 * kCoin};
+    CHECK(chain.run(chain.submitter, SubmitTask{make_spec()}) == 0);
+    chain.skip(1);
+    CHECK(chain.run(chain.solver, DeclineTask{task_id(chain.submitter.id, 0)}) == 0);
+    CHECK(chain.stake(Role::kSolver, chain.solver).declined_value == Amount{23 * kCoin});
+    CHECK(chain.run(chain.submitter, SubmitTask{cheap}) == 0);
+    chain.skip(1);
+    CHECK(chain.task(task_id(chain.submitter.id, 1)).state == TaskState::kOpen);
+}
+
+TEST_CASE("TASK-16: a task gives its solver a block for each checkpoint and for each thousand steps at least") {
+    TaskSpec spec = make_spec();  // 10 steps, 3 segments: 4 checkpoints and the completion
+    CHECK(training_blocks_min(spec) == 5);
+    spec.training_blocks = 5;
+    CHECK(check_spec(spec).has_value());
+    spec.training_blocks = 4;
+    CHECK(check_spec(spec).error() == TxError::kSpecInvalid);
+    spec.steps = 40'000;
+    spec.checkpoint_interval = 20'000;
+    CHECK(training_blocks_min(spec) == 44);
+    spec.training_blocks = 43;
+    CHECK(check_spec(spec).error() == TxError::kSpecInvalid);
+    spec.training_blocks = 44;
+    CHECK(check_spec(spec).has_value());
+    spec.steps = ~std::uint64_t{0} / spec.program.batch_size;
+    spec.checkpoint_interval = 0xffffffffU;
+    CHECK(check_spec(spec).error() == TxError::kSpecInvalid);
 }
 
 TEST_CASE("TASK-6: without a solver whose free stake covers the bond a task stays open") {
@@ -194,9 +282,8 @@ TEST_CASE("TASK-6: without a solver whose free stake covers the bond a task stay
     CHECK(chain.run(chain.submitter, SubmitTask{make_spec()}) == 0);
     chain.skip(3);
     CHECK(chain.task(id).state == TaskState::kOpen);
-    CHECK(chain.last.changes.empty());
     CHECK(chain.run(chain.solver, Bond{Role::kSolver, {1}}) == 0);
-    CHECK(chain.task(id).state == TaskState::kDrawn);
+    chain.await_solver(id);
     CHECK(chain.run(chain.solver, Unbond{Role::kSolver, {1}}) == 0);
     CHECK(chain.fail(chain.solver, AcceptTask{id}) == TxError::kInsufficientStake);
 }
@@ -231,18 +318,35 @@ TEST_CASE("TASK-7: checkpoints are posted in order and kept with their artifact"
     CHECK(chain.fail(chain.solver, PostCheckpoint{id, 4, {}, {}}) == TxError::kCheckpointOrder);
 }
 
-TEST_CASE("TASK-8: a solver that misses the training deadline loses its bond and the submitter is refunded") {
+TEST_CASE("TASK-8: a missed training deadline burns a part of the bond, and the submitter gets its escrow alone") {
     Chain chain;
     chain.bond_all();
     const TaskId id = chain.start_task(make_spec());
     const std::uint64_t before = chain.balance(chain.submitter);
+    const Amount free = chain.stake(Role::kSolver, chain.solver).free;
     chain.skip(make_spec().training_blocks - 1);
     CHECK(chain.task(id).state == TaskState::kTraining);
     chain.skip(1);
+    const std::uint64_t burned = chain.params.solver_bond.grains / 4;
     CHECK(chain.task(id).state == TaskState::kExpired);
-    CHECK(chain.slashed(id, Reason::kMissedDeadline) == std::vector{chain.params.solver_bond.grains});
-    CHECK(chain.balance(chain.submitter) == before + 23 * kCoin + chain.params.solver_bond.grains / 2);
-    CHECK(get_supply(chain.view).burned.grains == chain.params.solver_bond.grains / 2);
+    CHECK(chain.slashed(id, Reason::kMissedDeadline) == std::vector{burned});
+    CHECK(chain.balance(chain.submitter) == before + 23 * kCoin);
+    CHECK(chain.burned() == burned);
+    CHECK(chain.stake(Role::kSolver, chain.solver).free.grains == free.grains + 3 * burned);
+    CHECK(chain.stake(Role::kSolver, chain.solver).locked == Amount{});
+}
+
+TEST_CASE("TASK-8: what a missed deadline burns is deadline_slash_bps of the bond") {
+    for (const std::uint32_t bps : {0U, 1U, 10'000U}) {
+        Params params = quick_params();
+        params.deadline_slash_bps = bps;
+        Chain chain(params);
+        chain.bond_all();
+        const TaskId id = chain.start_task(make_spec());
+        chain.skip(make_spec().training_blocks);
+        CHECK(chain.task(id).state == TaskState::kExpired);
+        CHECK(chain.burned() == params.solver_bond.grains / 10'000 * bps);
+    }
 }
 
 TEST_CASE("TASK-9: completion needs every checkpoint") {
@@ -290,11 +394,13 @@ TEST_CASE("TASK-12: a task is cancelled before acceptance only, and refunded who
         const TaskId id = task_id(chain.submitter.id, get_account(chain.view, chain.submitter.id).nonce);
         const std::uint64_t before = chain.balance(chain.submitter);
         CHECK(chain.run(chain.submitter, SubmitTask{make_spec()}) == 0);
+        chain.skip(1);
         CHECK(chain.task(id).state == (drawn ? TaskState::kDrawn : TaskState::kOpen));
         CHECK(chain.run(chain.submitter, CancelTask{id}) == 0);
         CHECK(chain.task(id).state == TaskState::kCancelled);
-        CHECK(chain.balance(chain.submitter) == before - 1'400'000);
+        CHECK(chain.balance(chain.submitter) == before - 2 * kFee);
         CHECK(chain.fail(chain.submitter, CancelTask{id}) == TxError::kTaskState);
     }
-    CHECK(get_waiting(chain.view).empty());
+    chain.skip(2);
+    CHECK_FALSE(front_waiting(chain.view, Queue::kSolver).has_value());
 }

@@ -10,7 +10,7 @@
 #include <contracts/tasks/tasks.hpp>
 #include <contracts/verification/lottery.hpp>
 #include <contracts/verification/verification.hpp>
-#include <tests/unit/contracts/distances.hpp>
+#include <tests/unit/contracts/verdicts.hpp>
 
 using namespace assay;
 using namespace assay::contracts;
@@ -20,104 +20,6 @@ namespace {
 
 /// A native run: one weight a little off after step 7, and with it what follows.
 const Tamper kNative{false, 7, 4, 1};
-
-const Actor& actor_of(const Chain& chain, const AccountId& id) {
-    for (const Actor* actor : chain.actors()) {
-        if (actor->id == id) {
-            return *actor;
-        }
-    }
-    FAIL("nobody has this account");
-    return chain.stranger;
-}
-
-/// The true verdict of an assignment on a segment between these checkpoints.
-Verdict measured_verdict(const Task& task, const Assignment& assignment, const State& start, const State& claimed) {
-    const ToyRun canonical;
-    Verdict verdict;
-    const std::uint64_t first = first_step(task.spec, assignment.segment);
-    const State replayed = replay_from(canonical, start, first, step_count(task, assignment.segment));
-    verdict.end_root = root_of(replayed);
-    verdict.measurement = measure(start, replayed, claimed, task.tolerance->sketch_seed);
-    if (assignment.probe != 0) {
-        verdict.probe_root = root_of(replay_from(canonical, start, first, assignment.probe));
-    }
-    return verdict;
-}
-
-/// The true verdict of an assignment on a task that `solver` solved.
-Verdict true_verdict(const Task& task, const Assignment& assignment, const ToyRun& solver) {
-    if (assignment.segment == 0) {
-        Verdict verdict;
-        verdict.end_root = ToyRun().checkpoint_root(0);
-        return verdict;
-    }
-    const std::uint64_t first = first_step(task.spec, assignment.segment);
-    return measured_verdict(
-        task, assignment, solver.state(first), solver.state(first + step_count(task, assignment.segment))
-    );
-}
-
-using Verdicts = std::vector<Verdict>;  // by place among the assignments
-
-VerdictOpening opening_of(const Verdict& verdict) { return {verdict, hash_of("decoy"), hash_of("salt")}; }
-
-Verdicts true_verdicts(const Chain& chain, const TaskId& id, const ToyRun& solver) {
-    Verdicts verdicts;
-    for (const Assignment& assignment : chain.task(id).assignments) {
-        verdicts.push_back(true_verdict(chain.task(id), assignment, solver));
-    }
-    return verdicts;
-}
-
-void commit_verdicts(Chain& chain, const TaskId& id, const Verdicts& verdicts) {
-    const auto assignments = chain.task(id).assignments;
-    for (std::size_t i = 0; i < assignments.size(); ++i) {
-        const auto& [segment, verifier] = std::tie(assignments[i].segment, assignments[i].verifier);
-        const Hash256 commitment = verdict_commitment(id, segment, verifier, opening_of(verdicts[i]));
-        REQUIRE(chain.run(actor_of(chain, verifier), CommitVerdict{id, segment, commitment}) == 0);
-    }
-}
-
-void publish_verdicts(Chain& chain, const TaskId& id, const Verdicts& verdicts) {
-    commit_verdicts(chain, id, verdicts);
-    const auto assignments = chain.task(id).assignments;
-    for (std::size_t i = 0; i < assignments.size(); ++i) {
-        const bool forced =
-            is_forced(chain.task(id), assignments[i], opening_of(verdicts[i]), chain.params.forced_error_bps);
-        const Verdict published = published_verdict(opening_of(verdicts[i]), forced);
-        REQUIRE(chain.run(actor_of(chain, assignments[i].verifier), PublishVerdict{id, assignments[i].segment, published}) == 0);
-    }
-    REQUIRE(chain.task(id).state == TaskState::kChallenge);
-}
-
-/// Through the windows, every verdict disclosed.
-void end_task(Chain& chain, const TaskId& id, const Verdicts& verdicts) {
-    while (!is_terminal(chain.task(id).state)) {
-        chain.skip(1);
-        const Task task = chain.task(id);
-        for (std::size_t i = 0; i < task.assignments.size() && task.state == TaskState::kDisclosure; ++i) {
-            const Assignment& assignment = task.assignments[i];
-            if (is_secret(assignment)) {
-                REQUIRE(chain.run(actor_of(chain, assignment.verifier),
-                                  DiscloseVerdict{id, assignment.segment, opening_of(verdicts[i])}) == 0);
-            }
-        }
-    }
-}
-
-std::function<State(std::uint32_t)> checkpoints_of(const ToyRun& run) {
-    return [&run](std::uint32_t index) {
-        return run.state(std::min<std::uint64_t>(std::uint64_t{index} * ToyRun::kInterval, ToyRun::kSteps));
-    };
-}
-
-std::size_t place_of(const Chain& chain, const TaskId& id, std::uint32_t segment) {
-    const auto assignments = chain.task(id).assignments;
-    const auto found = std::find_if(
-        assignments.begin(), assignments.end(), [&](const Assignment& each) { return each.segment == segment; });
-    return static_cast<std::size_t>(found - assignments.begin());
-}
 
 /// A threshold that an honest native run of the toy keeps, and a wrong one does not.
 constexpr float kDrift = 1e-4F;
@@ -179,7 +81,9 @@ TEST_CASE("VER-17: a verdict has a measurement exactly where one belongs, and a 
     Verdict start = verdicts[place_of(chain, id, 0)];
     start.measurement = measurement_of(0.0F);
     CHECK(refused(0, start) == TxError::kMeasurementMismatch);
-    const Verdict right = verdicts[place_of(chain, id, 2)];
+    const std::size_t second = place_of(chain, id, 2);
+    const Verdict right =
+        published_verdict(chain.task(id), chain.task(id).assignments[second], opening_of(verdicts[second]), false);
     Verdict wrong = right;
     wrong.measurement.reset();
     CHECK(refused(2, wrong) == TxError::kMeasurementMismatch);
@@ -189,6 +93,7 @@ TEST_CASE("VER-17: a verdict has a measurement exactly where one belongs, and a 
     wrong.measurement.reset();
     CHECK(refused(2, wrong) == TxError::kProbeMismatch);
     wrong.probe_root.reset();
+    CHECK(refused(2, wrong) == TxError::kNoDivergence);
     wrong.diverged_after = 5;
     CHECK(refused(2, wrong) == TxError::kMeasurementMismatch);
     wrong = right;
@@ -273,7 +178,7 @@ TEST_CASE("LIN-6: in tolerance mode a task starts from its parent's last state, 
     }
 }
 
-TEST_CASE("VER-20: verdicts on one segment that contradict each other burn both bonds, and the task expires") {
+TEST_CASE("VER-20: verdicts on one segment that contradict each other burn both bonds, and others judge the segment") {
     const ToyRun native(kNative);
     Params params = tolerance_params();
     params.verifiers_per_segment = 2;
@@ -285,11 +190,11 @@ TEST_CASE("VER-20: verdicts on one segment that contradict each other burn both 
     verdicts[place].measurement->parameters.dot ^= 1U;
     publish_verdicts(chain, id, verdicts);
     end_task(chain, id, verdicts);
-    CHECK(chain.task(id).state == TaskState::kExpired);
+    CHECK(chain.task(id).state == TaskState::kCompleted);
+    CHECK(open_segments(chain.task(id)) == std::vector<std::uint32_t>{2});  // AVL-7
     CHECK(chain.slashed(id, Reason::kContradiction) == std::vector<std::uint64_t>(2, kCoin));
     CHECK(chain.task(id).assignments[place].status == VerdictStatus::kContradicted);
     CHECK(chain.task(id).assignments[place + 1].status == VerdictStatus::kContradicted);
-    CHECK(chain.stake(Role::kSolver, chain.solver).free.grains == 100 * kCoin);
     CHECK(chain.paid(id, Reason::kReward).empty());
 }
 
@@ -344,7 +249,6 @@ TEST_CASE("DSP-44: a segment that is judged by distance is not disputed itself, 
 TEST_CASE("DSP-45: a verifier that inflates a measurement is refuted by the solver, and the solver is paid") {
     const ToyRun native(kNative);
     Chain chain(tolerance_params());
-    REQUIRE(chain.run(chain.solver, Bond{Role::kWhistleblower, {10 * kCoin}}) == 0);
     const TaskId id = measured_task(chain, kDrift, checkpoints_of(native));
     Verdicts verdicts = true_verdicts(chain, id, native);
     const std::size_t place = place_of(chain, id, 2);
@@ -357,8 +261,9 @@ TEST_CASE("DSP-45: a verifier that inflates a measurement is refuted by the solv
     const State replayed = replay_from(ToyRun(), start, 4, 4);
     const MeasuredRoots roots = roots_of(start, replayed, native.state(8));
     const Actor& verifier = actor_of(chain, assignment.verifier);
-    const Actor& challenger = verifier.id == chain.solver.id ? chain.whistleblower : chain.solver;
-    ChallengeVerdict challenge{id, 2, verifier.id, Role::kWhistleblower, VerdictPart::kMeasurement, roots};
+    const Actor& challenger = chain.solver;  // all of whose stake is locked (DSP-46)
+    REQUIRE(chain.run(chain.solver, Unbond{Role::kSolver, chain.stake(Role::kSolver, chain.solver).free}) == 0);
+    ChallengeVerdict challenge{id, 2, verifier.id, Role::kSolver, VerdictPart::kMeasurement, roots};
     std::swap((*challenge.roots)[0], (*challenge.roots)[1]);
     CHECK(chain.fail(challenger, challenge) == TxError::kNotMeasured);
     challenge.roots.reset();
@@ -383,8 +288,9 @@ TEST_CASE("DSP-45: a verifier that inflates a measurement is refuted by the solv
     CHECK(find_dispute(chain.view, dispute)->state == DisputeState::kRefuted);
     CHECK(chain.task(id).assignments[place].status == VerdictStatus::kRefuted);
     end_task(chain, id, verdicts);
+    end_task(chain, id, judge_anew(chain, id, verdicts, native));
     CHECK(chain.task(id).state == TaskState::kSettled);
-    CHECK(chain.paid(id, Reason::kVerificationFee).size() == 3);
+    CHECK(chain.paid(id, Reason::kVerificationFee).size() == 4);
 }
 
 TEST_CASE("DSP-45: a wrong end root is refuted, and a challenge of a right one costs the bond") {
@@ -405,8 +311,8 @@ TEST_CASE("DSP-45: a wrong end root is refuted, and a challenge of a right one c
         const Actor& verifier = actor_of(chain, chain.task(id).assignments[place].verifier);
         const Actor& challenger = verifier.id == chain.whistleblower.id ? chain.stranger : chain.whistleblower;
         const Role role = &challenger == &chain.stranger ? Role::kVerifier : Role::kWhistleblower;
-        CHECK(chain.fail(challenger, ChallengeVerdict{id, 0, chain.task(id).assignments[0].verifier, role,
-                                                      VerdictPart::kEnd}) == TxError::kPartUnknown);
+        CHECK(chain.fail(chain.solver, ChallengeVerdict{id, 0, chain.task(id).assignments[0].verifier, Role::kSolver,
+                                                        VerdictPart::kEnd}) == TxError::kPartUnknown);
         REQUIRE(chain.run(challenger, ChallengeVerdict{id, 2, verifier.id, role, VerdictPart::kEnd}) == 0);
         const DisputeId dispute =
             dispute_id(id, 2, challenger.id, DisputedVerdict{verifier.id, false, VerdictPart::kEnd});

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <core/crypto/keys.hpp>
 
+#include <array>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
 
+#include <core/crypto/ed25519.hpp>
 #include <core/crypto/hash.hpp>
 #include <core/crypto/keystore.hpp>
 #include <core/crypto/random.hpp>
@@ -23,6 +25,37 @@ std::vector<std::string> split(const std::string& line, std::size_t columns) {
         std::getline(in, cells[i], ',');
     }
     return cells;
+}
+
+TEST_CASE("VAL-1: Ed25519 signs as RFC 8032 has it, and takes one encoding of each signature") {
+    const auto seed = fixed_from_hex<Hash256>("9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60").value();
+    const Ed25519Key key(seed.data);
+    CHECK(to_hex(ByteView(key.public_key())) == "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a");
+    auto signature = key.sign({});
+    CHECK(to_hex(ByteView(signature)) ==
+          "e5564300c360ac729086e2cc806e828a84877f1eb8e5d974d873e065224901555fb8821590a33bacc61e39701cf9b46bd25bf5f0595b"
+          "be24655141438e7a100b");
+    CHECK(verify_ed25519(key.public_key(), {}, signature));
+    const Bytes other{1};
+    CHECK_FALSE(verify_ed25519(key.public_key(), other, signature));
+    CHECK_FALSE(verify_ed25519(key.public_key(), {}, ByteView(signature).first(63)));
+    // S plus the order is the same number to who reduces it.
+    const std::array<std::uint8_t, 16> order{
+        0xed, 0xd3, 0xf5, 0x5c, 0x1a, 0x63, 0x12, 0x58, 0xd6, 0x9c, 0xf7, 0xa2, 0xde, 0xf9, 0xde, 0x14};
+    unsigned carry = 0;
+    for (std::size_t i = 0; i < 32; ++i) {
+        const unsigned digit = i < order.size() ? order[i] : (i == 31 ? 0x10U : 0U);
+        carry += signature[32 + i] + digit;
+        signature[32 + i] = static_cast<std::uint8_t>(carry);
+        carry >>= 8U;
+    }
+    CHECK_FALSE(verify_ed25519(key.public_key(), {}, signature));
+    // y and y plus the field's order likewise.
+    std::array<std::uint8_t, 32> field{};
+    field.fill(0xff);
+    field.front() = 0xee;
+    field.back() = 0x7f;
+    CHECK_FALSE(verify_ed25519(field, {}, key.sign({})));
 }
 
 TEST_CASE("SHA-256 gives the digests of NIST's short messages at once and in parts") {

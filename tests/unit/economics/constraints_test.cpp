@@ -176,11 +176,13 @@ TEST_CASE("economics: each constraint fails when what it stands on is taken away
         fails(name, bonds);
     }
     fails("verifier.false_rejection", [&](Parameters& p, Costs&) { p.challenger_bond = 1, p.challenger_bond_bps = 0; });
+    fails("arb.cover", [&](Parameters& p, Costs&) { p.solver_bond = p.challenger_bond, p.solver_bond_bps = 0; });
     fails("solver.detection", [](Parameters& p, Costs&) { p.segments_checked = 1; });
     fails("watcher.active", [](Parameters& p, Costs&) { p.forced_error_bps = 0; });
     fails("treasury.sustains", [](Parameters& p, Costs&) { p.tax_bps = 0; });
     fails("beacon.draws", [](Parameters& p, Costs&) { p.contributor_bond = 10 * kGrainsPerAsy; });
     fails("beacon.watching", [](Parameters& p, Costs&) { p.contributor_bond = kGrainsPerAsy; });
+    fails("beacon.rounds", [](Parameters& p, Costs&) { p.draw_price /= 2; });
     fails("slash.burns", [](Parameters& p, Costs&) { p.slash_to_winner_bps = 10'000; });
     fails("clock.last_second", [](Parameters& p, Costs&) { p.dispute_extension_blocks = 12; });
     fails("solver.participation", [](Parameters&, Costs& c) { c.false_rejection = 0.9; });

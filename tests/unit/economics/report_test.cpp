@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
+#include <cstdio>
 #include <cstdlib>
 #include <string>
 
@@ -88,13 +90,22 @@ struct Answer {
     std::string err;
 };
 
+/// Standard output comes through a pipe: whatever happens to the disk meanwhile, what was said is seen.
 Answer assay(const std::string& arguments) {
     const cli_test::TemporaryDirectory home;
-    const std::string out = (home.path() / "out").string();
     const std::string err = (home.path() / "err").string();
-    const std::string command = std::string(ASSAY_BINARY) + " economics " + arguments + " >" + out + " 2>" + err;
-    const int status = std::system(command.c_str());  // NOLINT: tests only
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, cli_test::read_text(out), cli_test::read_text(err)};
+    const std::string command = std::string(ASSAY_BINARY) + " economics " + arguments + " 2>" + err;
+    std::FILE* pipe = ::popen(command.c_str(), "r");  // NOLINT: tests only
+    REQUIRE(pipe != nullptr);
+    Answer answer;
+    std::array<char, 4096> buffer{};
+    while (const std::size_t got = std::fread(buffer.data(), 1, buffer.size(), pipe)) {
+        answer.out.append(buffer.data(), got);
+    }
+    const int status = ::pclose(pipe);
+    answer.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    answer.err = cli_test::read_text(err);
+    return answer;
 }
 
 TEST_CASE("economics: the command answers in JSON with parameters, binding, attacks and populations") {
@@ -125,6 +136,7 @@ TEST_CASE("economics: without parameters that do, the command fails and names th
     cli_test::write_text(file, "[adversary]\nwatchers = 10\ncoalition_watchers = 10\nidle_watchers = 0\n");
     const Answer answer = assay("-o json --runs 0 --tasks 0 --costs " + file);
     CHECK(answer.status == 1);
+    CHECK_MESSAGE(answer.err.empty(), answer.err);
     const json error = json::parse(answer.out).at("error");
     CHECK(error.at("name") == "no_parameters");
     bool lazy = false;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <thread>
 
 #include <arpa/inet.h>
@@ -19,7 +21,8 @@ namespace {
 /// A port that accepts connections into its backlog; `answer` is sent to the first one when it is not empty.
 class Listener {
   public:
-    explicit Listener(std::string answer = {}) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    explicit Listener(std::string answer = {}, std::size_t piece = 1U << 20U)
+        : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
         sockaddr_in address{};
         address.sin_family = AF_INET;
         address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -29,10 +32,13 @@ class Listener {
         ::getsockname(fd_, reinterpret_cast<sockaddr*>(&address), &size);
         port_ = ntohs(address.sin_port);
         if (!answer.empty()) {
-            thread_ = std::thread([this, answer] {
+            thread_ = std::thread([this, answer, piece] {
                 const int client = ::accept(fd_, nullptr, nullptr);
-                if (reads_request(client)) {
-                    ::send(client, answer.data(), answer.size(), MSG_NOSIGNAL);
+                bool is_open = reads_request(client);
+                for (std::size_t at = 0; is_open && at < answer.size(); at += piece) {
+                    const std::size_t part = std::min(piece, answer.size() - at);
+                    is_open = ::send(client, answer.data() + at, part, MSG_NOSIGNAL) > 0;
+                    std::this_thread::sleep_for(std::chrono::milliseconds(piece < answer.size() ? 20 : 0));
                 }
                 ::close(client);
             });
@@ -119,6 +125,26 @@ TEST_CASE("a server that never answers is a timeout") {
     CHECK_THROWS_AS(http_get(mute.url(), within(std::chrono::milliseconds(200))), NetTimeout);
     CHECK_THROWS_AS(http_post(mute.url(), std::string(32U << 20U, 'x'), within(std::chrono::milliseconds(200))), NetTimeout);
     CHECK(Clock::now() - start < std::chrono::seconds(3));
+}
+
+TEST_CASE("what arrives extends the time for the rest, as far as the rate goes") {
+    const std::string answer = "HTTP/1.1 200 OK\r\nContent-Length: 30\r\n\r\n" + std::string(30, 'x');
+    HttpLimits limits = within(std::chrono::milliseconds(100));
+    {
+        const Listener slow(answer, 1);  // 20 ms for each byte: 1.4 s in all
+        CHECK_THROWS_AS(http_get(slow.url(), limits), NetTimeout);
+    }
+    limits.bytes_per_s = 1;
+    const Listener slow(answer, 1);
+    CHECK(http_get(slow.url(), limits).body.size() == 30);
+}
+
+TEST_CASE("a request is given up when its owner stops") {
+    const Listener mute;
+    std::atomic<bool> stop{true};
+    HttpLimits limits = within(std::chrono::hours(1));
+    limits.stop = &stop;
+    CHECK_THROWS_AS(http_get(mute.url(), limits), NetTimeout);
 }
 
 TEST_CASE("an answer that is cut off, too large or not HTTP is an error") {

@@ -25,7 +25,11 @@ std::size_t occurrences(const std::string& text, std::string_view mark) {
 
 }  // namespace
 
-RawClient::RawClient(std::uint16_t port) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+RawClient::RawClient(std::uint16_t port, const std::string& from) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in source{};
+    source.sin_family = AF_INET;
+    ASSERT(::inet_pton(AF_INET, from.c_str(), &source.sin_addr) == 1);
+    ASSERT(::bind(fd_, reinterpret_cast<const sockaddr*>(&source), sizeof(source)) == 0);
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_port = htons(port);
@@ -52,7 +56,7 @@ std::string RawClient::read_until(std::string_view mark, std::size_t count, std:
         const auto left =
             std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now()).count();
         pollfd entry{fd_, POLLIN, 0};
-        if (left <= 0 || ::poll(&entry, 1, static_cast<int>(left)) <= 0) {
+        if (left < 0 || ::poll(&entry, 1, static_cast<int>(left)) <= 0) {
             break;
         }
         std::array<char, 4096> buffer{};

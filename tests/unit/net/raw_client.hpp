@@ -11,7 +11,8 @@ namespace assay::net::test {
 
 class RawClient {
   public:
-    explicit RawClient(std::uint16_t port);
+    /// `from`: the loopback address that it comes from.
+    explicit RawClient(std::uint16_t port, const std::string& from = "127.0.0.1");
     ~RawClient();
     RawClient(const RawClient&) = delete;
     RawClient& operator=(const RawClient&) = delete;

@@ -6,6 +6,7 @@
 #include <core/codec/borsh.hpp>
 #include <core/crypto/hash.hpp>
 #include <core/merkle/jmt.hpp>
+#include <consensus/mempool.hpp>
 #include <contracts/chain/gas.hpp>
 #include <contracts/chain/slots.hpp>
 #include <contracts/chain/tx_error.hpp>
@@ -203,13 +204,20 @@ TEST_CASE("BLK-17: a block of more bytes than the parameters allow is neither pr
     storage::Store store("/memory", in_memory());
     Application app(store, [] { return std::uint64_t{0}; });
     auto genesis = make_genesis();
-    genesis.params.block_size_max = genesis.params.tx_size_max;
+    genesis.params.tx_size_max = genesis.params.block_size_max = 40'960;  // PAR-7
     app.init(genesis);
-    const std::vector<Bytes> txs{Bytes(genesis.params.block_size_max - 10), Bytes(10), Bytes(1)};
-    CHECK(app.process(make_block(1, {txs[0], txs[1]})).has_value());
+    std::vector<Bytes> txs;
+    for (std::uint64_t nonce = 0; nonce < 5; ++nonce) {
+        const contracts::RevealMove large{{}, 0, std::vector<Hash256>(256)};
+        txs.push_back(make_tx(key(1), nonce, large, {100'000}));
+    }
+    const std::vector<Bytes> fitting(txs.begin(), txs.end() - 1);
+    REQUIRE(txs[0].size() * 4 <= genesis.params.block_size_max);
+    REQUIRE(txs[0].size() * 5 > genesis.params.block_size_max);
+    CHECK(app.process(make_block(1, fitting)).has_value());
     CHECK(app.process(make_block(1, txs)).error() == ProposalError::kTooLarge);
     CHECK(app.process(make_block(2, {})).error() == ProposalError::kHeight);
-    CHECK(app.prepare(txs, 1U << 30U).size() == 2);
+    CHECK(app.prepare(txs, 1U << 30U).size() == 4);
     CHECK(app.prepare(txs, 5).empty());
     CHECK(app.prepare({}, 5).empty());
 }
@@ -222,16 +230,19 @@ TEST_CASE("GAS-7: a block of more gas than the parameters allow is neither propo
     app.init(genesis);
     const AccountId to = key(2).account();
     const Bytes cheap = transfer(key(1), 0, to, 1);
-    const Bytes dear = make_tx(key(1), 1, contracts::CompleteTask{}, {100'000});
     const std::uint64_t cheap_gas = contracts::gas_of_bytes(cheap, genesis.params);
-    const std::uint64_t dear_gas = contracts::gas_of_bytes(dear, genesis.params);
-    REQUIRE(cheap_gas < dear_gas);
     CHECK(app.check(cheap, contracts::tx_hash(cheap), CheckKind::kNew).gas == cheap_gas);
     // A dear one that does not fit behind the cheap: what follows it waits with it.
-    std::vector<Bytes> txs(static_cast<std::size_t>((genesis.params.block_gas_max - dear_gas) / cheap_gas + 1), cheap);
-    const std::size_t fitting = txs.size();
-    txs.push_back(dear);
-    txs.push_back(cheap);
+    const Bytes other = make_tx(key(1), 0, contracts::CompleteTask{}, {5'000'000});
+    const std::uint64_t dear_gas = contracts::gas_of_bytes(other, genesis.params);
+    REQUIRE(cheap_gas < dear_gas);
+    const std::uint64_t fitting = (genesis.params.block_gas_max - dear_gas) / cheap_gas + 1;
+    std::vector<Bytes> txs;
+    for (std::uint64_t nonce = 0; nonce < fitting; ++nonce) {
+        txs.push_back(transfer(key(1), nonce, to, 1));
+    }
+    txs.push_back(make_tx(key(1), fitting, contracts::CompleteTask{}, {5'000'000}));
+    txs.push_back(transfer(key(1), fitting + 1, to, 1));
     const auto chosen = app.prepare(txs, 1U << 30U);
     CHECK(chosen.size() == fitting);
     CHECK(app.process(make_block(1, chosen)).has_value());
@@ -239,10 +250,44 @@ TEST_CASE("GAS-7: a block of more gas than the parameters allow is neither propo
     CHECK(app.process(make_block(1, txs)).error() == ProposalError::kTooMuchGas);
     // It is executed all the same when it has been decided: FinalizeBlock is total.
     CHECK(app.finalize(make_block(1, txs)).receipts.size() == txs.size());
-    CHECK(app.prepare({dear}, 1U << 30U).size() == 1);
+    CHECK(app.prepare({other}, 1U << 30U).size() == 1);
 }
 
-TEST_CASE("GAS-7: what is prepared from any candidates is accepted") {
+TEST_CASE("FEE-4: a proposal that holds a transaction twice, garbage, or what nobody has paid for is refused") {
+    Fixture fixture;
+    const AccountId to = key(2).account();
+    const auto verdict = [&](const std::vector<Bytes>& txs) { return fixture.app.process(make_block(1, txs)); };
+    const Bytes first = transfer(key(1), 0, to, 100);
+    CHECK(verdict({first, transfer(key(1), 1, to, 1)}).has_value());
+    CHECK(verdict({first, first}).error() == ProposalError::kUnpaid);
+    CHECK(verdict({transfer(key(1), 1, to, 1)}).error() == ProposalError::kUnpaid);
+    CHECK(verdict({first, Bytes(4'000'000, 3)}).error() == ProposalError::kUnpaid);
+    Bytes forged = first;
+    forged.back() ^= 1U;
+    CHECK(verdict({forged}).error() == ProposalError::kUnpaid);
+    const Amount most{kRich / 2 + 1};
+    const contracts::Action pay = contracts::Transfer{.to = to, .amount = {1}};
+    CHECK(verdict({make_tx(key(1), 0, pay, most), make_tx(key(1), 1, pay, most)}).error() == ProposalError::kUnpaid);
+    CHECK(verdict({make_tx(key(1), 0, pay, {1})}).error() == ProposalError::kUnpaid);
+    // Once it is in a block, no later proposal holds it.
+    fixture.run({first});
+    CHECK(fixture.app.process(make_block(2, {first})).error() == ProposalError::kUnpaid);
+    CHECK(fixture.app.prepare({first, first}, 1U << 30U).empty());
+}
+
+TEST_CASE("FEE-4: a transaction that is decided twice moves money once, and its first receipt stays") {
+    Fixture fixture;
+    const Bytes tx = transfer(key(1), 0, key(8).account(), 100);
+    const auto result = fixture.run({tx, tx});
+    CHECK(result.receipts[0].is_charged);
+    CHECK_FALSE(result.receipts[1].is_charged);
+    CHECK(fixture.balance(8) == 100);
+    fixture.run({tx});
+    const auto state = fixture.app.committed();
+    CHECK(history::Reader(state->snapshot()).find_tx(contracts::tx_hash(tx)) == history::TxPlace{{1}, 0});
+}
+
+TEST_CASE("FEE-4: what is prepared from any candidates is accepted") {
     storage::Store store("/memory", in_memory());
     Application app(store, [] { return std::uint64_t{0}; });
     auto genesis = make_genesis();
@@ -250,24 +295,93 @@ TEST_CASE("GAS-7: what is prepared from any candidates is accepted") {
     app.init(genesis);
     std::mt19937_64 random(7);
     const std::vector<contracts::Action> actions{
-        contracts::Transfer{}, contracts::CompleteTask{}, contracts::ProveMove{}, contracts::RevealMove{},
-        contracts::SubmitTask{}, contracts::Unjail{}};
+        contracts::Transfer{}, contracts::Transfer{{}, {1}}, contracts::CompleteTask{}, contracts::ProveMove{},
+        contracts::RevealMove{}, contracts::SubmitTask{}, contracts::Unjail{}};
     std::size_t cut = 0;
+    std::size_t taken = 0;
     for (int round = 0; round < 50; ++round) {
         std::vector<Bytes> candidates;
+        std::uint64_t nonce = 0;
         for (std::uint64_t n = random() % 80; n > 0; --n) {
-            if (random() % 4 == 0) {
+            if (random() % 8 == 0) {
                 candidates.emplace_back(random() % 100'000, static_cast<std::uint8_t>(random()));
-            } else {
-                candidates.push_back(make_tx(key(1), n, actions[random() % actions.size()], {1}));
+                continue;
             }
+            nonce += random() % 8 == 0 ? 0U : 1U;
+            const Amount fee{random() % 8 == 0 ? kRich / 3 : 300'000};
+            const std::uint64_t next = nonce - std::min<std::uint64_t>(nonce, 1);
+            candidates.push_back(make_tx(key(1), next, actions[random() % actions.size()], fee));
         }
         const std::uint64_t max_bytes = random() % 2 == 0 ? 1U << 30U : random() % 1'000'000;
         const auto chosen = app.prepare(candidates, max_bytes);
         CHECK(app.process(make_block(1, chosen)).has_value());
         cut += chosen.size() < candidates.size() ? 1U : 0U;
+        taken += chosen.size();
     }
     CHECK(cut > 10);
+    CHECK(taken > 50);
+}
+
+TEST_CASE("POOL-1: followers of one fee keep nobody out of the next block") {
+    auto genesis = make_genesis();
+    genesis.params.block_gas_max = static_cast<std::uint32_t>(4 * contracts::gas_max(genesis.params));
+    const crypto::SecretKey filler = key(9);
+    const Amount dear{100 * contracts::gas_max(genesis.params)};
+    genesis.balances[filler.account()] = dear;
+    for (std::uint8_t seed = 20; seed < 52; ++seed) {
+        genesis.balances[key(seed).account()] = Amount{10'000'000};
+    }
+    storage::Store store("/memory", in_memory());
+    Application app(store, [] { return std::uint64_t{0}; });
+    app.init(genesis);
+    consensus::Mempool pool(app, {});
+    // What the filler has pays for one transaction; its followers used to be checked against the same balance.
+    const contracts::Action pay = contracts::Transfer{.to = key(1).account(), .amount = {1}};
+    std::size_t filled = 0;
+    for (std::uint64_t nonce = 0; nonce < 400; ++nonce) {
+        filled += pool.add(make_tx(filler, nonce, pay, Amount{dear.grains - 1})) ? 1U : 0U;
+    }
+    CHECK(filled == 1);
+    for (std::uint8_t seed = 20; seed < 52; ++seed) {
+        REQUIRE(pool.add(make_tx(key(seed), 0, pay, {100'000})).has_value());
+    }
+    const auto block = app.prepare(pool.candidates(1U << 20U), 1U << 20U);
+    CHECK(block.size() == 33);
+    CHECK(app.process(make_block(1, block)).has_value());
+}
+
+TEST_CASE("POOL-2: a filler with money keeps out nobody who offers an eighth more") {
+    auto genesis = make_genesis();
+    genesis.params.block_gas_max = static_cast<std::uint32_t>(contracts::gas_max(genesis.params));
+    storage::Store store("/memory", in_memory());
+    Application app(store, [] { return std::uint64_t{0}; });
+    app.init(genesis);
+    consensus::Mempool pool(app, {.txs_max = 300, .sender_txs_max = 300});
+    const contracts::Action pay = contracts::Transfer{.to = key(3).account(), .amount = {1}};
+    const std::uint64_t gas = contracts::gas_of_bytes(make_tx(key(1), 0, pay), genesis.params);
+    std::uint64_t filler = 0;
+    std::uint64_t honest = 0;
+    for (std::uint64_t height = 1; height <= 40; ++height) {
+        CAPTURE(height);
+        // The filler offers twice the base fee and fills the pool again; the honest party an eighth more than that.
+        const Amount base = contracts::get_base_fee(*app.committed(), genesis.params);
+        const Amount usual = contracts::fee_of(gas, Amount{2 * base.grains});
+        while (pool.add(make_tx(key(1), filler, pay, usual))) {
+            ++filler;
+        }
+        const Amount more{usual.grains + usual.grains / 8 + gas};
+        REQUIRE(pool.add(make_tx(key(2), honest, pay, more)).has_value());
+        filler = pool.next_nonce(key(1).account()).value_or(filler);
+        const auto block = app.prepare(pool.candidates(1U << 20U), 1U << 20U);
+        REQUIRE(app.process(make_block(height, block)).has_value());
+        app.finalize(make_block(height, block));
+        app.commit();
+        pool.update(block);
+        ++honest;
+        REQUIRE(contracts::get_account(*app.committed(), key(2).account()).nonce == honest);
+    }
+    // Filling blocks has its price.
+    CHECK(contracts::get_base_fee(*app.committed(), genesis.params) > genesis.params.gas_price_min);
 }
 
 TEST_CASE("where a write to the device fails the application is at a whole height and replays to the same hash") {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
+#include <fstream>
+
 #include <core/codec/borsh.hpp>
 #include <core/crypto/address.hpp>
 #include <node/app/genesis_file.hpp>
@@ -92,4 +94,19 @@ TEST_CASE("a genesis file with anything unknown, repeated, ill-typed or out of r
         CAPTURE(row.text);
         CHECK(error_of(row.text).find(row.part) != std::string::npos);
     }
+}
+
+TEST_CASE("a genesis file says which engine it is for") {
+    const solo::test::TemporaryDirectory directory;
+    const auto file = directory.path() / "genesis.json";
+    const auto genesis = decode_genesis_json(R"({"chain_id":"a-1","balances":{}})");
+    write_genesis(file, genesis);
+    CHECK_FALSE(read_genesis_engine(file).has_value());
+    for (const EngineKind kind : {EngineKind::kSolo, EngineKind::kCometBft}) {
+        write_genesis(file, genesis, kind);
+        CHECK(read_genesis_engine(file) == kind);
+        CHECK(codec::encode(read_genesis(file)) == codec::encode(genesis));
+    }
+    std::ofstream(file) << R"({"chain_id":"a-1","balances":{},"engine":"many"})";
+    CHECK_THROWS_AS(static_cast<void>(read_genesis_engine(file)), GenesisFileError);
 }

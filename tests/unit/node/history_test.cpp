@@ -40,18 +40,19 @@ struct Index {
         outcome.receipts = std::move(receipts);
         outcome.history = std::move(records);
         storage::Batch batch;
-        assay::history::index_block(batch, make_block(++height, std::move(txs)), outcome, referee);
+        assay::history::index_block(batch, *store.snapshot(), make_block(++height, std::move(txs)), outcome, referee);
         store.write(batch, false);
     }
 };
 
-Receipt receipt(std::uint8_t sender, std::string action, TxError code = TxError{0}) {
+Receipt receipt(std::uint8_t sender, std::string action, TxError code = TxError{0}, bool is_charged = true) {
     return {
         .tx = {},
         .code = static_cast<std::uint8_t>(code),
         .action = std::move(action),
         .sender = key(sender).account(),
-        .task = std::nullopt};
+        .task = std::nullopt,
+        .is_charged = is_charged};
 }
 
 HistoryRecord record(std::uint8_t task, std::uint32_t index, HistoryEvent event, const Bytes& tx = {}) {
@@ -66,7 +67,7 @@ HistoryRecord record(std::uint8_t task, std::uint32_t index, HistoryEvent event,
 
 }  // namespace
 
-TEST_CASE("transactions are found by hash and by sender, refused ones only when their sender is certain") {
+TEST_CASE("transactions are found by hash and by sender, by sender only when it was charged for them") {
     Index index;
     const Bytes a = transfer(key(1), 0, key(2).account(), 1);
     const Bytes b = transfer(key(1), 1, key(2).account(), 1);
@@ -74,7 +75,9 @@ TEST_CASE("transactions are found by hash and by sender, refused ones only when 
     const Bytes d = transfer(key(2), 0, key(2).account(), 1);
     index.add({a, d}, {receipt(1, "transfer"), receipt(2, "transfer")}, {});
     index.add(
-        {b, c}, {receipt(1, "transfer", TxError::kBadSignature), receipt(1, "transfer", TxError::kNonceTooLow)}, {}
+        {b, c},
+        {receipt(1, "transfer", TxError::kBadSignature, false), receipt(1, "transfer", TxError::kInsufficientBalance)},
+        {}
     );
     const auto snapshot = index.store.snapshot();
     const assay::history::Reader reader(*snapshot);
@@ -93,6 +96,65 @@ TEST_CASE("transactions are found by hash and by sender, refused ones only when 
     CHECK(reader.account_txs(key(1).account(), *first.next, 1).items.at(0) == assay::history::TxPlace{{2}, 1});
     CHECK_FALSE(reader.account_txs(key(1).account(), *first.next, 1).next.has_value());
     CHECK(reader.account_txs(key(5).account(), 0, 10).items.empty());
+}
+
+TEST_CASE("what one transaction did and its bytes are found without its block") {
+    Index index;
+    const std::vector<Bytes> txs{
+        transfer(key(1), 0, key(2).account(), 1), transfer(key(1), 1, key(2).account(), 100'000), Bytes{1, 2, 3}};
+    index.add(txs, {receipt(1, "transfer"), receipt(1, "transfer", TxError::kNonceTooLow), receipt(2, "")}, {});
+    index.add({}, {}, {});
+    storage::Batch batch;
+    assay::history::keep_block(batch, make_block(1, txs));
+    index.store.write(batch, false);
+    const auto snapshot = index.store.snapshot();
+    const assay::history::Reader reader(*snapshot);
+    const Bytes list = codec::encode(txs);
+    for (std::uint32_t i = 0; i < txs.size(); ++i) {
+        const auto record = reader.tx_record({{1}, i});
+        REQUIRE(record.has_value());
+        CHECK(record->receipt.tx == tx_hash(txs[i]));
+        const ByteView bytes = ByteView(list).subspan(list.size() - record->before_end, record->size_bytes);
+        CHECK(Bytes(bytes.begin(), bytes.end()) == txs[i]);
+        CHECK(reader.kept_tx({{1}, i}) == txs[i]);
+    }
+    CHECK_FALSE(reader.tx_record({{1}, 3}).has_value());
+    CHECK_FALSE(reader.tx_record({{2}, 0}).has_value());
+    CHECK_FALSE(reader.kept_tx({{2}, 0}).has_value());
+    CHECK(reader.kept_block({1})->txs == txs);
+    CHECK(reader.receipts({1})->at(1).code == static_cast<std::uint8_t>(TxError::kNonceTooLow));
+    CHECK(reader.receipts({2})->empty());
+    storage::Batch pruning;
+    CHECK(assay::history::prune_block(pruning, *snapshot, {1}) == 4);
+    index.store.write(pruning, false);
+    const auto later = index.store.snapshot();
+    const assay::history::Reader pruned(*later);
+    CHECK_FALSE(pruned.tx_record({{1}, 0}).has_value());
+    CHECK_FALSE(pruned.kept_tx({{1}, 2}).has_value());
+    CHECK_FALSE(pruned.kept_block({1}).has_value());
+    CHECK_FALSE(pruned.receipts({1}).has_value());
+    CHECK(pruned.receipts({2}).has_value());
+}
+
+TEST_CASE("TX-8: a receipt without effect never replaces one with") {
+    Index index;
+    const Bytes a = transfer(key(1), 0, key(2).account(), 1);
+    const Bytes b = transfer(key(2), 0, key(1).account(), 1);
+    const Receipt done = receipt(1, "transfer");
+    const Receipt again = receipt(1, "transfer", TxError::kNonceTooLow, false);
+    const Receipt early = receipt(2, "transfer", TxError::kNonceTooHigh, false);
+    index.add({b, a, a}, {early, done, again}, {});  // twice in one block
+    index.add({a, b}, {again, early}, {});           // and in a later one
+    {
+        const auto snapshot = index.store.snapshot();
+        const assay::history::Reader reader(*snapshot);
+        CHECK(reader.find_tx(tx_hash(a)) == assay::history::TxPlace{{1}, 1});
+        CHECK(reader.find_tx(tx_hash(b)) == assay::history::TxPlace{{1}, 0});
+        CHECK(reader.account_txs(key(1).account(), 0, 10).items.size() == 1);
+    }
+    index.add({b}, {receipt(2, "transfer")}, {});
+    const auto snapshot = index.store.snapshot();
+    CHECK(assay::history::Reader(*snapshot).find_tx(tx_hash(b)) == assay::history::TxPlace{{3}, 0});
 }
 
 TEST_CASE("an account's transactions are listed one by one, however many of them a block has") {

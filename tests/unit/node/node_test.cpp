@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <fstream>
+
+#include <consensus/solo/block_log.hpp>
 #include <consensus/solo/engine.hpp>
 #include <core/codec/borsh.hpp>
 #include <core/merkle/jmt.hpp>
@@ -89,6 +93,36 @@ TEST_CASE("a node executes what is submitted and answers from the committed stat
     CHECK_FALSE(node.referee_us({}).has_value());
     node.stop();
     CHECK(node.submit(transfer(key(1), 2, bob, 1)).error().stopping);
+}
+
+TEST_CASE("no row of a listing reads a block: rows are whole where their blocks are not") {
+    const TemporaryDirectory directory;
+    const auto with = options(directory.path());
+    Node node(with);
+    node.start();
+    const AccountId alice = key(1).account();
+    const Bytes first = transfer(key(1), 0, key(8).account(), 1);
+    const Bytes second = transfer(key(1), 1, key(8).account(), 2);
+    const Height height = execute(node, first).height;
+    execute(node, second);
+    node.stop();
+    const auto damage = [&](const Bytes& tx, std::ptrdiff_t offset) {
+        Bytes log = solo::test::read_file(with.home.block_log());
+        const auto at = std::search(log.begin(), log.end(), tx.begin(), tx.end());
+        REQUIRE(at != log.end());
+        *(at + offset) ^= 1U;
+        // In place: the node has the file open.
+        std::fstream file(with.home.block_log(), std::ios::binary | std::ios::in | std::ios::out);
+        file.seekp(at - log.begin() + offset);
+        file.put(static_cast<char>(*(at + offset)));
+    };
+    damage(first, -20);  // in the signature of the block
+    CHECK_THROWS_AS(node.block(height), solo::BlockLogError);
+    CHECK(node.tx(contracts::tx_hash(first))->bytes == first);
+    CHECK(node.account_history(alice, 0, 9).items.size() == 2);
+    damage(second, 3);
+    CHECK_THROWS_AS(node.tx(contracts::tx_hash(second)), storage::StorageError);
+    CHECK(node.tx(contracts::tx_hash(first))->bytes == first);
 }
 
 TEST_CASE("a stopped node goes on where it was and reports how it was stopped") {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
+#include <atomic>
+
 #include <core/codec/borsh.hpp>
 #include <node/storage/store.hpp>
 #include <tests/unit/consensus/toy_machine.hpp>
@@ -169,4 +171,25 @@ TEST_CASE("after a failed write every further write throws") {
     CHECK_THROWS_AS(store.write(numbered(3), true), StorageError);
     CHECK_THROWS_AS(store.write(numbered(3), false), StorageError);
     CHECK_FALSE(store.snapshot()->get(Column::kState, key("number")) == codec::encode(std::uint64_t{3}));
+}
+
+TEST_CASE("a write that fails is told before the database goes on") {
+    const TemporaryDirectory directory;
+    std::atomic<bool> is_broken = false;
+    std::atomic<int> told = 0;
+    {
+        Store store(
+            directory.path() / "db",
+            {.in_memory = false,
+             .fault = [&](std::uint64_t) { return is_broken ? Fault::kFail : Fault::kNone; },
+             .on_disk_failure = [&](const std::string&) { ++told; }}
+        );
+        store.write(numbered(1), true);
+        CHECK(told == 0);
+        is_broken = true;
+        CHECK_THROWS_AS(store.write(numbered(2), true), StorageError);
+        CHECK(told > 0);
+    }
+    const Store again(directory.path() / "db");
+    CHECK(number_in(again) == 1);
 }

@@ -24,24 +24,35 @@ SolverView view_in(TaskState state) {
     return view;
 }
 
-TEST_CASE("a drawn solver accepts what it can back and was asked to do") {
+TEST_CASE("TASK-15: a drawn solver accepts what it can back and was asked to do, and declines the rest") {
     const SolverView good = view_in(TaskState::kDrawn);
     CHECK(decide_solver(good) == Intent{intent::Accept{kTask}});
     SolverView view = good;
     view.is_breaker_open = true;
-    CHECK(decide_solver(view) == Intent{Wait::kBreaker});
+    CHECK(decide_solver(view) == Intent{intent::Decline{kTask}});
+    view = good;
+    view.is_unusable = true;
+    CHECK(decide_solver(view) == Intent{intent::Decline{kTask}});
     view = good;
     view.free_stake = Amount{4};
-    CHECK(decide_solver(view) == Intent{Wait::kNoStake});
+    CHECK(decide_solver(view) == Intent{intent::Decline{kTask}});
     view = good;
     view.tasks_max = 2;
     view.accepted_tasks = 2;
-    CHECK(decide_solver(view) == Intent{Wait::kTaskLimit});
+    CHECK(decide_solver(view) == Intent{intent::Decline{kTask}});
     view.accepted_tasks = 1;
     CHECK(decide_solver(view) == Intent{intent::Accept{kTask}});
     view = good;
     view.task.solver = AccountId{{2}};
     CHECK(decide_solver(view) == Intent{Wait::kNothingDue});
+}
+
+TEST_CASE("TASK-6: a solver that let a task lapse registers again, unless it would decline what it is drawn for") {
+    CHECK(!registers_again({}));
+    CHECK(registers_again({.is_unlisted = true}));
+    CHECK(!registers_again({.is_unlisted = true, .is_breaker_open = true}));
+    CHECK(registers_again({.is_unlisted = true, .accepted_tasks = 1, .tasks_max = 2}));
+    CHECK(!registers_again({.is_unlisted = true, .accepted_tasks = 2, .tasks_max = 2}));
 }
 
 TEST_CASE("EVL-4: a solver that lost its final state makes it again before it completes with a score") {

@@ -95,12 +95,12 @@ TEST_CASE("our own failure is never a verdict") {
     CHECK(decide_verifier(view_of(VerdictStatus::kDue, after(kOther, kThird))) == Intent{Wait::kUnable});
 }
 
-TEST_CASE("a rejection without the stake to back it is not committed") {
+TEST_CASE("DSP-46: a rejection needs no free stake, a challenge of an availability does") {
     VerifierView view = view_of(VerdictStatus::kDue, after(kOther, kOther));
     view.free_stake = Amount{0};
-    CHECK(decide_verifier(view) == Intent{Wait::kNoStake});
-    view.replays = after(kClaimed);
     CHECK(decide_verifier(view) == Intent{intent::Commit{kTask, 2}});
+    view.replays = missing(kFetchTries);
+    CHECK(decide_verifier(view) == Intent{Wait::kNoStake});
 }
 
 TEST_CASE("an artifact that cannot be had is asked for again and then challenged once") {

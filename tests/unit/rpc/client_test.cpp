@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
+#include <atomic>
+#include <set>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include <core/codec/borsh.hpp>
+#include <contracts/chain/gas.hpp>
 #include <contracts/chain/tx_error.hpp>
 #include <net/rpc_client.hpp>
 #include <node/rpc/server.hpp>
@@ -116,7 +120,7 @@ TEST_CASE("an error of the node keeps its code, name and data") {
     }
 }
 
-TEST_CASE("sending signs with the next nonce and the least fee and waits for the block") {
+TEST_CASE("FEE-1: sending signs with the next nonce and half more than the least fee and waits for the block") {
     Running running;
     for (std::uint64_t nonce = 0; nonce < 3; ++nonce) {
         const net::TxResult result = running.client.send(key(1), kTransfer);
@@ -127,10 +131,27 @@ TEST_CASE("sending signs with the next nonce and the least fee and waits for the
         REQUIRE(tx);
         const auto decoded = codec::decode<Tx>(tx->bytes);
         CHECK(decoded->body.nonce == nonce);
-        CHECK(decoded->body.fee.grains == 1'000 + 10 * tx->bytes.size());
+        const std::uint64_t gas = gas_of(*decoded, tx->bytes.size(), Params{});
+        CHECK(decoded->body.fee.grains == 50 * gas + 25 * gas);
         CHECK(check_stateless(tx->bytes, "fake-1", Params{}).has_value());
     }
     running.node.dispute_ids.push_back(id<DisputeId>(1));
+}
+
+TEST_CASE("POOL-2: a transaction that blocks leave out offers more under the same nonce, up to what is allowed") {
+    Running running;
+    running.node.fee_least = 100'000;
+    CHECK(running.client.send(key(1), kTransfer).code == 0);
+    CHECK(running.node.moved() == Amount{7});
+    CHECK(running.node.next_nonce(key(1).account()) == 1);
+    running.node.fee_least = 2 * net::kFeeMax.grains;
+    CHECK_THROWS_AS(running.client.send(key(1), kTransfer, std::chrono::seconds(2)), net::TxUncertain);
+    running.node.fee_least = 0;
+    running.client.wait_for_block(running.client.height(), std::chrono::seconds(1));
+    const auto tx = codec::decode<Tx>(running.node.block(running.client.height())->signed_block->txs.at(0));
+    CHECK(tx->body.fee.grains <= net::kFeeMax.grains);
+    CHECK(tx->body.fee.grains > net::kFeeMax.grains / 2);
+    CHECK(running.node.moved() == Amount{14});
 }
 
 TEST_CASE("a transaction that fails in its block is a result with a code") {
@@ -155,19 +176,38 @@ TEST_CASE("a transaction that the mempool refuses is an error") {
     }
 }
 
-TEST_CASE("a nonce that somebody else takes is tried again") {
+TEST_CASE("one send signs once, whatever the receipt says of an executed transaction") {
     Running running;
-    int races = 3;
-    running.node.refuse = [&](const Bytes&) {
-        if (races > 0) {
-            --races;
-            running.node.take_nonce(key(1).account());
-        }
+    running.node.receipt_code = static_cast<std::uint8_t>(TxError::kNonceTooLow);  // of the second copy in its block
+    const Action hundred = Transfer{key(2).account(), Amount{100}};
+    CHECK_THROWS_AS(running.client.send(key(1), hundred), net::TxUncertain);
+    CHECK(running.node.moved() == Amount{100});
+    CHECK(running.node.next_nonce(key(1).account()) == 1);
+}
+
+TEST_CASE("a nonce that somebody else took is not followed by a second signature") {
+    Running running;
+    std::set<Bytes> seen;
+    running.node.refuse = [&](const Bytes& tx) {
+        seen.insert(tx);
+        running.node.take_nonce(key(1).account());
         return std::optional<node::SubmitError>();
     };
-    const net::TxResult result = running.client.send(key(1), kTransfer);
-    CHECK(result.code == 0);
-    CHECK(codec::decode<Tx>(running.node.tx(result.hash)->bytes)->body.nonce == 3);
+    CHECK_THROWS_AS(running.client.send(key(1), kTransfer), net::TxUncertain);
+    CHECK(seen.size() == 1);
+    CHECK(running.node.moved() == Amount{});
+}
+
+TEST_CASE("threads that send with one key do not take each other's nonces") {
+    Running running;
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i) {
+        threads.emplace_back([&] { RpcClient(running.url).send(key(1), kTransfer); });
+    }
+    for (std::thread& thread : threads) {
+        thread.join();
+    }
+    CHECK(running.node.moved() == Amount{28});
 }
 
 TEST_CASE("a transaction that the node has already is waited for") {
@@ -180,18 +220,43 @@ TEST_CASE("a transaction that the node has already is waited for") {
     CHECK(running.client.send(key(1), kTransfer).code == 0);
 }
 
-TEST_CASE("a transaction that leaves the mempool for another of its nonce is sent again") {
+TEST_CASE("a transaction that leaves the mempool is submitted again, byte for byte") {
     Running running;
-    int drops = 1;
+    std::set<Bytes> seen;
+    running.node.refuse = [&](const Bytes& tx) {
+        seen.insert(tx);
+        return std::optional<node::SubmitError>();
+    };
+    int drops = 2;
     running.node.before_block = [&] {
         if (drops > 0) {
             --drops;
             running.node.drop_mempool();
+        }
+    };
+    CHECK(running.client.send(key(1), kTransfer).code == 0);
+    CHECK(seen.size() == 1);
+    CHECK(running.node.moved() == Amount{7});
+}
+
+TEST_CASE("a transaction that leaves the mempool for another of its nonce is given up, not signed again") {
+    Running running;
+    running.node.before_block = [&] {
+        running.node.drop_mempool();
+        if (running.node.next_nonce(key(1).account()) == 0) {
             running.node.take_nonce(key(1).account());
         }
     };
-    const net::TxResult result = running.client.send(key(1), kTransfer);
-    CHECK(codec::decode<Tx>(running.node.tx(result.hash)->bytes)->body.nonce == 1);
+    CHECK_THROWS_AS(running.client.send(key(1), kTransfer), net::TxUncertain);
+    CHECK(running.node.moved() == Amount{});
+    CHECK(running.node.next_nonce(key(1).account()) == 1);
+}
+
+TEST_CASE("a transaction that a block takes between two questions is found") {
+    Running running;
+    running.node.hidden_lookups = 3;  // so many tell the client that it is gone; then it asks for the nonce
+    CHECK(running.client.send(key(1), kTransfer).code == 0);
+    CHECK(running.node.moved() == Amount{7});
 }
 
 TEST_CASE("no block in time is a timeout that names the transaction") {
@@ -204,6 +269,37 @@ TEST_CASE("no block in time is a timeout that names the transaction") {
         CHECK(std::string(error.what()).find("not in a block") != std::string::npos);
     }
     CHECK(running.node.next_nonce(key(1).account()) == 1);
+}
+
+TEST_CASE("a listing that a lying node never ends is ended") {
+    std::atomic<int> calls = 0;
+    std::atomic<bool> is_empty = true;
+    net::HttpServer liar({}, [&](const net::HttpRequest&) {
+        json items = json::array();
+        for (int i = 0; i < (is_empty ? 0 : 20'000); ++i) {
+            items.push_back({{"id", std::string(64, 'a')}});
+        }
+        ++calls;
+        const json answer{{"jsonrpc", "2.0"}, {"id", 1}, {"result", {{"tasks", items}, {"next_cursor", "on"}}}};
+        return net::HttpResponse{.body = answer.dump()};
+    });
+    RpcClient client("http://127.0.0.1:" + std::to_string(liar.port()) + "/");
+    CHECK_THROWS_AS(client.tasks(), net::RpcError);
+    CHECK(calls <= 1'001);
+    is_empty = false;
+    calls = 0;
+    CHECK_THROWS_AS(client.tasks(), net::RpcError);
+    CHECK(calls <= 51);
+}
+
+TEST_CASE("a fee above what the user allows is not signed") {
+    Running running;
+    const net::SigningBase base{.chain_id = "fake-1", .params = {}, .base_fee = {100}, .nonce = 0};
+    CHECK_THROWS_AS(running.client.send(key(1), kTransfer, base, Amount{1'000}), net::FeeTooHigh);
+    CHECK(running.node.next_nonce(key(1).account()) == 0);
+    const net::SignedTx one = running.client.sign(key(1), kTransfer, base, net::kFeeMax);
+    CHECK(one.bytes != running.client.sign(key(1), kTransfer, base, net::kFeeMax).bytes);  // auxiliary randomness
+    CHECK(running.client.sign(key(1), kTransfer, {.chain_id = "fake-1", .params = {}, .base_fee = {100}, .nonce = 4}, net::kFeeMax).nonce == 4);
 }
 
 TEST_CASE("nobody there is a NetError, something else there too") {

@@ -40,6 +40,7 @@ node::NodeStatus FakeNode::status() const {
     const std::lock_guard lock(mutex_);
     node::NodeStatus out;
     out.chain_id = "fake-1";
+    out.genesis_hash = id<Hash256>(6);
     out.engine = "solo";
     out.height = Height{height_};
     out.app_hash = id<Hash256>(9);
@@ -66,6 +67,14 @@ Result<Hash256, node::SubmitError> FakeNode::submit(Bytes tx) {
     }
     const std::uint64_t expected = next_nonce(decoded->body.sender);
     const std::lock_guard lock(mutex_);
+    const auto has_nonce = [&](const Bytes& other) {
+        const contracts::TxBody body = codec::decode<contracts::Tx>(other)->body;
+        return body.sender == decoded->body.sender && body.nonce == decoded->body.nonce;
+    };
+    if (const auto old = std::find_if(waiting_.begin(), waiting_.end(), has_nonce); old != waiting_.end()) {
+        *old = tx;  // a higher bid
+        return contracts::tx_hash(tx);
+    }
     if (decoded->body.nonce != expected) {
         const auto error = decoded->body.nonce < expected ? contracts::TxError::kNonceTooLow : contracts::TxError::kNonceTooHigh;
         return Unexpected{node::SubmitError{.code = code_of(error)}};
@@ -77,8 +86,13 @@ Result<Hash256, node::SubmitError> FakeNode::submit(Bytes tx) {
 void FakeNode::make_block() {
     ++height_;
     std::uint32_t index = 0;
+    std::vector<Bytes> left_out;
     for (const Bytes& tx : waiting_) {
         const auto decoded = codec::decode<contracts::Tx>(tx);
+        if (decoded->body.fee.grains < fee_least) {
+            left_out.push_back(tx);
+            continue;
+        }
         node::StoredTx stored;
         stored.bytes = tx;
         stored.height = Height{height_};
@@ -91,7 +105,7 @@ void FakeNode::make_block() {
         executed_.push_back(stored);
         ++nonces_[decoded->body.sender];
     }
-    waiting_.clear();
+    waiting_ = std::move(left_out);
 }
 
 Height FakeNode::wait_for_block(Height after, std::chrono::milliseconds timeout) {
@@ -146,6 +160,10 @@ std::optional<node::StoredBlock> FakeNode::block(Height height) const {
 }
 
 std::optional<node::StoredTx> FakeNode::tx(const Hash256& hash) const {
+    if (hidden_lookups > 0) {
+        --hidden_lookups;
+        return std::nullopt;
+    }
     const std::lock_guard lock(mutex_);
     for (const node::StoredTx& tx : executed_) {
         if (tx.receipt.tx == hash) {
@@ -235,6 +253,18 @@ void FakeNode::take_nonce(const AccountId& sender) {
     ++nonces_[sender];
     const contracts::Account account{Amount{1}, nonces_[sender]};
     state_[contracts::keys::account(sender)] = codec::encode(account);
+}
+
+Amount FakeNode::moved() const {
+    const std::lock_guard lock(mutex_);
+    std::uint64_t grains = 0;
+    for (const node::StoredTx& tx : executed_) {
+        const auto decoded = codec::decode<contracts::Tx>(tx.bytes);
+        if (const auto* transfer = std::get_if<contracts::Transfer>(&decoded->body.action)) {
+            grains += transfer->amount.grains;
+        }
+    }
+    return Amount{grains};
 }
 
 void FakeNode::drop_mempool() {

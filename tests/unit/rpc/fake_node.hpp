@@ -2,6 +2,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <atomic>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -61,12 +62,16 @@ class FakeNode final : public node::NodeApi {
     void take_nonce(const AccountId& sender);
     /// Leaves everything that waits out of all blocks.
     void drop_mempool();
+    /// What the executed transfers moved.
+    Amount moved() const;
 
     // Set before the server runs.
     std::function<std::optional<node::SubmitError>(const Bytes& tx)> refuse;
     std::function<void()> before_block;
     std::uint8_t receipt_code = 0;
     bool makes_blocks = true;
+    std::uint64_t fee_least = 0;  ///< grains; blocks leave out what offers less
+    mutable std::atomic<int> hidden_lookups{0};  ///< of transactions, which find nothing
     std::vector<contracts::HistoryRecord> history;
     std::vector<contracts::TaskId> task_ids;
     std::vector<contracts::DisputeId> dispute_ids;

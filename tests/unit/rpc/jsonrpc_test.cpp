@@ -16,17 +16,21 @@ struct Calls {
     Dispatcher dispatcher;
 
     Calls() {
-        dispatcher.add("echo", [this](const Json& params) {
+        dispatcher.add("echo", [this](const Json& params, Work&) {
             ++count;
             return params;
         });
-        dispatcher.add("missing", [this](const Json&) -> Json {
+        dispatcher.add("missing", [this](const Json&, Work&) -> Json {
             ++count;
             throw Fault(kNotFound, "no such thing", {{"what", "thing"}});
         });
-        dispatcher.add("broken", [](const Json&) -> Json { throw std::runtime_error("the secret path"); });
+        dispatcher.add("broken", [](const Json&, Work&) -> Json { throw std::runtime_error("the secret path"); });
     }
-    Json handle(const std::string& text) const { return Json::parse(dispatcher.handle(text)); }
+    std::string text_of(const std::string& text) const {
+        Work work;
+        return dispatcher.handle(text, work);
+    }
+    Json handle(const std::string& text) const { return Json::parse(text_of(text)); }
 };
 
 void check_error(const Json& answer, int code, const char* name, const Json& id) {
@@ -102,17 +106,17 @@ TEST_CASE("no parameters may be left out or an empty list") {
 TEST_CASE("a fault keeps its data and an exception its secrets") {
     const Calls calls;
     CHECK(calls.handle(R"({"jsonrpc":"2.0","method":"missing","id":1})").at("error").at("data").at("what") == "thing");
-    const std::string broken = calls.dispatcher.handle(R"({"jsonrpc":"2.0","method":"broken","id":1})");
+    const std::string broken = calls.text_of(R"({"jsonrpc":"2.0","method":"broken","id":1})");
     CHECK(broken.find("secret") == std::string::npos);
 }
 
 TEST_CASE("a notification is executed and never answered") {
     const Calls calls;
-    CHECK(calls.dispatcher.handle(R"({"jsonrpc":"2.0","method":"echo"})").empty());
+    CHECK(calls.text_of(R"({"jsonrpc":"2.0","method":"echo"})").empty());
     CHECK(calls.count == 1);
-    CHECK(calls.dispatcher.handle(R"({"jsonrpc":"2.0","method":"missing"})").empty());
-    CHECK(calls.dispatcher.handle(R"({"jsonrpc":"2.0","method":"nothing"})").empty());
-    CHECK(calls.dispatcher.handle(R"([{"jsonrpc":"2.0","method":"echo"},{"jsonrpc":"2.0","method":"echo"}])").empty());
+    CHECK(calls.text_of(R"({"jsonrpc":"2.0","method":"missing"})").empty());
+    CHECK(calls.text_of(R"({"jsonrpc":"2.0","method":"nothing"})").empty());
+    CHECK(calls.text_of(R"([{"jsonrpc":"2.0","method":"echo"},{"jsonrpc":"2.0","method":"echo"}])").empty());
     CHECK(calls.count == 4);
 }
 

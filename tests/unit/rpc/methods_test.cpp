@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
-#include <atomic>
 #include <string>
-#include <thread>
+#include <chrono>
 
 #include <core/codec/borsh.hpp>
 #include <core/crypto/address.hpp>
@@ -23,12 +22,12 @@ namespace {
 
 struct Server {
     FakeNode node;
-    std::atomic<bool> stopping = false;
-    rpc::Dispatcher dispatcher = rpc::make_dispatcher(node, stopping);
+    rpc::Dispatcher dispatcher = rpc::make_dispatcher(node);
 
     Json call(const std::string& method, const Json& params = Json::object()) const {
         const Json request{{"jsonrpc", "2.0"}, {"id", 1}, {"method", method}, {"params", params}};
-        return Json::parse(dispatcher.handle(request.dump()));
+        rpc::Work work;
+        return Json::parse(dispatcher.handle(request.dump(), work));
     }
     Json result(const std::string& method, const Json& params = Json::object()) const {
         const Json answer = call(method, params);
@@ -144,11 +143,12 @@ TEST_CASE("status, parameters and blocks are as documented") {
     CHECK(status.at("height") == 7);
     CHECK(status.at("last_stop") == "unclean");
     CHECK(status.at("mempool") == Json{{"txs", 0}, {"bytes", 0}});
-    CHECK(status.size() == 14);
+    CHECK(status.at("genesis_hash").get<std::string>().size() == 64);
+    CHECK(status.size() == 16);
     CHECK(status.at("first_history") == 1);
     const Json params = server.result("chain_params");
     CHECK(params.at("raw") == to_hex(codec::encode(Params{})));
-    CHECK(params.at("fee_base") == "1000");
+    CHECK(params.at("gas_price_min") == "50");
     CHECK(params.at("task_value_max") == "25000000000");
     const Json block = server.result("chain_block", {{"height", 7}});
     CHECK(block.at("height") == 7);
@@ -173,7 +173,7 @@ TEST_CASE("a transaction is pending, then executed, and in its sender's history"
     CHECK(pending.at("status") == "pending");
     CHECK(pending.at("height").is_null());
     CHECK(server.result("account_get", {{"account", hex(key(1).account())}}).at("next_nonce") == 1);
-    CHECK(server.result("chain_wait", {{"after", 7}}).at("height") == 8);
+    server.node.wait_for_block(Height{7}, std::chrono::milliseconds(0));
     const Json executed = server.result("tx_get", {{"hash", hash}});
     CHECK(executed.at("status") == "executed");
     CHECK(executed.at("height") == 8);
@@ -228,7 +228,7 @@ TEST_CASE("accounts and stakes never seen are zeros") {
     CHECK(server.result("account_get", {{"account", account}}) ==
           Json{{"account", account}, {"balance", "0"}, {"nonce", 0}, {"next_nonce", 0}});
     const Json none{{"free", "0"}, {"locked", "0"}, {"unbonding", Json::array()},
-                    {"hardware_class", 0}, {"score", 0}};
+                    {"hardware_class", 0}, {"score", 0}, {"is_unlisted", false}, {"declined_until", nullptr}};
     CHECK(server.result("stake_get", {{"account", hex(key(9).account())}}) ==
           Json{{"account", account}, {"roles", {{"solver", none}, {"verifier", none}, {"whistleblower", none}, {"validator", none}}}});
 }
@@ -395,18 +395,62 @@ TEST_CASE("a proof names its slot, whichever way it was asked for") {
     CHECK(server.code("chain_proof", {{"account", account}, {"height", 4}}) == rpc::kUnavailable);
 }
 
-TEST_CASE("waiting ends at its timeout and with the server") {
+TEST_CASE("a call that waits says for what, and a batch may not wait") {
+    const Server server;
+    const auto ask = [&](const Json& request) {
+        rpc::Work work;
+        const std::string text = server.dispatcher.handle(request.dump(), work);
+        return std::pair(text, work.waiting());
+    };
+    const Json wait{{"jsonrpc", "2.0"}, {"id", "w"}, {"method", "chain_wait"}, {"params", {{"after", 7}}}};
+    const auto [text, waiting] = ask(wait);
+    CHECK(text.empty());
+    REQUIRE(waiting.has_value());
+    CHECK(waiting->after == Height{7});
+    CHECK(waiting->id == "w");
+    const auto [answers, none] = ask(Json::array({wait, {{"jsonrpc", "2.0"}, {"id", 2}, {"method", "node_status"}}}));
+    CHECK_FALSE(none.has_value());
+    const Json batch = Json::parse(answers);
+    CHECK(batch.at(0).at("error").at("code") == rpc::kInvalidRequest);
+    CHECK(batch.at(0).at("error").at("data").at("hint").get<std::string>().find("of its own") != std::string::npos);
+    CHECK(batch.at(1).contains("result"));
+}
+
+TEST_CASE("the calls of a batch share one budget of work") {
     Server server;
-    const auto start = std::chrono::steady_clock::now();
-    CHECK(server.result("chain_wait", {{"after", 7}, {"timeout_ms", 100}}).at("height") == 7);
-    CHECK(server.result("chain_wait", {{"after", 3}, {"timeout_ms", 30'000}}).at("height") == 7);
-    std::thread stopper([&] {
-        std::this_thread::sleep_for(std::chrono::milliseconds(100));
-        server.stopping = true;
-    });
-    server.call("chain_wait", {{"after", 7}, {"timeout_ms", 30'000}});
-    stopper.join();
-    CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(3));
+    const Task task = server.put_task(1, TaskState::kTraining);
+    constexpr std::uint32_t kCount = 3'000;
+    for (std::uint32_t i = 0; i < kCount; ++i) {
+        server.node.task_ids.push_back(task.id);
+    }
+    // None is settled, so each call looks at a thousand records, two units each.
+    const Json scan{{"jsonrpc", "2.0"}, {"id", 1}, {"method", "task_list"}, {"params", {{"state", "settled"}, {"limit", 100}}}};
+    rpc::Work one;
+    server.dispatcher.handle(scan.dump(), one);
+    CHECK(one.used() >= 1'000);
+    CHECK(one.used() < rpc::Work::kUnitsMax);
+    rpc::Work spent;
+    while (spent.used() < rpc::Work::kUnitsMax) {
+        spent.charge(one.used());
+    }
+    const Json answer = Json::parse(server.dispatcher.handle(scan.dump(), spent));
+    CHECK(answer.at("error").at("code") == rpc::kLimitExceeded);
+    CHECK(answer.at("error").at("message").get<std::string>().find("units of work") != std::string::npos);
+}
+
+TEST_CASE("work stops when the client is gone") {
+    const Server server;
+    int asked = 0;
+    rpc::Work work([&asked] { return ++asked > 1; });
+    Json batch = Json::array();
+    for (int i = 0; i < 3; ++i) {
+        batch.push_back({{"jsonrpc", "2.0"}, {"id", i}, {"method", "beacon_get"}});
+    }
+    const Json answers = Json::parse(server.dispatcher.handle(batch.dump(), work));
+    CHECK(answers.at(0).contains("result"));
+    CHECK(answers.at(1).at("error").at("code") == rpc::kLimitExceeded);
+    CHECK(answers.at(2).at("error").at("code") == rpc::kLimitExceeded);
+    CHECK(work.used() == 1);
 }
 
 TEST_CASE("a lineage has the ancestors, nearest first, and each descendant after its parent") {

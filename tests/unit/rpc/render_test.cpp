@@ -87,11 +87,11 @@ TEST_CASE("amounts are decimal strings and accounts addresses") {
 
 TEST_CASE("every parameter has its name") {
     Params params;
-    params.fee_base = Amount{12};
+    params.gas_price_min = Amount{12};
     params.slash_to_winner_bps = 33;
     const Json got = rpc::render(params);
     CHECK(got.size() == Params::fields().kCount);
-    CHECK(got.at("fee_base") == "12");
+    CHECK(got.at("gas_price_min") == "12");
     CHECK(got.at("slash_to_winner_bps") == 33);
     CHECK(got.at("hardware_classes")[0] == Json{{"name", "cpu"}, {"least_score", 1}});
 }
@@ -110,7 +110,7 @@ TEST_CASE("a task tells what its record says") {
     details.challenges.push_back(challenge);
     const Json got = rpc::render_task(task, details);
     CHECK(names_of(got) == std::set<std::string>{
-        "id", "title", "state", "submitter", "solver", "reward", "verification_fee", "escrow", "solver_bond", "steps",
+        "id", "title", "state", "submitter", "solver", "reward", "verification_fee", "escrow", "room", "solver_bond", "steps",
         "checkpoint_interval", "segments", "checkpoints", "diverged_at", "assignments", "deadline", "submitted_at", "open_disputes",
         "parent", "depth", "tainted_by", "hardware_class", "mode", "tolerance", "evaluation", "score",
         "open_challenges", "history_count", "history_root", "lottery", "second_window", "disputes", "challenges", "program_id", "raw"});
@@ -190,9 +190,20 @@ TEST_CASE("a dispute tells where it stands and who is to move") {
 }
 
 TEST_CASE("stakes, checkpoints and challenges carry their members") {
-    Stake stake{Amount{1}, Amount{2}, {Unbonding{Amount{3}, Height{4}}}};
-    CHECK(rpc::render(stake) ==
-          Json{{"free", "1"}, {"locked", "2"}, {"unbonding", Json::array({{{"amount", "3"}, {"release_at", 4}}})}});
+    Stake stake;
+    stake.free = Amount{1};
+    stake.locked = Amount{2};
+    stake.unbonding = {Unbonding{Amount{3}, Height{4}, 0}, Unbonding{Amount{5}, Height{6}, 7}};
+    Json expected{{"free", "1"}, {"locked", "2"}};
+    expected["unbonding"] = Json::array(
+        {{{"amount", "3"}, {"release_at", 4}, {"release_ms", nullptr}},
+         {{"amount", "5"}, {"release_at", 6}, {"release_ms", 7}}}
+    );
+    expected["is_unlisted"] = false;
+    expected["declined_until"] = nullptr;
+    CHECK(rpc::render(stake) == expected);
+    stake.declined_until = Height{9};
+    CHECK(rpc::render(stake).at("declined_until") == 9);
     Checkpoint checkpoint;
     checkpoint.artifact.size_bytes = 5;
     const Json got = rpc::render_checkpoint(id<TaskId>(1), 2, checkpoint);
@@ -213,7 +224,7 @@ TEST_CASE("each event of a history has its name and its members beside the recor
     using namespace contracts::history;
     const AccountId who = key(4).account();
     const std::vector<std::pair<HistoryEvent, Json>> table{
-        {Submitted{Amount{9}}, {{"escrow", "9"}}},
+        {Submitted{Amount{9}, Amount{5}}, {{"escrow", "9"}, {"room", "5"}}},
         {SolverDrawn{who}, {{"solver", address(4)}}},
         {Accepted{Amount{8}}, {{"bond", "8"}}},
         {CheckpointPosted{3, id<Hash256>(1), id<Hash256>(2)},
@@ -306,7 +317,8 @@ TEST_CASE("each action shows its members") {
         CompleteTask{}, CancelTask{}, CommitVerdict{}, PublishVerdict{}, OpenDispute{}, RevealMove{}, SelectMove{},
         ProveMove{}, ChallengeAvailability{}, ServeChunk{}, DeclareDivergence{},
         DiscloseVerdict{}, ChallengeVerdict{}, RegisterValidator{}, Unjail{}, RegisterHardware{},
-        CommitProfile{}, PublishProfile{}, ChallengeProfile{}, JoinBeacon{}, Contribute{}, LeaveBeacon{}};
+        CommitProfile{}, PublishProfile{}, ChallengeProfile{}, JoinBeacon{}, Contribute{}, LeaveBeacon{},
+        DeclineTask{}};
     REQUIRE(actions.size() == std::variant_size_v<Action>);
     for (std::size_t i = 0; i < actions.size(); ++i) {
         REQUIRE(actions[i].index() == i);

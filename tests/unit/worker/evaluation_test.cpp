@@ -30,7 +30,7 @@ class EvaluatedTask : public test::SmallTask {
             .nodes = commitment.init_nodes,
             .holdout = trace::commit_tensor(holdout),
             .data = put_rows(holdout)};
-        auto loaded = load_material(contracts::TaskId{{7}}, spec, store);
+        auto loaded = load_material(contracts::TaskId{{7}}, spec, waiting_source(store));
         REQUIRE(loaded.has_value());
         material = *loaded;
     }
@@ -58,7 +58,7 @@ TEST_CASE("EVL-9: a task is not worked on whose hold-out set or evaluation is no
     EvaluatedTask task;
     CHECK(task.material->holdout == task.holdout);
     const auto defect_of = [&task](const contracts::TaskSpec& spec) {
-        const auto loaded = load_material(contracts::TaskId{{7}}, spec, task.store);
+        const auto loaded = load_material(contracts::TaskId{{7}}, spec, waiting_source(task.store));
         REQUIRE(!loaded.has_value());
         return loaded.error().defect;
     };

@@ -11,7 +11,7 @@ const contracts::TaskId kTask{{1}};
 const contracts::TaskId kOther{{2}};
 
 const contracts::VerdictOpening kOpening{
-    .verdict = {.end_root = {{7}}, .probe_root = Hash256{{10}}}, .decoy_root = {{11}}, .salt = {{8}}};
+    .verdict = {.end_root = {{7}}, .probe_root = {}}, .marks = {Hash256{{10}}, Hash256{{12}}}, .decoy_root = {{11}}, .salt = {{8}}};
 
 TEST_CASE("a journal that was opened again remembers every promise") {
     const test::TemporaryDirectory home;
@@ -89,6 +89,21 @@ TEST_CASE("a journal that cannot be read stops the worker instead of being forgo
         CHECK_THROWS_AS(Journal{file}, JournalError);
     }
     CHECK_THROWS_AS(Journal(home.path() / "missing" / "journal.json").keep_listen_port(1), JournalError);
+}
+
+TEST_CASE("what could not be written is written before the journal is settled") {
+    const test::TemporaryDirectory home;
+    const auto file = home.path() / "journal.json";
+    const contracts::TaskId task{{4}};
+    Journal journal(file);
+    journal.note_accepted(contracts::TaskId{{3}});
+    std::filesystem::create_directory(file.string() + ".tmp");  // as good as a full disk
+    CHECK_THROWS_AS(journal.note_accepted(task), JournalError);
+    CHECK_THROWS_AS(journal.settle(), JournalError);
+    CHECK(Journal(file).accepted_tasks() == 1);
+    std::filesystem::remove(file.string() + ".tmp");
+    journal.settle();
+    CHECK(Journal(file).accepted_tasks() == 2);
 }
 
 }  // namespace

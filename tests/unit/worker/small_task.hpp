@@ -55,7 +55,7 @@ class SmallTask {
         if (!initial.empty()) {
             spec.initial_artifact = put(artifacts::encode_initial(model, initial));
         }
-        auto loaded = worker::load_material(contracts::TaskId{{7}}, spec, store);
+        auto loaded = worker::load_material(contracts::TaskId{{7}}, spec, worker::waiting_source(store));
         REQUIRE(loaded.has_value());
         material = *loaded;
     }

@@ -1,56 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <tools/cli/proof.hpp>
+#include <client/proof.hpp>
 
 #include <algorithm>
 #include <chrono>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <consensus/light/verify.hpp>
 #include <consensus/solo/block.hpp>
+#include <contracts/chain/transaction.hpp>
 #include <core/codec/borsh.hpp>
 #include <core/crypto/address.hpp>
 #include <core/merkle/jmt.hpp>
 
-namespace assay::cli {
+namespace assay::client {
 namespace {
 
 using nlohmann::json;
 
 constexpr std::chrono::seconds kBlockPatience{10};
+constexpr const char* kManySign = "cometbft";
 
 const json& member(const json& object, const char* name) {
     if (!object.is_object() || !object.contains(name)) {
         throw Mismatch(std::string("the node's answer lacks \"") + name + "\"");
     }
     return object.at(name);
-}
-
-std::string text_member(const json& object, const char* name) {
-    const json& value = member(object, name);
-    if (!value.is_string()) {
-        throw Mismatch(std::string("the node's answer has no text in \"") + name + "\"");
-    }
-    return value.get<std::string>();
-}
-
-/// Addresses and hex name accounts alike.
-AccountId account_member(const json& object, const char* name) {
-    const std::string text = text_member(object, name);
-    if (const auto id = fixed_from_hex<AccountId>(text)) {
-        return *id;
-    }
-    if (const auto id = crypto::decode_address(text)) {
-        return *id;
-    }
-    throw Mismatch(std::string("the node's answer has no account in \"") + name + "\"");
-}
-
-std::uint64_t number_member(const json& object, const char* name) {
-    const json& value = member(object, name);
-    if (!value.is_number_unsigned()) {
-        throw Mismatch(std::string("the node's answer has no number in \"") + name + "\"");
-    }
-    return value.get<std::uint64_t>();
 }
 
 /// The block that signs a state may have yet to come.
@@ -65,20 +41,26 @@ void await_block(net::RpcClient& rpc, Height height) {
     }
 }
 
-/// What a signed block says.
-struct Signed {
-    Hash256 app_hash;
-    std::int64_t time_s = 0;  ///< Unix time
-};
+std::string chain_id_of(const json& status, const Trust& trust) {
+    return trust.chain_id.empty() ? text_member(status, "chain_id") : trust.chain_id;
+}
 
-Signed signed_by_proposer(net::RpcClient& rpc, Height height, const json& status, const Trust& trust) {
+/// Whether validators sign the chain's blocks, or one proposer. What the home has pinned is not asked for.
+bool is_signed_by_many(const json& status, const Trust& trust) {
+    if (!trust.engine.empty()) {
+        return trust.engine == kManySign;
+    }
+    return status.contains("engine") && status.at("engine") == kManySign;
+}
+
+solo::Block read_proposers(net::RpcClient& rpc, Height height, const json& status, const Trust& trust) {
     const AccountId signer = trust.proposer ? *trust.proposer : account_member(status, "proposer");
     const std::string name = "block " + std::to_string(height.value);
-    const auto block = codec::decode<solo::Block>(hex_member(rpc.call("chain_block", {{"height", height.value}}), "raw"));
+    auto block = codec::decode<solo::Block>(hex_member(rpc.call("chain_block", {{"height", height.value}}), "raw"));
     if (!block) {
         throw Mismatch(name + " does not decode");
     }
-    if (block->header.height != height || block->header.chain_id != text_member(status, "chain_id")) {
+    if (block->header.height != height || block->header.chain_id != chain_id_of(status, trust)) {
         throw Mismatch("the node sent another block in place of " + name);
     }
     if (!solo::is_authentic(*block)) {
@@ -88,7 +70,15 @@ Signed signed_by_proposer(net::RpcClient& rpc, Height height, const json& status
         throw Mismatch(name + " is signed by " + crypto::to_address(block->header.proposer) +
                        ", not by the chain's proposer " + crypto::to_address(signer));
     }
-    return {.app_hash = block->header.app_hash, .time_s = static_cast<std::int64_t>(block->header.time_ms / 1'000U)};
+    return *std::move(block);
+}
+
+SignedHeader signed_by_proposer(net::RpcClient& rpc, Height height, const json& status, const Trust& trust) {
+    const solo::BlockHeader header = read_proposers(rpc, height, status, trust).header;
+    return {.app_hash = header.app_hash,
+            .time_s = static_cast<std::int64_t>(header.time_ms / 1'000U),
+            .hash = solo::block_hash(header),
+            .txs_hash = Bytes(header.txs_root.data.begin(), header.txs_root.data.end())};
 }
 
 light::LightBlock light_block(net::RpcClient& rpc, std::uint64_t height) {
@@ -103,8 +93,9 @@ std::int64_t now_seconds() {
     return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-Signed signed_by_validators(net::RpcClient& rpc, Height height, const std::string& chain_id, const Trust& trust) {
-    const light::Policy policy{.chain_id = chain_id, .now_seconds = now_seconds()};
+SignedHeader signed_by_validators(net::RpcClient& rpc, Height height, const std::string& chain_id, const Trust& trust) {
+    light::Policy policy{.chain_id = chain_id, .now_seconds = now_seconds()};
+    policy.trusting_seconds = trust.trusting_s.value_or(policy.trusting_seconds);  // LGT-5
     const std::uint64_t from = trust.block ? trust.block->height : height.value;
     if (from > height.value) {
         throw Mismatch("the trusted block " + std::to_string(from) + " is later than block " +
@@ -126,7 +117,10 @@ Signed signed_by_validators(net::RpcClient& rpc, Height height, const std::strin
                        light::to_string(verified.error().error));
     }
     const Bytes& app_hash = verified->header.app_hash;
-    Signed out{.app_hash = {}, .time_s = verified->header.time.seconds};
+    SignedHeader out{.app_hash = {},
+                     .time_s = verified->header.time.seconds,
+                     .hash = light::header_hash(verified->header),
+                     .txs_hash = verified->header.data_hash};
     if (app_hash.size() != out.app_hash.data.size()) {
         throw Mismatch("block " + std::to_string(height.value) + " carries no app hash");
     }
@@ -135,6 +129,33 @@ Signed signed_by_validators(net::RpcClient& rpc, Height height, const std::strin
 }
 
 }  // namespace
+
+std::string text_member(const json& object, const char* name) {
+    const json& value = member(object, name);
+    if (!value.is_string()) {
+        throw Mismatch(std::string("the node's answer has no text in \"") + name + "\"");
+    }
+    return value.get<std::string>();
+}
+
+AccountId account_member(const json& object, const char* name) {
+    const std::string text = text_member(object, name);
+    if (const auto id = fixed_from_hex<AccountId>(text)) {
+        return *id;
+    }
+    if (const auto id = crypto::decode_address(text)) {
+        return *id;
+    }
+    throw Mismatch(std::string("the node's answer has no account in \"") + name + "\"");
+}
+
+std::uint64_t number_member(const json& object, const char* name) {
+    const json& value = member(object, name);
+    if (!value.is_number_unsigned()) {
+        throw Mismatch(std::string("the node's answer has no number in \"") + name + "\"");
+    }
+    return value.get<std::uint64_t>();
+}
 
 Bytes hex_member(const json& object, const char* name) {
     if (auto bytes = from_hex(text_member(object, name))) {
@@ -177,26 +198,53 @@ ProvenSlot prove_slot(net::RpcClient& rpc, const Bytes& key, std::optional<Heigh
     return slot;
 }
 
-std::int64_t check_signed(net::RpcClient& rpc, const ProvenSlot& slot, const Trust& trust) {
+SignedHeader read_signed(net::RpcClient& rpc, Height height, const Trust& trust) {
     const json status = rpc.call("node_status");
-    const Height next{slot.height.value + 1};
-    await_block(rpc, next);
-    const bool by_many = status.contains("engine") && status.at("engine") == "cometbft";
+    const bool by_many = is_signed_by_many(status, trust);
     if (!by_many && trust.block) {
         throw Mismatch("a trusted block was given, but the node says that one proposer signs this chain's blocks");
     }
-    const Signed found = by_many ? signed_by_validators(rpc, next, text_member(status, "chain_id"), trust)
-                                 : signed_by_proposer(rpc, next, status, trust);
+    SignedHeader out = by_many ? signed_by_validators(rpc, height, chain_id_of(status, trust), trust)
+                               : signed_by_proposer(rpc, height, status, trust);
+    const std::int64_t age = now_seconds() - out.time_s;
+    if (trust.max_age_s && age > *trust.max_age_s) {
+        throw Mismatch("the state is stale: block " + std::to_string(height.value) + ", which signs it, was made " +
+                       std::to_string(age) + " s ago, and " + std::to_string(*trust.max_age_s) + " s are allowed");
+    }
+    return out;
+}
+
+std::int64_t check_signed(net::RpcClient& rpc, const ProvenSlot& slot, const Trust& trust) {
+    const Height next{slot.height.value + 1};
+    await_block(rpc, next);
+    const SignedHeader found = read_signed(rpc, next, trust);
     if (found.app_hash != slot.app_hash) {
         throw Mismatch("block " + std::to_string(next.value) + " carries the app hash " + to_hex(found.app_hash.view()) +
                        ", the proof is against " + to_hex(slot.app_hash.view()));
     }
-    const std::int64_t age = now_seconds() - found.time_s;
-    if (trust.max_age_s && age > *trust.max_age_s) {
-        throw Mismatch("the state is stale: block " + std::to_string(next.value) + ", which signs it, was made " +
-                       std::to_string(age) + " s ago, and " + std::to_string(*trust.max_age_s) + " s are allowed");
-    }
     return found.time_s;
 }
 
-}  // namespace assay::cli
+bool holds_tx(net::RpcClient& rpc, Height height, const Hash256& tx, const Trust& trust) {
+    const json status = rpc.call("node_status");
+    if (!is_signed_by_many(status, trust)) {
+        const solo::Block block = read_proposers(rpc, height, status, trust);
+        return std::any_of(block.txs.begin(), block.txs.end(),
+                           [&](const Bytes& bytes) { return contracts::tx_hash(bytes) == tx; });
+    }
+    const SignedHeader header = signed_by_validators(rpc, height, chain_id_of(status, trust), trust);
+    std::vector<Bytes> hashes;
+    const Bytes wanted(tx.data.begin(), tx.data.end());
+    const json block = rpc.call("chain_block", {{"height", height.value}});
+    for (const json& item : member(block, "txs")) {
+        hashes.push_back(hex_member(item, "hash"));
+    }
+    const Hash256 root = light::rfc6962_root(hashes);
+    if (Bytes(root.data.begin(), root.data.end()) != header.txs_hash) {
+        throw Mismatch("the node's list of the transactions of block " + std::to_string(height.value) +
+                       " is not the one that its validators signed");
+    }
+    return std::find(hashes.begin(), hashes.end(), wanted) != hashes.end();
+}
+
+}  // namespace assay::client

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <contracts/chain/envelope.hpp>
+
+#include <utility>
+#include <variant>
+
+#include <core/codec/borsh.hpp>
+#include <contracts/chain/router.hpp>
+#include <contracts/chain/slots.hpp>
+#include <contracts/ledger/ledger.hpp>
+#include <contracts/tasks/waiting.hpp>
+
+namespace assay::contracts {
+namespace {
+
+Amount add_or_most(Amount a, Amount b) {
+    const auto sum = checked_add(a, b);
+    return sum ? *sum : Amount{~std::uint64_t{0}};
+}
+
+/// POOL-1. Every action has a line here, so that a new one says what it takes.
+struct AmountOut {
+    const Params& params;
+
+    Amount operator()(const Transfer& action) const { return action.amount; }
+    Amount operator()(const Bond& action) const { return action.amount; }
+    Amount operator()(const SubmitTask& action) const {
+        const Amount value = add_or_most(action.spec.reward, action.spec.verification_fee);
+        return add_or_most(value, waiting_deposit(params, action.spec));  // TASK-17
+    }
+    Amount operator()(const Unbond& /*action*/) const { return {}; }
+    Amount operator()(const AcceptTask& /*action*/) const { return {}; }
+    Amount operator()(const PostCheckpoint& /*action*/) const { return {}; }
+    Amount operator()(const CompleteTask& /*action*/) const { return {}; }
+    Amount operator()(const CancelTask& /*action*/) const { return {}; }
+    Amount operator()(const CommitVerdict& /*action*/) const { return {}; }
+    Amount operator()(const PublishVerdict& /*action*/) const { return {}; }
+    Amount operator()(const OpenDispute& /*action*/) const { return {}; }
+    Amount operator()(const RevealMove& /*action*/) const { return {}; }
+    Amount operator()(const SelectMove& /*action*/) const { return {}; }
+    Amount operator()(const ProveMove& /*action*/) const { return {}; }
+    Amount operator()(const ChallengeAvailability& /*action*/) const { return {}; }
+    Amount operator()(const ServeChunk& /*action*/) const { return {}; }
+    Amount operator()(const DeclareDivergence& /*action*/) const { return {}; }
+    Amount operator()(const DiscloseVerdict& /*action*/) const { return {}; }
+    Amount operator()(const ChallengeVerdict& /*action*/) const { return {}; }
+    Amount operator()(const RegisterValidator& /*action*/) const { return {}; }
+    Amount operator()(const Unjail& /*action*/) const { return {}; }
+    Amount operator()(const RegisterHardware& /*action*/) const { return {}; }
+    Amount operator()(const CommitProfile& /*action*/) const { return {}; }
+    Amount operator()(const PublishProfile& /*action*/) const { return {}; }
+    Amount operator()(const ChallengeProfile& /*action*/) const { return {}; }
+    Amount operator()(const JoinBeacon& /*action*/) const { return {}; }
+    Amount operator()(const Contribute& /*action*/) const { return {}; }
+    Amount operator()(const LeaveBeacon& /*action*/) const { return {}; }
+    Amount operator()(const DeclineTask& /*action*/) const { return {}; }
+};
+
+}  // namespace
+
+Result<Tx, TxError> decode_tx(ByteView tx_bytes, const Params& params) noexcept {
+    if (tx_bytes.size() > params.tx_size_max) {
+        return Unexpected{TxError::kTooLarge};  // TX-2
+    }
+    auto tx = codec::decode<Tx>(tx_bytes);
+    if (!tx) {
+        return Unexpected{TxError::kUndecodable};  // TX-1
+    }
+    return *std::move(tx);
+}
+
+Result<void, TxError> check_chain(const Tx& tx, const std::string& chain_id) noexcept {
+    if (tx.body.chain_id != chain_id) {
+        return Unexpected{TxError::kWrongChain};
+    }
+    return {};
+}
+
+Result<void, TxError> check_signature(const Tx& tx, const VerifySignature& verify) noexcept {
+    if (!verify(tx.body.sender, signing_hash(tx.body).view(), tx.signature)) {
+        return Unexpected{TxError::kBadSignature};
+    }
+    return {};
+}
+
+Result<void, TxError> check_nonce(std::uint64_t nonce, std::uint64_t expected) noexcept {
+    // TX-5
+    if (nonce != expected) {
+        return Unexpected{nonce < expected ? TxError::kNonceTooLow : TxError::kNonceTooHigh};
+    }
+    return {};
+}
+
+Result<void, TxError> check_fee(const Account& sender, const Tx& tx, std::uint64_t gas, Amount base_fee) noexcept {
+    // TX-7
+    if (tx.body.fee < fee_of(gas, base_fee)) {
+        return Unexpected{TxError::kFeeTooLow};
+    }
+    if (sender.balance < tx.body.fee) {
+        return Unexpected{TxError::kCannotPayFee};
+    }
+    return {};
+}
+
+Amount amount_out(const Action& action, const Params& params) noexcept {
+    return std::visit(AmountOut{params}, action);
+}
+
+Amount reserve_of(const TxBody& body, const Params& params) noexcept {
+    return add_or_most(body.fee, amount_out(body.action, params));
+}
+
+Account Envelopes::find(const AccountId& sender) const {
+    const auto found = senders_.find(sender);
+    return found == senders_.end() ? get_account(before_, sender) : found->second;
+}
+
+Result<Tx, TxError> Envelopes::open(ByteView tx_bytes, bool known_signed, Receipt& receipt) {
+    receipt.gas = gas_of_undecodable(tx_bytes.size());
+    TRY_ASSIGN(Tx tx, decode_tx(tx_bytes, params_));
+    receipt.gas = gas_of(tx, tx_bytes.size(), params_);
+    receipt.action = action_name(tx.body.action);
+    TRY(check_chain(tx, chain_id_));
+    if (!known_signed) {
+        TRY(check_signature(tx, crypto::verify_signature));
+    }
+    receipt.sender = tx.body.sender;
+    const Account sender = find(tx.body.sender);
+    TRY(check_nonce(tx.body.nonce, sender.nonce));
+    TRY(check_fee(sender, tx, receipt.gas, base_fee_));
+    return tx;
+}
+
+void Envelopes::take(const Tx& tx, std::uint64_t gas) {
+    Account sender = find(tx.body.sender);
+    sender.balance = subtract(sender.balance, tx.body.fee);
+    ++sender.nonce;
+    senders_[tx.body.sender] = sender;
+    // FEE-1
+    const Amount floor = fee_of(gas, params_.gas_price_min);
+    to_treasury_ = add(to_treasury_, floor);
+    burned_ = add(burned_, subtract(tx.body.fee, floor));
+}
+
+Result<void, TxError> Proposal::add(ByteView tx_bytes, bool known_signed) {
+    // FEE-4
+    Receipt receipt;
+    TRY_ASSIGN(const Tx tx, envelopes_.open(tx_bytes, known_signed, receipt));
+    TRY(check_action_stateless(tx.body));
+    envelopes_.take(tx, receipt.gas);
+    use_.add(tx_bytes.size(), receipt.gas);
+    return {};
+}
+
+}  // namespace assay::contracts

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <string>
+
+#include <core/base/bytes.hpp>
+#include <core/base/result.hpp>
+#include <contracts/chain/chain.hpp>
+#include <contracts/chain/gas.hpp>
+#include <contracts/chain/slots.hpp>
+#include <contracts/chain/state.hpp>
+#include <contracts/chain/transaction.hpp>
+#include <contracts/chain/tx_error.hpp>
+
+/// What a transaction needs before its action matters: encoding, chain, signature, nonce and fee.
+namespace assay::contracts {
+
+/// TX-1, TX-2.
+Result<Tx, TxError> decode_tx(ByteView tx_bytes, const Params& params) noexcept;
+/// TX-3.
+Result<void, TxError> check_chain(const Tx& tx, const std::string& chain_id) noexcept;
+Result<void, TxError> check_signature(const Tx& tx, const VerifySignature& verify) noexcept;
+/// TX-5.
+Result<void, TxError> check_nonce(std::uint64_t nonce, std::uint64_t expected) noexcept;
+/// TX-7.
+Result<void, TxError> check_fee(const Account& sender, const Tx& tx, std::uint64_t gas, Amount base_fee) noexcept;
+/// POOL-1: what the action takes from its sender's balance beside the fee, when it succeeds.
+Amount amount_out(const Action& action, const Params& params) noexcept;
+/// POOL-1: that and the fee; the greatest amount, which nobody has, when it does not fit.
+Amount reserve_of(const TxBody& body, const Params& params) noexcept;
+
+/// The envelopes of one block's transactions, checked one after the other against the state before the block. The fees
+/// and nonces of a block are taken before its first action (FEE-3), so no action changes what is found here.
+class Envelopes {
+  public:
+    /// All three outlive this object.
+    Envelopes(const StateView& before, const std::string& chain_id, const Params& params)
+        : before_(before), chain_id_(chain_id), params_(params), base_fee_(get_base_fee(before, params)) {}
+
+    /// The transaction, when it passes TX-1 to TX-5 and TX-7 after those taken so far; else the first rule it breaks.
+    /// Fills in gas, action and sender of `receipt` as far as they can be known.
+    Result<Tx, TxError> open(ByteView tx_bytes, bool known_signed, Receipt& receipt);
+    /// Takes fee and nonce of a transaction that open() returned, with the gas of its receipt.
+    void take(const Tx& tx, std::uint64_t gas);
+
+    /// The senders whose transactions were taken, with what is left to them.
+    const std::map<AccountId, Account>& senders() const { return senders_; }
+    Amount to_treasury() const { return to_treasury_; }
+    Amount burned() const { return burned_; }
+
+  private:
+    Account find(const AccountId& sender) const;
+
+    const StateView& before_;
+    const std::string& chain_id_;
+    const Params& params_;
+    const Amount base_fee_;
+    std::map<AccountId, Account> senders_;
+    Amount to_treasury_;
+    Amount burned_;
+};
+
+/// FEE-4: what a proposal may hold, transaction by transaction.
+class Proposal {
+  public:
+    Proposal(const StateView& before, const std::string& chain_id, const Params& params)
+        : envelopes_(before, chain_id, params) {}
+
+    /// Adds a transaction to the block. One that breaks TX-1 to TX-7 where it would stand is not added; its error.
+    Result<void, TxError> add(ByteView tx_bytes, bool known_signed);
+    const BlockUse& use() const { return use_; }
+
+  private:
+    Envelopes envelopes_;
+    BlockUse use_;
+};
+
+}  // namespace assay::contracts

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+
+#include <contracts/beacon/rounds.hpp>
+#include <contracts/chain/context.hpp>
+#include <contracts/chain/slots.hpp>
+
+/// Waiting for a draw, and what it costs (TASK-17, TASK-18, BCN-4).
+namespace assay::contracts {
+
+/// TASK-17: what a task of this shape deposits when it is submitted.
+Amount waiting_deposit(const Params& params, const TaskSpec& spec) noexcept;
+
+/// The queue in which the task may wait in its present state; nullopt when it waits for nothing.
+std::optional<Queue> queue_of(const Task& task) noexcept;
+
+/// BCN-4: the task waits for the next round but for the one that opens in this block.
+void await_draw(Context& context, const Task& task);
+/// TASK-18: its next draw is only after a pause, twice as long as the one before; TASK-19: or as short as the first. The caller
+/// stores the task.
+void pause_draw(Context& context, const Task& task, Pause pause = Pause::kDoubled);
+/// TASK-18: the pause is over.
+void queue_for_draw(Context& context, const TaskId& id);
+
+/// TASK-17: takes the price of a draw out of the deposit. False, and nothing is taken, when an open task has no more than
+/// what the draws of its verifiers cost. The caller stores the task.
+bool pay_draw(Context& context, Task& task);
+/// TASK-17: the task waits for a solver no more: takes the price of its room until now. The caller stores the task.
+void pay_room(Context& context, Task& task);
+/// TASK-17: what is left goes back to the submitter. The caller stores the task.
+void return_room(Context& context, Task& task);
+
+/// TASK-17: the task has waited for a solver for `draw_blocks`. Stores the task.
+void lapse_opening(Context& context, Task& task);
+
+}  // namespace assay::contracts

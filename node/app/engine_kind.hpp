@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace assay::node {
+
+/// What makes the blocks.
+enum class EngineKind : std::uint8_t { kSolo = 1, kCometBft = 2 };
+const char* to_string(EngineKind kind) noexcept;
+std::optional<EngineKind> decode_engine(std::string_view name);
+
+}  // namespace assay::node

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tools/economics/liability.hpp>
+
+#include <algorithm>
+#include <limits>
+
+#include <contracts/chain/gas.hpp>
+#include <contracts/params/params.hpp>
+
+namespace assay::economics {
+namespace {
+
+/// SET-2: what a missed duty or a needless challenge costs.
+constexpr double kTenth = 0.1;
+
+std::uint64_t gas_of_action(contracts::Action action, std::size_t size_bytes) {
+    const contracts::Tx tx{{"", {}, 0, {}, std::move(action)}, {}};
+    return contracts::gas_of(tx, size_bytes, contracts::Params{});
+}
+
+/// What a game costs its honest party beyond what the loser's bond pays it.
+double cost_of_game(const Setting& s, Grains losers_bond) {
+    return std::max(0.0, to_asy(s.dispute_cost) - to_asy(s.winners_share(losers_bond)));
+}
+
+}  // namespace
+
+double Liability::ratio() const {
+    if (harm <= 0.0) {
+        return 0.0;
+    }
+    return cost > 0.0 ? harm / cost : std::numeric_limits<double>::infinity();
+}
+
+double cost_of_filling(const Costs& costs, std::uint64_t gas, std::uint32_t blocks) {
+    const contracts::Params params;
+    const double most = static_cast<double>(costs.bid_max) / static_cast<double>(gas);
+    double price = std::min(most, 1.5 * static_cast<double>(params.gas_price_min.grains));
+    double sum = 0.0;
+    for (std::uint32_t block = 0; block < blocks; ++block) {
+        sum += price * params.block_gas_max;
+        price = std::min(most, 2.0 * price);
+    }
+    return sum / static_cast<double>(kGrainsPerAsy);
+}
+
+std::vector<Liability> liability_of(const Setting& s, const Costs& costs) {
+    const contracts::Params params;
+    const double fee = to_asy(s.transaction_fee);
+    const double c = to_asy(s.challenger_bond);
+    const double b = to_asy(s.verifier_bond);
+    const double all_verifiers = kTenth * b * s.assignments;
+    // AVL-7: of a coalition with a quarter of the stake, which is silent whenever it is drawn.
+    double silent = 1.0;
+    double silences = 0.0;
+    for (std::uint32_t draw = 0; draw <= params.redraws_max; ++draw) {
+        silent *= 0.25;
+        silences += silent * s.assignments;
+    }
+    const double all_silent = silent * s.assignments;
+    const std::uint64_t move = gas_of_action(contracts::ProveMove{}, params.tx_size_max);
+    const std::uint64_t verdict = gas_of_action(contracts::PublishVerdict{}, 1'024);
+    const std::uint64_t secret = gas_of_action(contracts::Contribute{}, 256);
+    const double seats = to_asy(static_cast<Grains>(params.contributor_bond.grains)) * kTenth * params.contributors_max;
+    return {
+        {"lost_dispute", "the challenger's bond; the solver's game beyond its share of that", c + fee,
+         cost_of_game(s, s.challenger_bond)},
+        {"false_accusation", "the responder's bond; the challenger's game beyond its share of that", b + fee,
+         cost_of_game(s, s.verifier_bond)},
+        {"dispute_timeout", "full blocks for the time that a move has at least; the solver's bond and reward",
+         cost_of_filling(costs, move, s.extension_blocks), to_asy(s.solver_bond + s.net_reward())},
+        {"unavailable", "a tenth of the challenger's bond; the fees of a tile", kTenth * c + fee, to_asy(costs.chunk_fees)},
+        {"needless_challenge", "nothing; a tenth of a bond for each verifier that asked", 0.0, kTenth * c * s.assignments},
+        {"missed_deadline", "a submission; nothing for a solver that estimates before it accepts", fee, 0.0},
+        {"missed_verdict", "a tenth of a verifier's bond for each that is not served; as much", kTenth * b, kTenth * b},
+        {"unserved", "a tenth of a verifier's bond for each silent quarter; as much, and the reward where every draw is silent",
+         kTenth * b * silences, kTenth * b * silences + to_asy(s.net_reward()) * all_silent},
+        {"missed_verdict (publish, disclose)", "full blocks for the time to publish; a tenth of the bond of each assignment",
+         cost_of_filling(costs, verdict, params.publish_blocks), all_verifiers},
+        {"wrong_verdict", "nobody else can cause it", 0.0, 0.0},
+        {"broken_commitment", "nobody else can cause it", 0.0, 0.0},
+        {"undisclosed", "the challenger's bond; the verifier's game beyond its share of that", c + fee,
+         cost_of_game(s, s.challenger_bond)},
+        {"contradiction", "the contradicting verifier's bond; the honest verifier's, where nobody disputes the other", b, b},
+        {"beyond_tolerance", "the verifier's bond; the solver's game beyond its share of that", b, cost_of_game(s, s.verifier_bond)},
+        {"beyond_tolerance (divergence)", "the verifier's bond; the solver's game beyond its share of that", b,
+         cost_of_game(s, s.verifier_bond)},
+        {"beyond_budget", "the verifier's bond; the solver's game beyond its share of that", b, cost_of_game(s, s.verifier_bond)},
+        {"withheld_secret", "full blocks for a round; a tenth of every contributor's bond",
+         cost_of_filling(costs, secret, params.contribute_blocks), seats}};
+}
+
+std::vector<Voluntary> voluntary_of(const Setting& s) {
+    const double fee = to_asy(s.transaction_fee);
+    return {
+        {"submitter", "the submission", fee},
+        {"solver", "acceptance, checkpoints and completion", fee * s.solver_transactions},
+        {"verifier", "commitment, verdict and disclosure of one assignment", 3.0 * fee},
+        {"whistleblower", "one challenge", fee}};
+}
+
+}  // namespace assay::economics

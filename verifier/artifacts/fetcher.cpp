@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <verifier/artifacts/fetcher.hpp>
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include <net/http.hpp>
+
+namespace assay::artifacts {
+namespace {
+
+/// How soon a thread sees that a host's time has come.
+constexpr std::chrono::milliseconds kLook{50};
+/// Before a full disk is looked at again.
+constexpr std::chrono::seconds kNoRoomPause{2};
+
+/// Whether the host is to blame, rather than what it was asked for.
+bool is_of_host(FetchError error) {
+    return error == FetchError::kUnreachable || error == FetchError::kForbidden;
+}
+
+}  // namespace
+
+Fetcher::Fetcher(const ContentStore& own, Cache& cache, FetcherOptions options)
+    : own_(own), cache_(cache), options_(options) {
+    options_.limits.stop = &stop_;
+    for (std::uint32_t i = 0; i < options_.threads; ++i) {
+        threads_.emplace_back([this] { run(false); });
+    }
+    threads_.emplace_back([this] { run(true); });
+}
+
+Fetcher::~Fetcher() {
+    stop_ = true;
+    changed_.notify_all();
+    for (std::thread& thread : threads_) {
+        thread.join();
+    }
+}
+
+Fetcher::Key Fetcher::key_of(const contracts::ArtifactRef& artifact) {
+    return {artifact.sha256, artifact.size_bytes, artifact.location};
+}
+
+std::string Fetcher::host_of(const contracts::ArtifactRef& artifact) {
+    const auto url = net::decode_url(artifact.location);
+    return url ? url->host + " " + url->port : artifact.location;
+}
+
+Fetcher::Clock::duration Fetcher::backoff(std::uint32_t failures) const {
+    const std::uint32_t doublings = std::min(failures == 0 ? 0 : failures - 1, 16U);
+    return std::min(options_.backoff_first * (1U << doublings), options_.backoff_max);
+}
+
+Fetcher::Job& Fetcher::ask(
+    const contracts::TaskId& task, const contracts::ArtifactRef& artifact, Urgency urgency
+) {
+    Job fresh{
+        .task = task, .artifact = artifact, .host = host_of(artifact), .urgency = urgency, .order = asked_};
+    const auto [found, is_new] = jobs_.try_emplace(key_of(artifact), std::move(fresh));
+    asked_ += is_new ? 1 : 0;
+    Job& job = found->second;
+    job.task = task;
+    if (urgency == Urgency::kDispute && job.error == FetchError::kNoRoom) {
+        job.not_before = {};  // for a dispute there is more
+    }
+    job.urgency = std::min(job.urgency, urgency);
+    job.is_wanted = !job.is_running;
+    job.is_forgotten = false;
+    changed_.notify_all();
+    return job;
+}
+
+Result<Bytes, FetchError> Fetcher::get(
+    const contracts::TaskId& task, const contracts::ArtifactRef& artifact, Urgency urgency
+) {
+    if (artifact.size_bytes > options_.limits.size_max) {
+        return Unexpected{FetchError::kTooLarge};
+    }
+    cache_.pin(task, artifact.sha256);
+    for (int attempt = 0; attempt < 2; ++attempt) {
+        auto stored = attempt == 0 ? own_.get(artifact.sha256) : cache_.get(artifact.sha256);
+        if (stored && stored->size() == artifact.size_bytes) {
+            return *std::move(stored);
+        }
+    }
+    const std::lock_guard lock(mutex_);
+    return Unexpected{ask(task, artifact, urgency).error.value_or(FetchError::kPending)};
+}
+
+void Fetcher::want(const contracts::TaskId& task, const contracts::ArtifactRef& artifact, Urgency urgency) {
+    if (artifact.size_bytes > options_.limits.size_max) {
+        return;
+    }
+    cache_.pin(task, artifact.sha256);
+    if (!own_.has(artifact.sha256) && !cache_.has(artifact.sha256)) {
+        const std::lock_guard lock(mutex_);
+        ask(task, artifact, urgency);
+    }
+}
+
+std::uint32_t Fetcher::failures(const contracts::ArtifactRef& artifact) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = jobs_.find(key_of(artifact));
+    return found == jobs_.end() ? 0 : found->second.failures;
+}
+
+void Fetcher::forget(const contracts::TaskId& task) {
+    cache_.unpin(task);
+    const std::lock_guard lock(mutex_);
+    for (auto& [key, job] : jobs_) {
+        job.is_forgotten = job.is_forgotten || job.task == task;
+    }
+    std::erase_if(jobs_, [](const auto& item) { return item.second.is_forgotten && !item.second.is_running; });
+    std::erase_if(hosts_, [&](const auto& item) {
+        return !item.second.is_busy && std::none_of(jobs_.begin(), jobs_.end(), [&](const auto& job) {
+            return job.second.host == item.first;
+        });
+    });
+}
+
+std::optional<Fetcher::Key> Fetcher::take(bool disputes_only) {
+    const auto now = Clock::now();
+    std::optional<std::tuple<Urgency, std::uint32_t, std::uint64_t>> best;
+    std::optional<Key> out;
+    for (const auto& [key, job] : jobs_) {
+        const bool is_dispute = job.urgency == Urgency::kDispute;
+        const Host& host = hosts_[job.host];
+        const bool has_room = is_dispute || in_flight_ == 0 ||
+                              in_flight_ + job.artifact.size_bytes <= options_.in_flight_max;
+        const bool may_run = job.is_wanted && !job.is_running && !host.is_busy && has_room &&
+                             (is_dispute || !disputes_only) && job.not_before <= now && host.not_before <= now;
+        const std::tuple rank(job.urgency, host.failures, job.order);
+        if (may_run && (!best || rank < *best)) {
+            best = rank;
+            out = key;
+        }
+    }
+    if (out) {
+        Job& job = jobs_.at(*out);
+        job.is_running = true;
+        job.is_wanted = false;
+        in_flight_ += job.artifact.size_bytes;
+        hosts_[job.host].is_busy = true;
+    }
+    return out;
+}
+
+void Fetcher::run(bool disputes_only) {
+    std::unique_lock lock(mutex_);
+    while (!stop_) {
+        const auto key = take(disputes_only);
+        if (!key) {
+            changed_.wait_for(lock, kLook);
+            continue;
+        }
+        const Job job = jobs_.at(*key);
+        lock.unlock();
+        std::optional<FetchError> error;
+        try {
+            // Asked before the transfer, so that nobody transfers what nobody can keep.
+            if (!cache_.make_room(job.artifact.size_bytes, job.urgency)) {
+                error = FetchError::kNoRoom;
+            } else if (const auto bytes = download(job.artifact, options_.limits); !bytes) {
+                error = bytes.error();
+            } else if (!cache_.put(*bytes, job.urgency)) {
+                error = FetchError::kNoRoom;
+            }
+        } catch (const StoreError&) {
+            error = FetchError::kNoRoom;
+        } catch (const std::bad_alloc&) {
+            error = FetchError::kNoRoom;
+        }
+        lock.lock();
+        finish(*key, error);
+    }
+}
+
+void Fetcher::finish(const Key& key, std::optional<FetchError> error) {
+    Job& job = jobs_.at(key);
+    Host& host = hosts_[job.host];
+    const auto now = Clock::now();
+    host.is_busy = false;
+    in_flight_ -= job.artifact.size_bytes;
+    job.is_running = false;
+    job.error = error;
+    if (error == FetchError::kNoRoom) {
+        job.not_before = now + kNoRoomPause;
+    } else if (error) {
+        job.not_before = now + backoff(++job.failures);
+    }
+    if (error && is_of_host(*error)) {
+        host.not_before = now + backoff(++host.failures);
+    } else if (error != FetchError::kNoRoom) {
+        host.failures = 0;
+    }
+    if (!error || job.is_forgotten) {
+        jobs_.erase(key);
+    }
+    ++finished_;
+    changed_.notify_all();
+}
+
+}  // namespace assay::artifacts

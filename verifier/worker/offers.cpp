@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <verifier/worker/offers.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include <contracts/chain/gas.hpp>
+#include <contracts/tasks/task.hpp>
+#include <verifier/artifacts/state_io.hpp>
+#include <verifier/program/footprint.hpp>
+#include <verifier/roles/solver.hpp>
+#include <verifier/worker/runner.hpp>
+
+namespace assay::worker {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// A first step allocates and warms up; with steps that are quick some more are tried.
+constexpr int kStepsMax = 4;
+constexpr std::uint64_t kTrialUs = 500'000;
+/// So long a trial has the machine for itself; one that takes longer goes on beside other work.
+constexpr std::chrono::seconds kTrialAlone{2};
+/// Blocks over which the time between blocks is taken.
+constexpr std::uint64_t kBlocksTimed = 50;
+/// Of a transaction that says little: envelope, signature, and an artifact's place.
+constexpr std::uint64_t kTxGas = 500;
+
+std::uint64_t since(Clock::time_point start) {
+    return static_cast<std::uint64_t>(
+        std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - start).count()
+    );
+}
+
+/// What the machine could give without swapping; no limit where that cannot be read.
+std::uint64_t available_memory() {
+    std::ifstream in("/proc/meminfo");
+    for (std::string name, unit; in >> name;) {
+        std::uint64_t kilobytes = 0;
+        if (name == "MemAvailable:" && in >> kilobytes) {
+            return kilobytes * 1024;
+        }
+        std::getline(in, unit);
+    }
+    return std::numeric_limits<std::uint64_t>::max();
+}
+
+std::uint64_t block_us(Chain& chain) {
+    const std::uint64_t last = chain.height();
+    const std::uint64_t first = last > kBlocksTimed ? last - kBlocksTimed : 1;
+    if (last <= first) {
+        return 0;
+    }
+    const std::uint64_t began = chain.block_time(Height{first});
+    return (std::max(began, chain.block_time(Height{last})) - began) * 1'000 / (last - first);
+}
+
+}  // namespace
+
+std::uint64_t memory_of(const Material& material) {
+    std::uint64_t state = 0;
+    for (const program::StateTensor& tensor : material.program.state) {
+        state += tensor.type.shape.element_count() * size_of(tensor.type.dtype);
+    }
+    const canonical::Graph& init = material.program.init;
+    const canonical::Graph& step = material.program.step;
+    // The engine holds operands of a product twice, in the form in which it multiplies them.
+    const std::uint64_t training = 2 * std::max(program::peak_bytes(init), program::peak_bytes(step));
+    const std::uint64_t dispute = program::output_bytes(step);
+    const std::uint64_t rows = material.dataset->shape().rows * material.dataset->shape().width * 4;
+    return 2 * rows + 3 * state + std::max(training, dispute);
+}
+
+Trial try_step(
+    const std::shared_ptr<const Material>& material, std::vector<canonical::Tensor> state,
+    const engine::EngineOptions& options
+) {
+    Trial out;
+    try {
+        const auto started = Clock::now();
+        if (state.empty()) {
+            Runner init(material, true, options);
+            init.run(0);
+            state = init.state();
+        }
+        static_cast<void>(artifacts::state_root_of(state));  // as every checkpoint takes
+        out.start_us = since(started);
+        Runner step(material, false, options);
+        for (int i = 0; i < kStepsMax && (i == 0 || since(started) < out.start_us + kTrialUs); ++i) {
+            step.set_state(state);
+            const auto begun = Clock::now();
+            step.run(0);
+            const float loss = step.loss();  // waits for the device
+            const std::uint64_t spent = std::max<std::uint64_t>(1, since(begun));
+            out.step_us = i == 0 ? spent : std::min(out.step_us, spent);
+            out.has_diverged = out.has_diverged || !std::isfinite(loss);
+        }
+    } catch (const Diverged&) {
+        out.has_diverged = true;
+    }
+    return out;
+}
+
+roles::OfferView OfferDesk::view_of(const contracts::Task& task, const Material& material) {
+    const contracts::Params& params = at_.chain.params();
+    const std::uint64_t tax = checked_mul_div(task.spec.reward.grains, params.tax_bps, 10'000).value();
+    const std::uint64_t transactions = contracts::segment_count(task.spec) + 3ULL;
+    const WorkerOptions& options = at_.options;
+    return {
+        .reward = Amount{task.spec.reward.grains - std::min(tax, task.spec.reward.grains)},
+        // FEE-1: at the least price, of which transactions bid half more.
+        .fees = Amount{contracts::fee_of(transactions * kTxGas, params.gas_price_min).grains * 3 / 2},
+        .steps = task.spec.steps,
+        .queued_us = queued_us(),
+        .block_us = block_us(at_.chain),
+        .training_blocks = task.spec.training_blocks,
+        .memory_bytes = memory_of(material),
+        .memory_bytes_max = options.memory_bytes != 0 ? options.memory_bytes : available_memory(),
+        .cost_per_hour = Amount{options.cost_per_hour_grains},
+        .least_profit_percent = options.least_profit_percent};
+}
+
+/// Of the tasks in training, by the checkpoints that they still lack.
+std::uint64_t OfferDesk::queued_us() const {
+    std::uint64_t out = 0;
+    for (const auto& [id, task] : at_.chain.tasks()) {
+        const auto taken = estimates_.find(id);
+        if (taken == estimates_.end() || task.state != contracts::TaskState::kTraining) {
+            continue;
+        }
+        const std::uint64_t all = contracts::segment_count(task.spec) + 1ULL;
+        const std::uint64_t left = all - std::min<std::uint64_t>(all, task.checkpoints);
+        out += taken->second / all * left;
+    }
+    return out;
+}
+
+bool OfferDesk::decline(const contracts::Task& task, roles::Offer why, const roles::OfferView& view) {
+    declined_.insert(task.id);
+    at_.reporter.event(
+        {{"event", "declined"},
+         {"task", to_hex(task.id.view())},
+         {"reason", roles::to_string(why)},
+         {"reward", std::to_string(view.reward.grains)},
+         {"fees", std::to_string(view.fees.grains)},
+         {"seconds", static_cast<double>(roles::estimated_us(view)) / 1e6},
+         {"seconds_queued", static_cast<double>(view.queued_us) / 1e6},
+         {"seconds_until_deadline", static_cast<double>(view.block_us) / 1e6 * view.training_blocks},
+         {"memory_bytes", view.memory_bytes}}
+    );
+    return false;
+}
+
+std::optional<Trial> OfferDesk::trial_of(
+    const contracts::TaskId& task, const std::shared_ptr<const Material>& material,
+    const std::vector<canonical::Tensor>& state
+) {
+    const auto is_over = [this](std::chrono::milliseconds patience) {
+        return trying_->trial.wait_for(patience) == std::future_status::ready;
+    };
+    if (trying_ && trying_->task != task && is_over(std::chrono::milliseconds(0))) {
+        trying_.reset();  // of a task that nobody asks about any more
+    }
+    if (!trying_) {
+        trying_.emplace(task, std::async(std::launch::async, try_step, material, state, at_.options.engine));
+        const auto alone_until = Clock::now() + kTrialAlone;
+        while (!is_over(std::chrono::milliseconds(50)) && Clock::now() < alone_until && at_.interlude()) {
+        }
+    }
+    if (trying_->task != task || !is_over(std::chrono::milliseconds(0))) {
+        return std::nullopt;
+    }
+    std::future<Trial> done = std::move(trying_->trial);
+    trying_.reset();
+    return done.get();
+}
+
+bool OfferDesk::takes(
+    const contracts::Task& task, const std::shared_ptr<const Material>& material,
+    const std::vector<canonical::Tensor>& state
+) {
+    if (estimates_.contains(task.id)) {
+        return true;  // and the chain did not take the acceptance
+    }
+    roles::OfferView view = view_of(task, *material);
+    if (const roles::Offer offer = roles::decide_offer(view); offer != roles::Offer::kTake) {
+        return decline(task, offer, view);  // no step of it is run
+    }
+    try {
+        const auto trial = trial_of(task.id, material, state);
+        if (!trial) {
+            return false;
+        }
+        view.start_us = trial->start_us;
+        view.step_us = trial->step_us;
+        view.has_diverged = trial->has_diverged;
+    } catch (const JournalError&) {
+        throw;
+    } catch (const std::exception& error) {
+        at_.reporter.trouble("task " + to_hex(task.id.view()) + ": its first step cannot be run: " + error.what());
+        declined_.insert(task.id);
+        return false;
+    }
+    if (const roles::Offer offer = roles::decide_offer(view); offer != roles::Offer::kTake) {
+        return decline(task, offer, view);
+    }
+    estimates_[task.id] = roles::estimated_us(view);
+    return true;
+}
+
+bool OfferDesk::list_again() {
+    const Chain::Listing listing = at_.chain.listing(contracts::Role::kSolver);
+    const roles::ListingView view{
+        .is_unlisted = listing.is_unlisted,
+        .is_breaker_open = at_.journal.breaker().has_value(),
+        .accepted_tasks = at_.journal.accepted_tasks(),
+        .tasks_max = at_.options.tasks_max};
+    if (!roles::registers_again(view) ||
+        !at_.chain.send(contracts::RegisterHardware{
+            .role = contracts::Role::kSolver,
+            .hardware_class = listing.hardware_class,
+            .score = listing.score})) {
+        return false;
+    }
+    at_.reporter.event({{"event", "listed"}, {"hardware_class", listing.hardware_class}});
+    return true;
+}
+
+void OfferDesk::forget(const contracts::TaskId& task) {
+    declined_.erase(task);
+    estimates_.erase(task);
+}
+
+}  // namespace assay::worker

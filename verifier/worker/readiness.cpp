@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <verifier/worker/readiness.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <vector>
+
+#include <verifier/canonical/executor.hpp>
+#include <verifier/program/models.hpp>
+
+namespace assay::worker {
+namespace {
+
+constexpr std::uint32_t kWidth = 48;  // more than a tile, not a multiple of one
+constexpr std::uint64_t kRows = 64;
+constexpr std::uint64_t kSeed = 20;
+constexpr std::uint64_t kSteps = 2;
+/// A validator refuses a block that is further ahead; behind, blocks are as old as the chain is slow.
+constexpr std::int64_t kSkewMaxMs = 30'000;
+
+class Rows final : public canonical::RowSource {
+  public:
+    explicit Rows(std::uint32_t width) : width_(width), values_(kRows * width) {
+        for (std::size_t i = 0; i < values_.size(); ++i) {
+            values_[i] = static_cast<std::int32_t>(i * 2'654'435'761U / 128U % 8);
+        }
+    }
+    canonical::DatasetShape shape() const override { return {kRows, width_}; }
+    ByteView row(std::uint64_t index) const override {
+        return {reinterpret_cast<const std::uint8_t*>(values_.data() + index * width_), std::size_t{width_} * 4};
+    }
+
+  private:
+    std::uint32_t width_;
+    std::vector<std::int32_t> values_;
+};
+
+program::Program small_model() {
+    program::MlpConfig config;
+    config.features = kWidth;
+    config.hidden = {kWidth};
+    config.classes = 8;
+    config.scale = 1.0F / 8.0F;
+    config.batch_size = 33;
+    config.dataset_rows = kRows;
+    return program::build_mlp(config, {});
+}
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+[[noreturn]] void refuse_device(const engine::EngineOptions& options, const std::string& why) {
+    throw NotReady(
+        "the device \"" + options.device + "\" cannot be used: " + why +
+        "; give --device one that this build and this machine have (cpu always works)"
+    );
+}
+
+std::uint64_t now_ms() {
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
+}
+
+void check_clock(Workplace& at) {
+    // A block made now: the last one is as old as the chain has been idle.
+    const Height height = at.chain.rpc().height();
+    const Height next = at.chain.rpc().wait_for_block(height, std::chrono::seconds(5));
+    if (next <= height) {
+        at.reporter.trouble("the chain makes no blocks now, so this machine's clock could not be compared with it");
+        return;
+    }
+    const auto skew = static_cast<std::int64_t>(now_ms() - at.chain.block_time(next));
+    if (std::abs(skew) > kSkewMaxMs) {
+        throw NotReady(
+            "this machine's clock is " + std::to_string(std::abs(skew) / 1'000) + " s " +
+            (skew > 0 ? "ahead of" : "behind") + " the time of a block that was just made; set it"
+        );
+    }
+}
+
+void check_stake(Workplace& at) {
+    if (at.options.join_grains != 0) {
+        return;  // a bond of its own is to come
+    }
+    const contracts::Role role = role_of(at.options.mode);
+    const contracts::Params& params = at.chain.params();
+    const Amount least = role == contracts::Role::kSolver     ? params.solver_bond
+                         : role == contracts::Role::kVerifier ? params.verifier_bond
+                                                              : params.challenger_bond;
+    if (at.chain.free_stake(role) < least) {
+        at.reporter.trouble(
+            "the free stake as " + std::string(contracts::to_string(role)) + " is less than the bond of " +
+            std::to_string(least.grains) + " grains: nothing can be taken on until there is more"
+        );
+    }
+}
+
+void report_class(Workplace& at) {
+    const Chain::Listing listing = at.chain.listing(role_of(at.options.mode));
+    at.reporter.event({{"event", "class"}, {"hardware_class", listing.hardware_class}});
+}
+
+}  // namespace
+
+void check_device(const engine::EngineOptions& options) {
+    const program::Program model = small_model();
+    const auto rows = std::make_shared<Rows>(model.dataset.width);
+    std::vector<canonical::Tensor> wanted;
+    std::vector<canonical::Tensor> found;
+    try {
+        const canonical::StepContext start{.seed = kSeed, .step = 0, .dataset = model.dataset};
+        wanted = canonical::execute_graph(model.init, start, *rows, {}).value();
+        engine::Engine init(model.init, rows, options);
+        if (!init.run_step(start)) {
+            refuse_device(options, "its self-test diverged");
+        }
+        found = init.state();
+        engine::Engine step(model.step, rows, options);
+        step.set_state(found);
+        for (std::uint64_t i = 0; i < kSteps && found == wanted; ++i) {
+            const canonical::StepContext context{.seed = kSeed, .step = i, .dataset = model.dataset};
+            wanted = canonical::execute_graph(model.step, context, *rows, wanted).value();
+            if (!step.run_step(context)) {
+                refuse_device(options, "its self-test diverged");
+            }
+            found = step.state();
+        }
+    } catch (const NotReady&) {
+        throw;
+    } catch (const std::exception& error) {
+        refuse_device(options, first_line(error.what()));
+    }
+    if (found != wanted) {
+        refuse_device(options, "its self-test gave other bits than the definition");
+    }
+}
+
+void check_node(Workplace& at) {
+    static_cast<void>(at.chain.chain_id());  // proven against what this home has pinned, or pinned now
+    check_clock(at);
+    check_stake(at);
+    report_class(at);
+}
+
+}  // namespace assay::worker
