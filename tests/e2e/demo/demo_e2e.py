@@ -94,9 +94,9 @@ def check_fraud(report, kind):
         check(accusation["slashed"] > 0 and accusation["slashed"] == accusation["paid"] + accusation["burned"], "the accuser's bond")
     elif kind in ("lazy", "copycat"):
         check(task["state"] == "settled" and "refuted" in verdicts, "the verdict must be refuted and the task settle")
-        reasons = {e["reason"] for e in task["history"] if e["event"] == "slashed"}
+        reasons = slash_reasons(task)
         expected = {"lazy": {"dispute_timeout", "lost_dispute"}, "copycat": {"broken_commitment"}}[kind]
-        check(reasons and reasons <= expected, f"the verifier lost its bond by {reasons}")
+        check(reasons & expected and reasons <= expected | {"missed_verdict"}, f"the verifier lost its bond by {reasons}")
     elif kind == "forced":
         check(task["state"] == "settled" and set(verdicts) == {"forced"}, "forced errors are won without a game")
         jackpots = [e for e in task["history"] if e["event"] == "paid" and e["reason"] == "jackpot"]
@@ -109,14 +109,20 @@ def check_fraud(report, kind):
         check_hunt(report["hunt"], kind)
     elif kind == "reject":
         check(task["state"] == "settled" and "upheld" in verdicts, "the verdict must be refuted and the task settle")
-        check(slash_reasons(task) == {"false_accusation"}, "who rejects what is right loses a bond for each segment")
+        check("false_accusation" in slash_reasons(task), "who rejects what is right loses a bond for each segment")
+        losers = {e["from"] for e in task["history"] if e["event"] == "slashed"}
+        check(len(losers) == 1, f"nobody but the liar loses: {losers}")
     elif kind == "flood":
         check(task["state"] == "settled" and verdicts.count("upheld") >= 2, "every accuser that got through must lose")
         check(slash_reasons(task) == {"false_accusation"}, "nobody but accusers lose")
     elif kind in ("inflate", "misprofile"):
         check(task["state"] == "settled" and "refuted" in verdicts, "what is overstated must be refuted and the task settle")
-        reasons = slash_reasons(task)  # one liar plays many games at once, and may be late in any of them
-        check(reasons and reasons <= {"lost_dispute", "dispute_timeout"}, f"by the referee or a clock, not by {reasons}")
+        # One liar plays many games at once: it may be late in any of them, and with what it owes meanwhile.
+        reasons = slash_reasons(task)
+        check(reasons & {"lost_dispute", "dispute_timeout"}, f"by the referee or a clock, not by {reasons}")
+        check(reasons <= {"lost_dispute", "dispute_timeout", "missed_verdict"}, f"what it lost besides: {reasons}")
+        losers = {e["from"] for e in task["history"] if e["event"] == "slashed"}
+        check(len(losers) == 1, f"nobody but the liar loses: {losers}")
     elif kind == "push":
         check(task["state"] == "convicted" and "beyond_tolerance" in slash_reasons(task), "a push must convict")
     elif kind == "withhold":
