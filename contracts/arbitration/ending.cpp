@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <contracts/arbitration/ending.hpp>
 
+#include <algorithm>
+#include <tuple>
+#include <vector>
+
 #include <contracts/arbitration/arbitration.hpp>
 #include <contracts/chain/slots.hpp>
 #include <contracts/ledger/ledger.hpp>
@@ -43,13 +47,55 @@ Assignment& disputed_assignment(Task& task, const Dispute& dispute) {
     return task.assignments[find_assignment(task, dispute.segment, dispute.responder).value()];
 }
 
-/// PRF-5: the report is dropped, its bond lost to the challenger; other disputes over it are moot.
+/// Whether two disputes are over claims of one kind by one responder, any of which is lost with the other.
+bool fall_together(const Dispute& one, const Dispute& other) {
+    if (one.responder != other.responder || one.verdict.has_value() != other.verdict.has_value() ||
+        one.profile.has_value() != other.profile.has_value()) {
+        return false;
+    }
+    return !one.verdict || one.segment == other.segment;
+}
+
+bool is_same_subject(const Dispute& one, const Dispute& other) {
+    return one.segment == other.segment && one.verdict == other.verdict && one.profile == other.profile;
+}
+
+/// SET-10, DSP-43: who accused the claim that `won` refutes, the earliest first: those who dispute that claim, then those who
+/// dispute others that fall with it. The docket has disputes in the order in which they were opened; of one block, the
+/// segment's verifiers precede, since they committed before anybody could see what they found.
+std::vector<AccountId> accusers_of(const StateView& view, const Task& task, const Dispute& won) {
+    std::vector<Dispute> disputes;
+    for (const DisputeId& id : get_docket(view, task.id).disputes) {
+        Dispute dispute = find_dispute(view, id).value();
+        if (fall_together(won, dispute)) {
+            disputes.push_back(std::move(dispute));
+        }
+    }
+    const auto precedence = [&](const Dispute& dispute) {
+        const bool committed = dispute.challenger_role == Role::kVerifier &&
+                               find_assignment(task, dispute.segment, dispute.challenger).has_value();
+        return std::tuple(!is_same_subject(won, dispute), dispute.opened_at, !committed);
+    };
+    std::stable_sort(disputes.begin(), disputes.end(), [&](const Dispute& one, const Dispute& other) {
+        return precedence(one) < precedence(other);
+    });
+    std::vector<AccountId> accusers;
+    for (const Dispute& dispute : disputes) {
+        if (std::find(accusers.begin(), accusers.end(), dispute.challenger) == accusers.end()) {
+            accusers.push_back(dispute.challenger);
+        }
+    }
+    return accusers;
+}
+
+/// PRF-5: the report is dropped, its bond lost to who challenged it first; other disputes over it are moot.
 void refute_profile(Context& context, Task& task, Dispute won, Reason reason) {
+    const AccountId winner = accusers_of(context.state, task, won).front();
     close_dispute(context, won, DisputeState::kRefuted, reason);
     return_bond(context, won);
     forget_dispute(context, task, won.id);
     record(context, task, history::DisputeEnded{won.id, true, reason});
-    note_outcome(won, drop_profile(context, task, won.responder, reason, won.challenger));
+    note_outcome(won, drop_profile(context, task, won.responder, reason, winner));
     set_dispute(context.state, won);
     for (const DisputeId& id : get_docket(context.state, task.id).disputes) {
         if (find_dispute(context.state, id).value().responder == won.responder) {
@@ -75,14 +121,13 @@ void refute_verdict(Context& context, Task& task, Assignment& assignment, Refuta
         .role = Role::kVerifier,
         .from = assignment.verifier,
         .amount = assignment.bond,
-        .reason = refutation.reason,
-        .winner = std::nullopt};
+        .reason = refutation.reason};
     if (won) {
+        penalty.winners = {accusers_of(context.state, task, *won).front()};
         close_dispute(context, *won, DisputeState::kRefuted, refutation.reason);
         return_bond(context, *won);
         forget_dispute(context, task, won->id);
         record(context, task, history::DisputeEnded{won->id, true, refutation.reason});
-        penalty.winner = won->challenger;
     }
     assignment.bond = {};
     assignment.status = refutation.status;
@@ -126,12 +171,13 @@ void refute_claim(Context& context, Task& task, Dispute dispute, Reason reason) 
         refute_profile(context, task, std::move(dispute), reason);
         return;
     }
+    const Conviction conviction{
+        .reason = reason, .winners = accusers_of(context.state, task, dispute), .segment = dispute.segment};
     close_dispute(context, dispute, DisputeState::kRefuted, reason);
     return_bond(context, dispute);
     set_dispute(context.state, dispute);
     forget_dispute(context, task, dispute.id);
     record(context, task, history::DisputeEnded{dispute.id, true, reason});
-    const Conviction conviction{.reason = reason, .winner = dispute.challenger, .segment = dispute.segment};
     note_outcome(dispute, convict(context, task, conviction));
     set_dispute(context.state, dispute);
 }
@@ -145,7 +191,7 @@ void uphold_claim(Context& context, Task& task, Dispute dispute, Reason reason) 
         .from = dispute.challenger,
         .amount = dispute.challenger_bond,
         .reason = reason,
-        .winner = dispute.responder};
+        .winners = {dispute.responder}};
     dispute.challenger_bond = {};
     if (answers_on_task(task, dispute)) {
         // DSP-46: it was covered when each of the disputes was opened.

@@ -144,7 +144,7 @@ Result<void, TxError> execute(Context& context, const ServeChunk& action) noexce
         .from = challenge.challenger,
         .amount = tenth_of(challenge.bond),
         .reason = Reason::kNeedlessChallenge,
-        .winner = task.solver,
+        .winners = {task.solver.value()},
         .winner_reason = Reason::kNeedlessChallenge};
     slash(context, task, penalty);
     return_bond(context, challenge, Amount{challenge.bond.grains - penalty.amount.grains});
@@ -164,9 +164,7 @@ void lapse_challenge(Context& context, Challenge challenge) {
     record(context, task, history::AvailabilityEnded{challenge.id, false});
     return_bond(context, challenge, challenge.bond);
     set_challenge(context.state, challenge);
-    const Conviction conviction{
-        .reason = Reason::kUnavailable, .winner = challenge.challenger, .segment = std::nullopt};
-    convict(context, task, conviction);
+    convict(context, task, {.reason = Reason::kUnavailable, .winners = {challenge.challenger}});
 }
 
 void end_challenge_as_moot(Context& context, Task& task, const ChallengeId& id) {

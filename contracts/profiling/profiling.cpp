@@ -51,8 +51,7 @@ void miss_profile(Context& context, Task& task, Profile& profile) {
         .role = Role::kVerifier,
         .from = profile.profiler,
         .amount = tenth_of(profile.bond),
-        .reason = Reason::kMissedVerdict,
-        .winner = std::nullopt};
+        .reason = Reason::kMissedVerdict};
     slash(context, task, penalty);
     unlock_stake(context, Role::kVerifier, profile.profiler, subtract(profile.bond, penalty.amount));
     profile.bond = {};
@@ -168,7 +167,11 @@ PenaltyOutcome drop_profile(
     // PRF-5
     Profile& profile = profile_of(task, profiler);
     const Penalty penalty{
-        .role = Role::kVerifier, .from = profiler, .amount = profile.bond, .reason = reason, .winner = winner};
+        .role = Role::kVerifier,
+        .from = profiler,
+        .amount = profile.bond,
+        .reason = reason,
+        .winners = {winner}};
     profile.bond = {};
     profile.status = ProfileStatus::kRefuted;
     return slash(context, task, penalty);

@@ -203,7 +203,7 @@ PenaltyOutcome convict(Context& context, Task& task, const Conviction& convictio
         .from = task.solver.value(),
         .amount = task.solver_bond,
         .reason = conviction.reason,
-        .winner = conviction.winner};
+        .winners = conviction.winners};
     task.solver_bond = {};
     const PenaltyOutcome outcome = slash(context, task, penalty);
     for (Assignment& assignment : task.assignments) {
@@ -214,7 +214,7 @@ PenaltyOutcome convict(Context& context, Task& task, const Conviction& convictio
                 .from = assignment.verifier,
                 .amount = assignment.bond,
                 .reason = Reason::kWrongVerdict,
-                .winner = conviction.winner};
+                .winners = conviction.winners};
             assignment.bond = {};
             slash(context, task, lost);
         }

@@ -21,8 +21,8 @@ void end_without_fraud(Context& context, Task& task, TaskState state);
 
 struct Conviction {
     Reason reason = Reason::kLostDispute;
-    std::optional<AccountId> winner;  ///< nullopt: what is slashed is burned
-    std::optional<std::uint32_t> segment;  ///< the refuted one; its acceptors lose their bonds
+    std::vector<AccountId> winners{};  ///< SET-10; with nobody what is slashed is burned
+    std::optional<std::uint32_t> segment{};  ///< the refuted one; its acceptors lose their bonds
 };
 /// SET-2: the solver was refuted, or did not show what it must keep. Returns what became of the solver's bond.
 PenaltyOutcome convict(Context& context, Task& task, const Conviction& conviction);

@@ -18,6 +18,22 @@ Result<void, TxError> check_amount(Amount amount) {
     return {};
 }
 
+/// SET-10: half of what is won goes to the first alone, the other half in equal parts to all; the rest of it to the first.
+void pay_winners(Context& context, Task& task, const Penalty& penalty, Amount won) {
+    if (won.grains == 0) {
+        return;
+    }
+    const std::size_t count = std::min(penalty.winners.size(), kWinnersMax);
+    const std::uint64_t part = won.grains / 2 / count;
+    for (std::size_t i = 0; i < count; ++i) {
+        const Amount share{i == 0 ? won.grains - part * (count - 1) : part};
+        if (share.grains != 0) {
+            credit(context.state, penalty.winners[i], share);
+            record(context, task, history::Paid{penalty.winners[i], share, penalty.winner_reason});
+        }
+    }
+}
+
 }  // namespace
 
 void put_stake(Context& context, Role role, const AccountId& account, const Stake& stake) {
@@ -144,21 +160,17 @@ PenaltyOutcome slash(Context& context, Task& task, const Penalty& penalty) {
     if (penalty.amount.grains == 0) {
         return {};
     }
-    PenaltyOutcome outcome{.slashed = penalty.amount, .paid = {}, .burned = penalty.amount};
-    if (penalty.winner) {
-        outcome.paid.grains =
-            checked_mul_div(penalty.amount.grains, context.params.slash_to_winner_bps, kBasisPoints).value();
-        outcome.burned = subtract(outcome.slashed, outcome.paid);
-    }
+    const std::uint64_t won = penalty.winners.empty()
+        ? 0
+        : checked_mul_div(penalty.amount.grains, context.params.slash_to_winner_bps, kBasisPoints).value();
+    const PenaltyOutcome outcome{
+        .slashed = penalty.amount, .paid = Amount{won}, .burned = subtract(penalty.amount, Amount{won})};
     Stake stake = get_stake(context.state, penalty.role, penalty.from);
     stake.locked = subtract(stake.locked, penalty.amount);
     put_stake(context, penalty.role, penalty.from, stake);
     burn(context.state, outcome.burned);
     record(context, task, history::Slashed{penalty.from, outcome.slashed, outcome.burned, penalty.reason});
-    if (outcome.paid.grains != 0) {
-        credit(context.state, *penalty.winner, outcome.paid);
-        record(context, task, history::Paid{*penalty.winner, outcome.paid, penalty.winner_reason});
-    }
+    pay_winners(context, task, penalty, outcome.paid);
     return outcome;
 }
 

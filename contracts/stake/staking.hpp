@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <optional>
+#include <cstddef>
+#include <vector>
 
 #include <core/base/result.hpp>
 #include <contracts/chain/context.hpp>
@@ -39,13 +40,16 @@ void put_stake(Context& context, Role role, const AccountId& account, const Stak
 void lock_stake(Context& context, Role role, const AccountId& account, Amount amount);
 void unlock_stake(Context& context, Role role, const AccountId& account, Amount amount);
 
-/// A penalty on locked stake. Without a winner all of it is burned.
+/// SET-10: so many share what a conviction pays, so that the least of the shares pays for a dispute.
+constexpr std::size_t kWinnersMax = 6;
+
+/// A penalty on locked stake.
 struct Penalty {
     Role role = Role::kSolver;
     AccountId from;
     Amount amount;
     Reason reason = Reason::kLostDispute;
-    std::optional<AccountId> winner;
+    std::vector<AccountId> winners{};  ///< SET-10: whoever accused first comes first; with nobody all of it is burned
     Reason winner_reason = Reason::kWonDispute;
 };
 struct PenaltyOutcome {
@@ -53,7 +57,7 @@ struct PenaltyOutcome {
     Amount paid;
     Amount burned;
 };
-/// SET-5: takes the penalty, pays the winner's share, burns the rest, and records both in the history of `task`.
+/// SET-5, SET-10: takes the penalty, pays the winners' share, burns the rest, and records both in the history of `task`.
 PenaltyOutcome slash(Context& context, Task& task, const Penalty& penalty);
 
 }  // namespace assay::contracts

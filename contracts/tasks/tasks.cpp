@@ -282,8 +282,7 @@ void lapse_training(Context& context, Task& task) {
         .role = Role::kSolver,
         .from = task.solver.value(),
         .amount = Amount{burned},
-        .reason = Reason::kMissedDeadline,
-        .winner = std::nullopt};
+        .reason = Reason::kMissedDeadline};
     task.solver_bond = subtract(task.solver_bond, penalty.amount);
     slash(context, task, penalty);
     end_without_fraud(context, task, TaskState::kExpired);

@@ -36,21 +36,22 @@ void burn_contradictions(Context& context, Task& task) {
             .role = Role::kVerifier,
             .from = assignment.verifier,
             .amount = assignment.bond,
-            .reason = Reason::kContradiction,
-            .winner = std::nullopt};
+            .reason = Reason::kContradiction};
         assignment.bond = {};
         assignment.status = VerdictStatus::kContradicted;
         slash(context, task, penalty);
     }
 }
 
-/// VER-19
-const Assignment* first_rejection(const Task& task) {
-    const auto& all = task.assignments;
-    const auto found = std::find_if(all.begin(), all.end(), [&](const Assignment& assignment) {
-        return counts(task, assignment) && assignment.status == VerdictStatus::kRejected;
-    });
-    return found == task.assignments.end() ? nullptr : &*found;
+/// VER-19: who rejects by distance.
+std::vector<const Assignment*> rejections_of(const Task& task) {
+    std::vector<const Assignment*> found;
+    for (const Assignment& assignment : task.assignments) {
+        if (counts(task, assignment) && assignment.status == VerdictStatus::kRejected) {
+            found.push_back(&assignment);
+        }
+    }
+    return found;
 }
 
 /// VER-21: whether the drifts of the segments that were measured add up.
@@ -103,14 +104,16 @@ void decide(Context& context, Task& task) {
     if (task.tolerance) {
         burn_contradictions(context, task);
     }
-    if (const Assignment* rejection = first_rejection(task)) {
-        const Conviction conviction{
-            .reason = Reason::kBeyondTolerance, .winner = rejection->verifier, .segment = rejection->segment};
+    if (const auto rejections = rejections_of(task); !rejections.empty()) {
+        Conviction conviction{.reason = Reason::kBeyondTolerance, .segment = rejections.front()->segment};
+        for (const Assignment* rejection : rejections) {
+            conviction.winners.push_back(rejection->verifier);
+        }
         convict(context, task, conviction);
     } else if (!open_segments(task).empty()) {
         draw_anew(context, task);
     } else if (is_beyond_budget(context.params, task)) {
-        convict(context, task, {.reason = Reason::kBeyondBudget, .winner = std::nullopt, .segment = std::nullopt});
+        convict(context, task, {.reason = Reason::kBeyondBudget});
     } else {
         settle(context, task);
     }

@@ -79,8 +79,7 @@ void share_miss(Context& context, Task& task) {
         .role = Role::kSolver,
         .from = task.solver.value(),
         .amount = std::min(tenth_of(bond), task.solver_bond),
-        .reason = Reason::kUnserved,
-        .winner = std::nullopt};
+        .reason = Reason::kUnserved};
     task.solver_bond = subtract(task.solver_bond, penalty.amount);
     slash(context, task, penalty);
 }
@@ -140,8 +139,7 @@ void miss(Context& context, Task& task, Assignment& assignment) {
         .role = Role::kVerifier,
         .from = assignment.verifier,
         .amount = tenth_of(assignment.bond),
-        .reason = Reason::kMissedVerdict,
-        .winner = std::nullopt};
+        .reason = Reason::kMissedVerdict};
     slash(context, task, penalty);
     assignment.bond = subtract(assignment.bond, penalty.amount);
     return_assignment(context, assignment);

@@ -305,7 +305,7 @@ std::uint64_t Model::end_deadline(const Due& due, std::uint64_t height) {
     std::erase(at(challenge.task).challenges, id);
     unlock(challenge.role, challenge.challenger, challenge.bond);
     challenge.bond = 0;
-    convict(challenge.task, {Reason::kUnavailable, challenge.challenger, std::nullopt});
+    convict(challenge.task, {Reason::kUnavailable, {challenge.challenger}, std::nullopt});
     return ended;
 }
 
@@ -329,7 +329,7 @@ void Model::lapse_training(const TaskId& id) {
     Task& task = at(id);
     const std::uint64_t lost = part_of(task.solver_bond, params_.deadline_slash_bps, 10'000);
     task.solver_bond -= lost;
-    slash(id, Role::kSolver, *task.solver, lost, Reason::kMissedDeadline, std::nullopt);
+    slash(id, Role::kSolver, *task.solver, lost, Reason::kMissedDeadline, {});
     end_without_fraud(id, TaskState::kExpired);
 }
 
@@ -404,7 +404,7 @@ void Model::end_task_deadline(const TaskId& id) {
                 // AVL-7
                 const std::uint64_t lost = std::min(bond_of(Role::kVerifier, task) / 10, task.solver_bond);
                 task.solver_bond -= lost;
-                slash(id, Role::kSolver, *task.solver, lost, Reason::kUnserved, std::nullopt);
+                slash(id, Role::kSolver, *task.solver, lost, Reason::kUnserved, {});
             }
         }
         advance_verdicts(id, commits);

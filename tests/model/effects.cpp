@@ -406,7 +406,7 @@ void Model::act(const contracts::ServeChunk& a) {
         challenge.challenger,
         lost,
         Reason::kNeedlessChallenge,
-        at(challenge.task).solver,
+        {*at(challenge.task).solver},
         Reason::kNeedlessChallenge
     );
     unlock(challenge.role, challenge.challenger, challenge.bond - lost);

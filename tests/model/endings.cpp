@@ -2,6 +2,7 @@
 #include <tests/model/model.hpp>
 
 #include <algorithm>
+#include <map>
 
 #include <contracts/arbitration/arbitration.hpp>
 
@@ -27,23 +28,32 @@ Model::Loss Model::slash(
     const AccountId& from,
     std::uint64_t amount,
     Reason reason,
-    const std::optional<AccountId>& winner,
-    Reason winners
+    const std::vector<AccountId>& winners,
+    Reason why_won
 ) {
     // SET-5
     if (amount == 0) {
         return {};
     }
-    std::uint64_t share = winner ? part_of(amount, params_.slash_to_winner_bps, 10'000) : 0;
-    if (winner && flaw_ == Flaw::kWinnersShare) {
+    std::uint64_t share = winners.empty() ? 0 : part_of(amount, params_.slash_to_winner_bps, 10'000);
+    if (!winners.empty() && flaw_ == Flaw::kWinnersShare) {
         share = std::min(amount, share + 1);
     }
     world_.stakes[{role, from}].locked -= amount;
     world_.burned += amount - share;
     money_.push_back({id, true, from, amount, amount - share, reason});
-    if (share != 0) {
-        world_.people[*winner].balance += share;
-        money_.push_back({id, false, *winner, share, 0, winners});
+    // SET-10: six at most; the first has a half and what does not divide besides.
+    const std::uint64_t sharers = std::min<std::uint64_t>(winners.size(), 6);
+    std::uint64_t left = share;
+    for (std::uint64_t i = sharers; i-- > 1;) {
+        left -= share / 2 / sharers;
+    }
+    for (std::uint64_t i = 0; i < sharers; ++i) {
+        const std::uint64_t part = i == 0 ? left : share / 2 / sharers;
+        if (part != 0) {
+            world_.people[winners[i]].balance += part;
+            money_.push_back({id, false, winners[i], part, 0, why_won});
+        }
     }
     return {amount, share, amount - share};
 }
@@ -67,7 +77,7 @@ void Model::unlock(Role role, const AccountId& account, std::uint64_t amount) {
 void Model::miss(const TaskId& id, const AccountId& account, std::uint64_t& bond) {
     // VER-5, PRF-4
     const std::uint64_t lost = bond / 10;
-    slash(id, Role::kVerifier, account, lost, Reason::kMissedVerdict, std::nullopt);
+    slash(id, Role::kVerifier, account, lost, Reason::kMissedVerdict, {});
     unlock(Role::kVerifier, account, bond - lost);
     bond = 0;
 }
@@ -101,17 +111,57 @@ void Model::drop_disputes_over(const TaskId& id, const std::function<bool(const 
     }
 }
 
+/// SET-10: whoever is paid for what `won` refutes, in order.
+std::vector<AccountId> Model::accusers(const DisputeId& won) const {
+    const Dispute& ended = world_.disputes.at(won);
+    const Task& task = world_.tasks.at(ended.task);
+    std::vector<AccountId> out;
+    const auto add = [&](const Dispute& dispute) {
+        if (std::find(out.begin(), out.end(), dispute.challenger) == out.end()) {
+            out.push_back(dispute.challenger);
+        }
+    };
+    for (const bool same : {true, false}) {
+        std::map<std::uint64_t, std::vector<const Dispute*>> by_block;
+        for (const DisputeId& id : task.disputes) {
+            const Dispute& dispute = world_.disputes.at(id);
+            const bool over_verdicts = dispute.verdict && ended.verdict && dispute.segment == ended.segment;
+            const bool over_profiles = dispute.profile && ended.profile;
+            const bool over_claims = !dispute.verdict && !ended.verdict && !dispute.profile && !ended.profile;
+            const bool is_same = dispute.segment == ended.segment && dispute.verdict == ended.verdict &&
+                                 dispute.profile == ended.profile;
+            if (dispute.responder == ended.responder && is_same == same && (over_verdicts || over_profiles || over_claims)) {
+                by_block[dispute.opened_at].push_back(&dispute);
+            }
+        }
+        for (const auto& [height, disputes] : by_block) {
+            for (const bool drawn : {true, false}) {
+                for (const Dispute* dispute : disputes) {
+                    const bool is_drawn =
+                        dispute->role == Role::kVerifier && std::any_of(task.duties.begin(), task.duties.end(), [&](const Duty& duty) {
+                            return duty.segment == dispute->segment && duty.verifier == dispute->challenger;
+                        });
+                    if (is_drawn == drawn) {
+                        add(*dispute);
+                    }
+                }
+            }
+        }
+    }
+    return out;
+}
+
 void Model::refute_verdict(
     const TaskId& id, Duty& duty, VerdictStatus status, Reason reason, const std::optional<DisputeId>& won
 ) {
     // DSP-43, VER-14
-    std::optional<AccountId> winner;
+    std::vector<AccountId> winners;
     if (won) {
+        winners = {accusers(*won).front()};
         close_dispute(*won, DisputeState::kRefuted, reason);
         return_bond(world_.disputes.at(*won));
-        winner = world_.disputes.at(*won).challenger;
     }
-    const Loss loss = slash(id, Role::kVerifier, duty.verifier, duty.bond, reason, winner);
+    const Loss loss = slash(id, Role::kVerifier, duty.verifier, duty.bond, reason, winners);
     duty.bond = 0;
     duty.status = status;
     if (won) {
@@ -129,12 +179,13 @@ void Model::refute_verdict(
 void Model::refute_profile(const DisputeId& won, Reason reason) {
     // PRF-5
     const TaskId id = world_.disputes.at(won).task;
+    const AccountId winner = accusers(won).front();
     close_dispute(won, DisputeState::kRefuted, reason);
     Dispute& dispute = world_.disputes.at(won);
     return_bond(dispute);
     for (Profiler& profiler : at(id).profiling->profilers) {
         if (profiler.account == dispute.responder) {
-            const Loss loss = slash(id, Role::kVerifier, profiler.account, profiler.bond, reason, dispute.challenger);
+            const Loss loss = slash(id, Role::kVerifier, profiler.account, profiler.bond, reason, {winner});
             profiler.bond = 0;
             profiler.status = ProfileStatus::kRefuted;
             dispute.slashed = loss.slashed;
@@ -157,7 +208,7 @@ void Model::rule(const DisputeId& id, bool refuted, Reason reason) {
             lost = challenge_bond(task);  // DSP-46
             task.solver_bond -= lost;
         }
-        const Loss loss = slash(dispute.task, dispute.role, dispute.challenger, lost, reason, dispute.responder);
+        const Loss loss = slash(dispute.task, dispute.role, dispute.challenger, lost, reason, {dispute.responder});
         Dispute& ended = world_.disputes.at(id);
         ended.bond = 0;
         ended.slashed = loss.slashed;
@@ -170,9 +221,10 @@ void Model::rule(const DisputeId& id, bool refuted, Reason reason) {
     } else if (dispute.profile) {
         refute_profile(id, reason);
     } else {
+        const std::vector<AccountId> winners = accusers(id);
         close_dispute(id, DisputeState::kRefuted, reason);
         return_bond(world_.disputes.at(id));
-        const Loss loss = convict(dispute.task, {reason, dispute.challenger, dispute.segment});
+        const Loss loss = convict(dispute.task, {reason, winners, dispute.segment});
         Dispute& ended = world_.disputes.at(id);
         ended.slashed = loss.slashed;
         ended.paid = loss.paid;
@@ -252,10 +304,10 @@ Model::Loss Model::convict(const TaskId& id, const Conviction& conviction) {
     Task& task = at(id);
     const std::uint64_t bond = task.solver_bond;
     task.solver_bond = 0;
-    const Loss loss = slash(id, Role::kSolver, task.solver.value(), bond, conviction.reason, conviction.winner);
+    const Loss loss = slash(id, Role::kSolver, task.solver.value(), bond, conviction.reason, conviction.winners);
     for (Duty& duty : task.duties) {
         if (conviction.segment == duty.segment && duty.status == VerdictStatus::kAccepted) {
-            slash(id, Role::kVerifier, duty.verifier, duty.bond, Reason::kWrongVerdict, conviction.winner);
+            slash(id, Role::kVerifier, duty.verifier, duty.bond, Reason::kWrongVerdict, conviction.winners);
             duty.bond = 0;
         }
     }
@@ -404,15 +456,20 @@ void Model::decide(const TaskId& id) {
         }
     }
     for (Duty* duty : contradicted) {
-        slash(id, Role::kVerifier, duty->verifier, duty->bond, Reason::kContradiction, std::nullopt);
+        slash(id, Role::kVerifier, duty->verifier, duty->bond, Reason::kContradiction, {});
         duty->bond = 0;
         duty->status = VerdictStatus::kContradicted;
     }
+    Conviction beyond{Reason::kBeyondTolerance, {}, {}};
     for (const Duty& duty : task.duties) {
         if (counts(duty) && duty.status == VerdictStatus::kRejected) {
-            convict(id, {Reason::kBeyondTolerance, duty.verifier, duty.segment});
-            return;
+            beyond.segment = beyond.segment.value_or(duty.segment);
+            beyond.winners.push_back(duty.verifier);
         }
+    }
+    if (beyond.segment) {
+        convict(id, beyond);
+        return;
     }
     if (!unaccepted(task).empty()) {
         // AVL-7
@@ -440,7 +497,7 @@ void Model::decide(const TaskId& id) {
     }
     if (task.profiling && (trace::growth(parameters) > params_.growth_max_thousandths ||
                            trace::growth(other) > params_.growth_max_thousandths)) {
-        convict(id, {Reason::kBeyondBudget, std::nullopt, std::nullopt});
+        convict(id, {Reason::kBeyondBudget, {}, std::nullopt});
         return;
     }
     settle(id);

@@ -73,7 +73,7 @@ class Model {
     using Pool = std::vector<std::pair<AccountId, std::uint64_t>>;
     struct Conviction {
         contracts::Reason reason = contracts::Reason::kLostDispute;
-        std::optional<AccountId> winner;
+        std::vector<AccountId> winners;
         std::optional<std::uint32_t> segment;
     };
     struct Loss {
@@ -169,8 +169,8 @@ class Model {
         const AccountId& from,
         std::uint64_t amount,
         contracts::Reason reason,
-        const std::optional<AccountId>& winner,
-        contracts::Reason winners = contracts::Reason::kWonDispute
+        const std::vector<AccountId>& winners,
+        contracts::Reason why_won = contracts::Reason::kWonDispute
     );
     void lock(Role role, const AccountId& account, std::uint64_t amount);
     void unlock(Role role, const AccountId& account, std::uint64_t amount);
@@ -188,6 +188,7 @@ class Model {
         contracts::Reason reason,
         const std::optional<DisputeId>& won
     );
+    std::vector<AccountId> accusers(const DisputeId& won) const;
     void refute_profile(const DisputeId& won, contracts::Reason reason);
     void drop_disputes_over(const TaskId& id, const std::function<bool(const Dispute&)>& is_over_it);
     void resume(const TaskId& id, bool was_served);

@@ -114,6 +114,12 @@ std::string of_segment(const Penalty& penalty) {
     return *penalty.segment == 0 ? "segment 0, the initialisation" : "segment " + number(*penalty.segment);
 }
 
+bool is_won(Reason reason) { return reason == Reason::kWonDispute || reason == Reason::kNeedlessChallenge; }
+
+bool is_unpaid(const Penalty& penalty) {
+    return penalty.burned.grains + penalty.paid.grains < penalty.amount.grains;
+}
+
 /// BCN-8: of the round that a draw of the task waited for. There is no transaction: none came.
 std::vector<Penalty> withheld_in(const HistoryRecord& record) {
     std::vector<Penalty> out;
@@ -136,15 +142,15 @@ std::vector<Penalty> withheld_in(const HistoryRecord& record) {
 std::vector<Penalty> find_penalties(std::span<const HistoryRecord> records) {
     std::vector<Penalty> out;
     Evidence evidence;
-    bool awaits_winner = false;
     for (const HistoryRecord& record : records) {
         evidence.note(record);
         const auto* paid = std::get_if<history::Paid>(&record.event);
-        if (awaits_winner && paid != nullptr && record.height == out.back().height && record.tx == out.back().tx) {
-            out.back().winner = paid->to;
-            out.back().paid = paid->amount;
+        // The winners' shares follow at once.
+        if (paid != nullptr && !out.empty() && is_won(paid->reason) && is_unpaid(out.back()) &&
+            record.height == out.back().height && record.tx == out.back().tx) {
+            out.back().winners.push_back({paid->to, paid->amount});
+            out.back().paid.grains += paid->amount.grains;
         }
-        awaits_winner = false;
         const std::vector<Penalty> withheld = withheld_in(record);
         out.insert(out.end(), withheld.begin(), withheld.end());
         if (const auto* slashed = std::get_if<history::Slashed>(&record.event)) {
@@ -157,7 +163,6 @@ std::vector<Penalty> find_penalties(std::span<const HistoryRecord> records) {
             penalty.amount = slashed->amount;
             penalty.burned = slashed->burned;
             evidence.complete(penalty);
-            awaits_winner = penalty.burned != penalty.amount;  // the winner's share is the next record
             out.push_back(penalty);
         }
     }
@@ -256,6 +261,10 @@ json to_json(const TaskId& task, const Penalty& penalty) {
     };
     const auto id_text = [](const auto& id) { return to_hex(id.view()); };
     const auto same = [](std::uint32_t value) { return value; };
+    json winners = json::array();
+    for (const Penalty::Winner& winner : penalty.winners) {
+        winners.push_back({{"account", crypto::to_address(winner.account)}, {"amount", number(winner.amount.grains)}});
+    }
     return {
         {"index", penalty.index},
         {"height", penalty.height.value},
@@ -265,7 +274,7 @@ json to_json(const TaskId& task, const Penalty& penalty) {
         {"amount", number(penalty.amount.grains)},
         {"burned", number(penalty.burned.grains)},
         {"paid", number(penalty.paid.grains)},
-        {"winner", or_null(penalty.winner, [](const AccountId& who) { return crypto::to_address(who); })},
+        {"winners", winners},
         {"dispute", or_null(penalty.dispute, id_text)},
         {"challenge", or_null(penalty.challenge, id_text)},
         {"segment", or_null(penalty.segment, same)},
@@ -278,8 +287,8 @@ std::string explain_penalty(const TaskId& task, const Penalty& penalty) {
     std::string out = crypto::to_address(penalty.from) + " lost " + to_text(penalty.amount) + " in block " +
                       number(penalty.height.value) + " (" + contracts::to_string(penalty.reason) + ")\n  " +
                       meaning(penalty) + "\n  " + to_text(penalty.burned) + " burned";
-    if (penalty.winner) {
-        out += ", " + to_text(penalty.paid) + " to " + crypto::to_address(*penalty.winner);
+    for (const Penalty::Winner& winner : penalty.winners) {
+        out += ", " + to_text(winner.amount) + " to " + crypto::to_address(winner.account);
     }
     out += penalty.tx == Hash256{} ? "; a deadline did it, no transaction.\n" : ".\n";
     out += "  To see it again:\n";

@@ -22,8 +22,12 @@ struct Penalty {
     AccountId from;
     Amount amount;
     Amount burned;
-    std::optional<AccountId> winner;  ///< who got the rest
-    Amount paid;
+    struct Winner {
+        AccountId account;
+        Amount amount;
+    };
+    std::vector<Winner> winners;  ///< who got the rest, the first accuser first (SET-10)
+    Amount paid;                  ///< to all of them
     std::optional<contracts::DisputeId> dispute;
     bool is_over_verdict = false;  ///< the dispute was over a verifier's verdict, not over the solver's claim
     std::optional<contracts::ChallengeId> challenge;

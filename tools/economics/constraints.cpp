@@ -8,6 +8,7 @@
 
 #include <contracts/params/params.hpp>
 #include <contracts/stake/hardware.hpp>
+#include <contracts/stake/staking.hpp>
 #include <tools/economics/model.hpp>
 #include <tools/economics/odds.hpp>
 
@@ -247,9 +248,9 @@ class Checker {
              .role = "verifier",
              .parameter = "solver_bond",
              .have = to_asy(s_.solver_bond),
-             .need = over(costs_.safety * cost, winner_),
+             .need = over(costs_.safety * cost, winner_ / (2.0 * contracts::kWinnersMax)),  // SET-10
              .unit = "ASY",
-             .meaning = "the winner's share of a solver's bond pays for the dispute",
+             .meaning = "the least of the accusers' shares of a solver's bond pays for the dispute",
              .help = "a higher solver bond, or a greater winner's share"}
         );
         add(

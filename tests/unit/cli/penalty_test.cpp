@@ -47,19 +47,23 @@ TEST_CASE("a lost dispute is explained with its segment, its dispute and who won
     book.add(5, history::DisputeOpened{kDispute, 4}, 2)
         .add(9, history::DisputeEnded{kDispute, true, Reason::kLostDispute}, 3)
         .add(9, history::Slashed{kSolver, Amount{100}, Amount{40}, Reason::kLostDispute}, 3)
-        .add(9, history::Paid{kChallenger, Amount{60}, Reason::kWonDispute}, 3)
+        .add(9, history::Paid{kChallenger, Amount{45}, Reason::kWonDispute}, 3)
+        .add(9, history::Paid{kVerifier, Amount{15}, Reason::kWonDispute}, 3)
         .add(9, history::Slashed{kVerifier, Amount{10}, Amount{10}, Reason::kWrongVerdict}, 3)
         .add(9, history::Paid{kSolver, Amount{7}, Reason::kRefund}, 3);
     const auto found = book.penalties();
     REQUIRE(found.size() == 2);
     CHECK(found[0].index == 2);
     CHECK(found[0].from == kSolver);
-    CHECK(found[0].winner == kChallenger);
+    REQUIRE(found[0].winners.size() == 2);
+    CHECK(found[0].winners[0].account == kChallenger);
+    CHECK(found[0].winners[0].amount == Amount{45});
+    CHECK(found[0].winners[1].account == kVerifier);
     CHECK(found[0].paid == Amount{60});
     CHECK(found[0].dispute == kDispute);
     CHECK(found[0].segment == 4U);
     // All of it was burned: the payment that follows is no winner's share.
-    CHECK_FALSE(found[1].winner.has_value());
+    CHECK(found[1].winners.empty());
     CHECK(found[1].segment == 4U);
     const auto commands = reproductions(kTask, found[0]);
     CHECK(commands[0] == "assay verify segment " + to_hex(kTask.view()) + " 4");
@@ -93,7 +97,8 @@ TEST_CASE("a conviction by distance names the segment of a rejection that stands
     const auto found = book.penalties();
     REQUIRE(found.size() == 1);
     CHECK(found[0].segment == 4U);
-    CHECK(found[0].winner == kVerifier);
+    REQUIRE(found[0].winners.size() == 1);
+    CHECK(found[0].winners[0].account == kVerifier);
     CHECK_FALSE(found[0].dispute.has_value());
 }
 

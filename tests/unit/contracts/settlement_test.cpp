@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <contracts/arbitration/arbitration.hpp>
+#include <contracts/verification/lottery.hpp>
 #include <contracts/verification/verification.hpp>
 #include <tests/unit/contracts/toy.hpp>
 
@@ -87,6 +88,67 @@ TEST_CASE("SET-2: a verifier that rejects the fraud wins through its own verdict
     CHECK(chain.stake(Role::kVerifier, chain.verifier).locked.grains == 0);
 }
 
+
+TEST_CASE("SET-10: whoever accused first has the larger share, also where another's dispute ends first") {
+    const ToyRun honest;
+    const ToyRun fraud(kTamper);
+    Params params = quick_params();
+    params.segments_checked = 4;
+    params.challenge_blocks = 50;
+    Chain chain(params);
+    const TaskId id = complete_toy_task(chain, fraud);
+    CHECK(chain.run(chain.whistleblower, OpenDispute{id, 2, Role::kWhistleblower}) == 0);
+    chain.skip(1);
+    for (std::uint32_t segment = 0; segment < 4; ++segment) {
+        const Hash256 root = segment == 2 ? honest.checkpoint_root(2) : fraud.checkpoint_root(segment);
+        CHECK(chain.commit(chain.verifier, id, segment, root) == 0);
+    }
+    CHECK(chain.publish(chain.verifier, id, 2, honest.checkpoint_root(2)) == 0);
+    const std::uint64_t earliest = chain.balance(chain.whistleblower);
+    play_dispute(chain, dispute_id(id, 2, chain.verifier.id), fraud, honest, chain.verifier);
+    CHECK(chain.task(id).state == TaskState::kConvicted);
+    CHECK(find_dispute(chain.view, dispute_id(id, 2, chain.whistleblower.id))->state == DisputeState::kMoot);
+    const std::uint64_t won = params.solver_bond.grains / 2;
+    CHECK(chain.paid(id, Reason::kWonDispute) == std::vector{won - won / 4, won / 4});
+    CHECK(chain.balance(chain.whistleblower) == earliest + won - won / 4);
+}
+
+TEST_CASE("SET-10: of one block a verifier of the segment precedes, and who disputes another segment follows") {
+    const ToyRun honest;
+    const ToyRun fraud(kTamper);
+    Params params = quick_params();
+    params.segments_checked = 4;
+    params.challenge_blocks = 50;
+    Chain chain(params);
+    const TaskId id = complete_toy_task(chain, fraud);
+    CHECK(chain.run(chain.submitter, Bond{Role::kWhistleblower, {50 * kCoin}}) == 0);
+    CHECK(chain.run(chain.submitter, OpenDispute{id, 1, Role::kWhistleblower}) == 0);
+    chain.skip(1);
+    for (std::uint32_t segment = 0; segment < 4; ++segment) {
+        const Hash256 root = segment == 2 ? honest.checkpoint_root(2) : fraud.checkpoint_root(segment);
+        CHECK(chain.commit(chain.verifier, id, segment, root) == 0);
+    }
+    const VerdictOpening opening = chain.opening(chain.verifier, id, 2, honest.checkpoint_root(2));
+    const Verdict verdict = published_verdict(chain.task(id), chain.assignment(chain.verifier, id, 2), opening, false);
+    chain.run_block(
+        {chain.make_tx(chain.whistleblower, OpenDispute{id, 2, Role::kWhistleblower}),
+         chain.make_tx(chain.verifier, PublishVerdict{id, 2, verdict})}
+    );
+    const std::uint64_t before = chain.balance(chain.submitter);
+    play_dispute(chain, dispute_id(id, 2, chain.whistleblower.id), fraud, honest, chain.whistleblower);
+    CHECK(chain.task(id).state == TaskState::kConvicted);
+    const std::uint64_t won = params.solver_bond.grains / 2;
+    CHECK(chain.paid(id, Reason::kWonDispute) == std::vector{won - 2 * (won / 6), won / 6, won / 6});
+    std::vector<AccountId> winners;
+    for (const HistoryRecord& record : chain.history) {
+        const auto* paid = std::get_if<history::Paid>(&record.event);
+        if (paid != nullptr && paid->reason == Reason::kWonDispute) {
+            winners.push_back(paid->to);
+        }
+    }
+    CHECK(winners == std::vector{chain.verifier.id, chain.whistleblower.id, chain.submitter.id});
+    CHECK(chain.balance(chain.submitter) > before);
+}
 
 TEST_CASE("SET-4: a task that ends without fraud returns everything") {
     Chain chain;
