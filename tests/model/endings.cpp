@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include <contracts/arbitration/arbitration.hpp>
 
@@ -121,6 +122,9 @@ std::vector<AccountId> Model::accusers(const DisputeId& won) const {
             out.push_back(dispute.challenger);
         }
     };
+    if (flaw_ == Flaw::kEnderIsFirst) {
+        add(ended);
+    }
     for (const bool same : {true, false}) {
         std::map<std::uint64_t, std::vector<const Dispute*>> by_block;
         for (const DisputeId& id : task.disputes) {
@@ -474,6 +478,20 @@ void Model::decide(const TaskId& id) {
     if (!unaccepted(task).empty()) {
         // AVL-7
         if (task.redraws == params_.redraws_max) {
+            // AVL-9: a segment of which everybody kept silent.
+            std::set<std::uint32_t> answered;
+            std::set<std::uint32_t> drawn;
+            for (const Duty& duty : task.duties) {
+                drawn.insert(duty.segment);
+                if (duty.status != VerdictStatus::kMissed || !duty.verdict.end_root.is_zero()) {
+                    answered.insert(duty.segment);
+                }
+            }
+            if (answered != drawn && flaw_ != Flaw::kUnservedIsFree) {
+                const std::uint64_t lost = task.solver_bond / 2;
+                task.solver_bond -= lost;
+                slash(id, Role::kSolver, *task.solver, lost, Reason::kUnserved, {});
+            }
             end_without_fraud(id, TaskState::kExpired);
             return;
         }

@@ -44,8 +44,10 @@ enum class Flaw : std::uint8_t {
     kAnyValue,      ///< tasks are admitted whatever they are worth
     kPaysCopies,    ///< watchers win jackpots whatever they have sealed
     kAnyJackpot,    ///< the contributors' bonds bound no jackpot
+    kUnservedIsFree,  ///< a solver that nobody gave a verdict on keeps its bond
+    kEnderIsFirst,    ///< whoever's dispute ends comes first among the accusers
 };
-inline constexpr int kFlaws = 16;
+inline constexpr int kFlaws = 18;
 
 class Model {
   public:

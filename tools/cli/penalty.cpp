@@ -215,8 +215,9 @@ std::string meaning(const Penalty& penalty) {
             return "As a contributor to the beacon it kept the secret that it owed to the round that this task's draw "
                    "waited for; it lost its seat too (BCN-8).";
         case Reason::kUnserved:
-            return "As the task's solver it shares the fine of a verifier that gave no verdict on " + segment +
-                   " while others gave theirs: whether the data was served cannot be seen (AVL-7).";
+            return "As the task's solver it shares the fine of a verifier that gave no verdict while others gave theirs "
+                   "(AVL-8), or nobody of several draws gave one on some segment (AVL-9): whether the data was served cannot "
+                   "be seen.";
         case Reason::kRoom:
         case Reason::kProfilingFee:
         case Reason::kReward:

@@ -36,6 +36,8 @@ class Cache {
 
     std::optional<Bytes> get(const Hash256& hash) const { return store_.get(hash); }
     bool has(const Hash256& hash) const { return store_.has(hash); }
+    /// Where it lies, until it makes room for others.
+    std::filesystem::path path(const Hash256& hash) const { return store_.path(hash); }
     /// Stores `bytes`; false when there is no room for them. Throws StoreError.
     bool put(ByteView bytes, Urgency urgency);
     /// Whether put() would find room for so many bytes; makes it.

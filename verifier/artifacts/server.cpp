@@ -13,9 +13,7 @@ net::HttpResponse refuse(unsigned status, std::string why) {
     return {.status = status, .content_type = "text/plain", .body = std::move(why) + "\n"};
 }
 
-net::HttpResponse answer(
-    const net::HttpRequest& request, const ContentStore& store, const ArtifactServer::Filter& filter
-) {
+net::HttpResponse answer(const net::HttpRequest& request, const ArtifactServer::Finder& find) {
     if (request.method != "GET") {
         return refuse(405, "only GET");
     }
@@ -29,22 +27,25 @@ net::HttpResponse answer(
     if (!hash || to_hex(hash->view()) != name) {
         return refuse(400, "an artifact is named by 64 lower-case hex digits");
     }
-    if ((filter && !filter(*hash)) || !store.has(*hash)) {
+    const auto file = find(*hash);
+    if (!file) {
         return refuse(404, "no such artifact");
     }
-    return {.status = 200, .content_type = "application/octet-stream", .body = {}, .file = store.path(*hash)};
+    return {.status = 200, .content_type = "application/octet-stream", .body = {}, .file = *file};
 }
 
 }  // namespace
 
-ArtifactServer::ArtifactServer(const net::HttpServerOptions& options, const ContentStore& store, Filter filter)
+ArtifactServer::ArtifactServer(const net::HttpServerOptions& options, Finder find)
     : address_(options.address),
       server_(std::make_unique<net::HttpServer>(
-          options,
-          [&store, filter = std::move(filter)](const net::HttpRequest& request) {
-              return answer(request, store, filter);
-          }
+          options, [find = std::move(find)](const net::HttpRequest& request) { return answer(request, find); }
       )) {}
+
+ArtifactServer::ArtifactServer(const net::HttpServerOptions& options, const ContentStore& store)
+    : ArtifactServer(options, [&store](const Hash256& hash) {
+          return store.has(hash) ? std::optional(store.path(hash)) : std::nullopt;
+      }) {}
 
 std::string ArtifactServer::url() const {
     const std::string host = address_.find(':') == std::string::npos ? address_ : "[" + address_ + "]";

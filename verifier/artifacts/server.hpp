@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <core/base/bytes.hpp>
@@ -12,14 +14,17 @@
 
 namespace assay::artifacts {
 
-/// Serves a store over HTTP (ART-6): GET /artifact/<64 lower-case hex digits> answers the bytes or 404.
+/// Serves artifacts over HTTP (ART-6): GET /artifact/<64 lower-case hex digits> answers the bytes or 404.
 class ArtifactServer {
   public:
-    /// Whether `hash` may be served; called on the connections' threads.
-    using Filter = std::function<bool(const Hash256& hash)>;
+    /// The file that has the artifact; nullopt where there is none, or it is not to be served. Called on the connections'
+    /// threads.
+    using Finder = std::function<std::optional<std::filesystem::path>(const Hash256& hash)>;
 
-    /// Binds at once; throws net::NetError. `store` outlives the server.
-    ArtifactServer(const net::HttpServerOptions& options, const ContentStore& store, Filter filter = {});
+    /// Binds at once; throws net::NetError. What `find` uses outlives the server.
+    ArtifactServer(const net::HttpServerOptions& options, Finder find);
+    /// Serves all of a store, which outlives the server.
+    ArtifactServer(const net::HttpServerOptions& options, const ContentStore& store);
     /// "http://127.0.0.1:4000": what artifact references name as their location.
     std::string url() const;
     void stop() { server_->stop(); }

@@ -30,19 +30,27 @@ constexpr milliseconds kBackoffFirst{250};
 constexpr milliseconds kBackoffMax{5'000};
 
 /// The artifact server, on the port of the last run where none is asked for: references on the chain name it.
+/// AVL-10: it serves what was fetched too, so that nobody depends on a submitter that has gone.
 std::unique_ptr<artifacts::ArtifactServer> listen(
-    const WorkerOptions& options, Journal& journal, const artifacts::ContentStore& store, const Withheld& withheld
+    const WorkerOptions& options, Journal& journal, const artifacts::ContentStore& store,
+    const artifacts::Cache& cache, const Withheld& withheld
 ) {
     const bool serves_nobody = options.dishonesty == Dishonesty::kWithholdAll;
-    const auto filter = [&withheld, serves_nobody](const Hash256& hash) {
-        return !serves_nobody && !withheld.contains(hash);
+    const auto find = [&, serves_nobody](const Hash256& hash) -> std::optional<std::filesystem::path> {
+        if (serves_nobody || withheld.contains(hash)) {
+            return std::nullopt;
+        }
+        if (store.has(hash)) {
+            return store.path(hash);
+        }
+        return cache.has(hash) ? std::optional(cache.path(hash)) : std::nullopt;
     };
     net::HttpServerOptions server{.address = options.listen_address, .port = options.listen_port};
     const bool reuse = server.port == 0 && journal.listen_port() != 0;
     if (reuse) {
         server.port = journal.listen_port();
     }
-    auto made = std::make_unique<artifacts::ArtifactServer>(server, store, filter);
+    auto made = std::make_unique<artifacts::ArtifactServer>(server, find);
     const std::string url = made->url();
     journal.keep_listen_port(static_cast<std::uint16_t>(std::stoul(url.substr(url.rfind(':') + 1))));
     return made;
@@ -297,7 +305,7 @@ int run_worker(const WorkerOptions& options, const crypto::SecretKey& key, const
     fetching.limits.public_only = !options.allow_private_addresses;
     artifacts::Fetcher fetcher(store, cache, fetching);
     Chain chain(options.node_url, options.home, options.pins, key, reporter);
-    const auto server = listen(options, journal, store, withheld);
+    const auto server = listen(options, journal, store, cache, withheld);
     Workplace workplace{
         .options = options,
         .reporter = reporter,
@@ -336,7 +344,8 @@ int run_server(const WorkerOptions& options, const std::atomic<bool>& stop) {
     Journal journal(options.home / "journal.json");
     Reporter reporter(options.json_progress);
     const Withheld withheld;
-    const auto server = listen(options, journal, store, withheld);
+    const artifacts::Cache cache(options.home / "fetched");
+    const auto server = listen(options, journal, store, cache, withheld);
     reporter.line("assay-worker ready: role serve, artifacts " + server->url());
     while (!stop) {
         sleep_unless_stopped(kPoll, stop);

@@ -57,7 +57,7 @@ std::shared_ptr<const Material> Workplace::material(const contracts::Task& task,
     }
     want(task, urgency);
     auto loaded = load_material(task.id, task.spec, [&](const contracts::ArtifactRef& artifact) {
-        return fetcher.get(task.id, artifact, urgency);
+        return obtain(task.id, artifact, urgency);
     });
     if (!loaded) {
         decline(task.id, loaded.error());
@@ -71,8 +71,29 @@ Result<std::vector<canonical::Tensor>, Unavailable> Workplace::state(
     const Material& material, const contracts::Checkpoint& checkpoint, artifacts::Urgency urgency
 ) {
     return load_state(material, checkpoint, [&](const contracts::ArtifactRef& artifact) {
-        return fetcher.get(material.task, artifact, urgency);
+        return obtain(material.task, artifact, urgency);
     });
+}
+
+Result<Bytes, artifacts::FetchError> Workplace::obtain(
+    const contracts::TaskId& task, const contracts::ArtifactRef& artifact, artifacts::Urgency urgency
+) {
+    using artifacts::FetchError;
+    auto bytes = fetcher.get(task, artifact, urgency);
+    const auto open = chain.tasks().find(task);
+    const bool may_be_elsewhere = !bytes && bytes.error() != FetchError::kPending && bytes.error() != FetchError::kTooLarge &&
+                                  bytes.error() != FetchError::kNoRoom && open != chain.tasks().end() &&
+                                  open->second.checkpoints != 0;
+    if (!may_be_elsewhere) {
+        return bytes;
+    }
+    contracts::ArtifactRef elsewhere = artifact;
+    elsewhere.location = chain.checkpoint(task, open->second.checkpoints - 1).artifact.location;
+    if (elsewhere.location == artifact.location || elsewhere.location == artifacts_url) {
+        return bytes;
+    }
+    auto found = fetcher.get(task, elsewhere, urgency);
+    return found || found.error() == FetchError::kPending ? std::move(found) : std::move(bytes);
 }
 
 bool Workplace::interlude() const {

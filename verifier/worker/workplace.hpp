@@ -63,6 +63,10 @@ struct Workplace {
     std::shared_ptr<const Material> material(
         const contracts::Task& task, artifacts::Urgency urgency = artifacts::Urgency::kDuty
     );
+    /// An artifact of a task, from where its reference says, or else from where the task's checkpoints are (AVL-10).
+    Result<Bytes, artifacts::FetchError> obtain(
+        const contracts::TaskId& task, const contracts::ArtifactRef& artifact, artifacts::Urgency urgency
+    );
     /// A state that somebody posted, if it can be had now.
     Result<std::vector<canonical::Tensor>, Unavailable> state(
         const Material& material, const contracts::Checkpoint& checkpoint,

@@ -293,7 +293,48 @@ TEST_CASE("AVL-7: without a verdict nobody is fined, other verifiers are drawn, 
     CHECK(chain.task(id).state == TaskState::kExpired);
     CHECK(chain.paid(id, Reason::kRefund) == std::vector{23 * kCoin});
     CHECK(chain.paid(id, Reason::kReward).empty());
-    CHECK(chain.stake(Role::kSolver, chain.solver).free.grains == 100 * kCoin);
+    CHECK(chain.stake(Role::kSolver, chain.solver).free.grains == 100 * kCoin);  // AVL-9: not every draw was made
+}
+
+TEST_CASE("AVL-9: when every draw brings no verdict on a segment, half of the solver's bond is burned") {
+    Params params = quick_params();
+    params.redraws_max = 1;
+    Chain chain(params);
+    const TaskId id = chain.verifying_task();
+    REQUIRE(chain.run(chain.stranger, Bond{Role::kVerifier, {100 * kCoin}}) == 0);
+    const std::uint64_t burned = chain.burned();
+    chain.skip(params.commit_blocks + params.challenge_blocks + 5);
+    REQUIRE(chain.task(id).redraws == 1);
+    chain.skip(params.commit_blocks + params.challenge_blocks + 5);
+    CHECK(chain.task(id).state == TaskState::kExpired);
+    CHECK(chain.slashed(id, Reason::kUnserved) == std::vector{params.solver_bond.grains / 2});
+    CHECK(chain.slashed(id, Reason::kMissedVerdict).empty());
+    CHECK(chain.burned() - burned >= params.solver_bond.grains / 2);
+    CHECK(chain.stake(Role::kSolver, chain.solver).locked.grains == 0);
+    CHECK(chain.stake(Role::kSolver, chain.solver).free.grains == 100 * kCoin - params.solver_bond.grains / 2);
+}
+
+TEST_CASE("AVL-9: a segment on which a verdict was given and did not stand burns nothing") {
+    const ToyRun honest;
+    Params params = quick_params();
+    params.redraws_max = 0;
+    Chain chain(params);
+    const TaskId id = complete_toy_task(chain, honest);
+    chain.skip(1);
+    chain.commit_all(id);
+    chain.publish_all(id);
+    // Nobody can defend a verdict that its verifier does not disclose.
+    for (const Assignment& assignment : chain.task(id).assignments) {
+        REQUIRE(chain.run(chain.whistleblower,
+                          ChallengeVerdict{.task = id, .segment = assignment.segment, .verifier = chain.verifier.id,
+                                           .role = Role::kWhistleblower}) == 0);
+    }
+    while (!is_terminal(chain.task(id).state)) {
+        chain.skip(1);
+    }
+    CHECK(chain.task(id).state == TaskState::kExpired);
+    CHECK(chain.slashed(id, Reason::kUnserved).empty());
+    CHECK_FALSE(chain.slashed(id, Reason::kUndisclosed).empty());
 }
 
 TEST_CASE("AVL-7: a segment that is drawn anew and accepted lets the task settle, and verdicts that stand are paid") {

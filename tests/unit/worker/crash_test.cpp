@@ -77,6 +77,18 @@ class CrashNetwork {
         network_.start_worker(name, {mode});
     }
 
+    /// Restarts it without what it has fetched.
+    void forget_fetched(const std::string& name) {
+        const pid_t pid = process_of(home_.path() / "network" / name);
+        REQUIRE(pid != 0);
+        REQUIRE(::kill(pid, SIGKILL) == 0);
+        while (process_of(home_.path() / "network" / name) != 0) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        }
+        fs::remove_all(home_.path() / "network" / name / "fetched");
+        network_.start_worker(name, {"verify"});
+    }
+
     contracts::TaskId submit(std::uint64_t steps) {
         const auto directory = home_.path() / "task";
         fs::create_directories(directory);
@@ -97,6 +109,8 @@ class CrashNetwork {
     }
 
     demo::Network& network() { return network_; }
+    /// The submitter goes: from now on nobody has the program and the data but who has fetched them.
+    void close_submitter() { server_.stop(); }
 
   private:
     test::TemporaryDirectory home_;
@@ -138,6 +152,31 @@ TEST_CASE("workers killed again and again complete, are paid, and never contradi
     for (const auto& assignment : task.assignments) {
         CHECK(assignment.status == contracts::VerdictStatus::kAccepted);
     }
+}
+
+TEST_CASE("AVL-10: a submitter that goes away once a solver trains cannot keep it from its pay") {
+    CrashNetwork network;
+    const contracts::TaskId id = network.submit(1'000);
+    auto& rpc = network.network().rpc();
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(3);
+    bool is_gone = false;
+    contracts::Task task;
+    while (std::chrono::steady_clock::now() < deadline) {
+        task = rpc.task(id).value();
+        if (contracts::is_terminal(task.state)) {
+            break;
+        }
+        if (task.state == TaskState::kTraining && !is_gone) {
+            is_gone = true;
+            network.close_submitter();
+            // What the verifier may have fetched already: it has to have it from the solver.
+            network.forget_fetched("verifier");
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    CHECK(is_gone);
+    CHECK(task.state == TaskState::kSettled);
+    CHECK(task.redraws == 0);
 }
 
 }  // namespace
