@@ -280,11 +280,6 @@ void Worker::add_verifying(const View& view, const Task& task, Actions& out) {
                  dispute.segment == duty.segment &&
                  view.height.value + 1 >= contracts::disclosed_from(view.state->params(), dispute).value);
         }
-        const auto& done = challenged_[task.id];
-        const auto missing = verifier.replays.missing_checkpoint;
-        verifier.has_challenged = missing && std::find(done.begin(), done.end(), *missing) != done.end();
-        verifier.free_stake = free_stake(view);
-        verifier.challenger_bond = contracts::challenger_bond(view.state->params(), contracts::task_value(task.spec));
         const Intent decided = roles::decide_verifier(verifier);
         if (as<intent::Replay>(decided) != nullptr && !exact) {
             measure(view, task, duty.segment, replays_[part]);
@@ -305,9 +300,6 @@ void Worker::add_verifying(const View& view, const Task& task, Actions& out) {
                 task.id, duty.segment, contracts::published_verdict(task, duty, openings_[part], forced)});
         } else if (as<intent::Disclose>(decided) != nullptr) {
             out.push_back(contracts::DiscloseVerdict{task.id, duty.segment, openings_[part]});
-        } else if (const auto* ask = as<intent::ChallengeAvailability>(decided)) {
-            challenged_[task.id].push_back(ask->checkpoint);
-            out.push_back(contracts::ChallengeAvailability{task.id, ask->checkpoint, 0, 0, role()});
         }
     }
 }
@@ -322,7 +314,6 @@ void Worker::add_watching(const View& view, const Task& task, Actions& out) {
     watch.self = id_;
     watch.task = task;
     watch.seed = static_cast<std::uint64_t>(place_);
-    watch.challenged = challenged_[task.id];
     for (std::uint32_t segment = 0; segment <= contracts::last_segment(task); ++segment) {
         watch.claimed.push_back(contracts::claimed_root(*view.state, task, segment));
         watch.replays.push_back(replays_[{task.id, segment, id_}]);
@@ -343,9 +334,6 @@ void Worker::add_watching(const View& view, const Task& task, Actions& out) {
         );
     } else if (const auto* open = as<intent::OpenDispute>(decided)) {
         out.push_back(contracts::OpenDispute{task.id, open->segment, role()});
-    } else if (const auto* ask = as<intent::ChallengeAvailability>(decided)) {
-        challenged_[task.id].push_back(ask->checkpoint);
-        out.push_back(contracts::ChallengeAvailability{task.id, ask->checkpoint, 0, 0, role()});
     }
 }
 

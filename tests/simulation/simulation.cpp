@@ -244,7 +244,7 @@ class Simulation {
             if (std::holds_alternative<contracts::history::Submitted>(entry.event)) {
                 bulletin_.tasks.push_back(entry.task);
             } else if (const auto* slashed = std::get_if<contracts::history::Slashed>(&entry.event)) {
-                slashes_.push_back(*slashed);
+                slashes_.emplace_back(entry.task, *slashed);
             }
         }
         for (const contracts::DisputeId& id : outcome.disputes) {
@@ -349,9 +349,16 @@ class Simulation {
 
     bool has_forgotten(const AccountId& account) const { return find_worker(account)->has_forgotten(); }
 
+    /// Whether its solver does not serve all that its verifiers need.
+    bool is_withheld(const contracts::TaskId& id) const {
+        const model::Task& task = mirror_.world.tasks.at(id);
+        const Worker* solver = task.solver ? find_worker(*task.solver) : nullptr;
+        return solver != nullptr && (solver->kind() == Kind::kWithholder || solver->has_forgotten());
+    }
+
     /// Whether the state that it was to start from is lost.
     bool has_lost_start(const model::Task& task) const {
-        return task.spec.parent && has_forgotten(*mirror_.world.tasks.at(*task.spec.parent).solver);
+        return task.spec.parent && is_withheld(*task.spec.parent);
     }
 
     /// The ends that a loss of their own disks may bring to the parties of a task.
@@ -363,7 +370,7 @@ class Simulation {
                        return has_forgotten(profiler.account);
                    });
         }
-        if (task.state == TaskState::kCancelled) {
+        if (task.state == TaskState::kCancelled || (task.state == TaskState::kExpired && solver == nullptr)) {
             return has_lost_start(task);
         }
         return solver != nullptr && is_honest(solver->kind()) && solver->has_forgotten();
@@ -374,6 +381,10 @@ class Simulation {
         const bool is_cancelled = task.state == TaskState::kCancelled && task.tainted_by;
         if (is_cancelled || is_forgotten(task, solver)) {
             return task.state;
+        }
+        if (solver != nullptr && solver->kind() == Kind::kWithholder) {
+            // AVL-7: it is paid where nobody was drawn for what it withholds.
+            return task.state == TaskState::kSettled ? TaskState::kSettled : TaskState::kExpired;
         }
         const bool escapes = solver != nullptr && task.state == TaskState::kSettled && may_escape(*solver, task);
         const bool ends_well = escapes || (solver != nullptr && is_honest(solver->kind()));
@@ -452,17 +463,16 @@ class Simulation {
         if (drawn_by_secrets_ != 0) {
             report.outcomes["draws with secrets"] += drawn_by_secrets_;
         }
-        for (const contracts::history::Slashed& slashed : slashes_) {
+        for (const auto& [id, slashed] : slashes_) {
             const Worker* worker = find_worker(slashed.from);
             const std::string what =
                 std::string(to_string(worker->kind())) + " slashed for " + to_string(slashed.reason);
-            // Who asks for what turns out to be there pays for asking: late artifacts make that happen.
-            const bool asked = slashed.reason == contracts::Reason::kNeedlessChallenge;
             const bool held = worker->lateness() >= kHeldBlocks;
             const bool forgot = worker->has_forgotten();
-            // Who is served and does not say so makes its solver pay as much (AVL-8).
-            const bool shares = slashed.reason == contracts::Reason::kUnserved;
-            if (is_honest(worker->kind()) && !asked && !shares && !held && !forgot) {
+            // Who is served and does not say so makes its solver pay as much, and who serves not all its verifiers (AVL-8).
+            const bool shares = slashed.reason == contracts::Reason::kUnserved ||
+                                (slashed.reason == contracts::Reason::kMissedVerdict && is_withheld(id));
+            if (is_honest(worker->kind()) && !shares && !held && !forgot) {
                 throw Broken("honest, in time, and slashed: " + what);
             }
             const bool excused = is_honest(worker->kind()) && (held || forgot);
@@ -479,7 +489,7 @@ class Simulation {
     Bulletin bulletin_;
     contracts::test::MapView view_;
     model::Mirror mirror_;
-    std::vector<contracts::history::Slashed> slashes_;
+    std::vector<std::pair<contracts::TaskId, contracts::history::Slashed>> slashes_;
     std::uint64_t rounds_ = 0;               ///< of the beacon, closed
     std::uint64_t drawn_by_secrets_ = 0;     ///< draws of a round to which somebody contributed
     std::vector<AccountId> withheld_;        ///< who lost a seat

@@ -38,10 +38,11 @@ void show(const Report& report) {
 constexpr const char* kReached[] = {
     "honest solver: settled",
     "cheat: convicted",
-    "withholder: convicted",
+    "withholder: expired",
+    "withholder slashed for unserved",
     "by distance, honest solver: settled",
     "by distance, cheat: convicted",
-    "by distance, withholder: convicted",
+    "by distance, withholder: expired",
     "cheat slashed for beyond_tolerance",
     "false accuser slashed for false_accusation",
     "false accuser slashed for lost_dispute",

@@ -152,7 +152,6 @@ void Worker::lose_disk() {
     replays_.clear();
     probes_.clear();
     openings_.clear();
-    challenged_.clear();
     judged_.clear();
     reports_.clear();
     checks_.clear();

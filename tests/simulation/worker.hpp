@@ -201,7 +201,6 @@ class Worker {
     std::map<Part, roles::Replays> replays_;
     std::map<Part, roles::Replays> probes_;
     std::map<Part, contracts::VerdictOpening> openings_;
-    std::map<contracts::TaskId, std::vector<std::uint32_t>> challenged_;
     struct Judged {
         contracts::Verdict verdict;
         contracts::MeasuredRoots roots;

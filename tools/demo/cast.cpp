@@ -40,7 +40,7 @@ const std::vector<Cast>& casts() {
         {.fraud = Fraud::kData, .name = "data", .solver = "data", .convicts = true},
         {.fraud = Fraud::kInit, .name = "init", .solver = "init", .convicts = true},
         {.fraud = Fraud::kOptimizer, .name = "optimizer", .solver = "optimizer", .convicts = true},
-        {.fraud = Fraud::kWithhold, .name = "withhold", .solver = "withhold", .convicts = true},
+        {.fraud = Fraud::kWithhold, .name = "withhold", .solver = "withhold", .expires = true},
         {.fraud = Fraud::kFalseAccuser, .name = "false-accuser", .whistleblower = "false-accuser", .needs_exact = true},
         {.fraud = Fraud::kLazy, .name = "lazy", .verifier = "lazy"},
         {.fraud = Fraud::kCopycat, .name = "copycat", .verifier = "copycat", .needs_exact = true},
@@ -115,10 +115,12 @@ contracts::Params demo_params(Fraud fraud, bool tolerance) {
     } else if (fraud == Fraud::kStarve) {
         params.segments_checked = 16;  // all, so that a verifier sees the fraud
         params.segments_checked_max = 16;
-    } else if (fraud == Fraud::kWithholdAll) {
-        params.commit_blocks = 150;  // nobody can commit, so both draws take all of it
+    } else if (fraud == Fraud::kWithholdAll || fraud == Fraud::kWithhold) {
+        params.commit_blocks = 150;  // somebody cannot commit, so both draws take all of it
         params.draw_blocks = 300;
         params.redraws_max = 1;
+        params.segments_checked = 16;  // all, so that somebody is drawn for what is withheld
+        params.segments_checked_max = 16;
     } else if (fraud == Fraud::kLate) {
         params.dispute_clock_blocks = 40;
         params.dispute_extension_blocks = 20;
@@ -149,8 +151,8 @@ std::vector<Player> judges_of(Fraud fraud, bool tolerance) {
         if (wants_two_verdicts(fraud) && tolerance) {
             player.stake = Amount{150 * kAsy};  // all segments, each by two who could answer both (VER-1)
         }
-        if (fraud == Fraud::kDraft) {
-            player.stake = Amount{150 * kAsy};  // for the task's own duties beside those of the drafts
+        if (fraud == Fraud::kDraft || fraud == Fraud::kWithhold || fraud == Fraud::kWithholdAll) {
+            player.stake = Amount{150 * kAsy};  // for the task's own duties beside those of the drafts, or of either draw
         }
         if (fraud == Fraud::kDivergence) {
             // The liar is drawn nearly always, and the others have stake for what it leaves undone.

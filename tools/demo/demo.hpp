@@ -44,7 +44,7 @@ enum class Fraud : std::uint8_t {
     kDivergence = 27,   ///< in tolerance mode: a verifier that says that its replay diverged
     kIdleSockets = 28,  ///< a dishonest solver, and somebody who holds thousands of idle connections while it is judged
     kTarpit = 29,       ///< nothing but tasks at addresses where connections are taken and nothing is ever said
-    kWithholdAll = 30,  ///< a solver that serves no checkpoint to anybody, and answers challenges on the chain
+    kWithholdAll = 30,  ///< a solver that serves nothing to anybody
 };
 std::string to_string(Fraud fraud);
 std::optional<Fraud> decode_fraud(std::string_view name);

@@ -17,7 +17,6 @@ struct Tally {
     std::uint64_t rewarded = 0;
     std::uint64_t committed = 0;
     std::uint64_t draws = 0;  ///< blocks in which verifiers were drawn
-    std::uint64_t served = 0;
     std::set<Reason> slashed{};
     std::set<AccountId> losers{};
 };
@@ -37,8 +36,6 @@ Tally tally_of(const Act& act) {
         } else if (const auto* slashed = std::get_if<history::Slashed>(&record.event)) {
             tally.slashed.insert(slashed->reason);
             tally.losers.insert(slashed->from);
-        } else if (const auto* ended = std::get_if<history::AvailabilityEnded>(&record.event)) {
-            tally.served += ended->served ? 1U : 0U;
         }
         tally.committed += std::holds_alternative<history::VerdictCommitted>(record.event) ? 1U : 0U;
         if (std::holds_alternative<history::VerifierDrawn>(record.event)) {
@@ -61,11 +58,11 @@ struct Complaints {
 }  // namespace
 
 std::vector<std::string> judge_unserved(const Act& act) {
-    static const std::set<Reason> kAllowed{Reason::kNeedlessChallenge, Reason::kMissedVerdict, Reason::kUnserved};
+    static const std::set<Reason> kAllowed{Reason::kMissedVerdict, Reason::kUnserved};
     const Tally tally = tally_of(act);
     Complaints out;
-    out.expect(tally.committed == 0, "somebody judged what nobody could fetch");
-    out.expect(tally.served >= 1, "no challenge was answered on the chain, so nothing was tried");
+    out.expect((tally.committed == 0) == (act.fraud == Fraud::kWithholdAll), "not those judged who could fetch what they needed");
+    out.expect(tally.slashed.contains(Reason::kUnserved), "the solver kept its bond");
     out.expect(tally.draws >= 2, "no other verifiers were drawn");
     out.expect(tally.rewarded == 0, "a solver that served nobody was paid");
     out.expect(tally.refunded == tally.escrow, "the submitter did not get the whole escrow back");

@@ -70,7 +70,7 @@ std::vector<Liability> liability_of(const Setting& s, const Costs& costs) {
         {"dispute_timeout", "full blocks for the time that a move has at least; the solver's bond and reward",
          cost_of_filling(costs, move, s.extension_blocks), to_asy(s.solver_bond + s.net_reward())},
         {"unavailable", "a tenth of the challenger's bond; the fees of a tile", kTenth * c + fee, to_asy(costs.chunk_fees)},
-        {"needless_challenge", "nothing; a tenth of a bond for each verifier that asked", 0.0, kTenth * c * s.assignments},
+        {"needless_challenge", "half of the solver's bond where it serves nobody; nothing for who does not ask", to_asy(s.solver_bond / 2), 0.0},
         {"missed_deadline", "a submission; nothing for a solver that estimates before it accepts", fee, 0.0},
         {"missed_verdict", "a tenth of a verifier's bond for each that is not served; as much", kTenth * b, kTenth * b},
         {"unserved",

@@ -14,7 +14,7 @@ Finding finding_of(const Replays& replays, const Hash256& claimed) noexcept {
         return replays.first == replays.second ? Finding::kReject : Finding::kUnable;
     }
     if (replays.missing_checkpoint) {
-        return replays.fetch_failures >= kFetchTries ? Finding::kWithheld : Finding::kMissing;
+        return Finding::kMissing;
     }
     return replays.first ? Finding::kDoubt : Finding::kUnknown;
 }

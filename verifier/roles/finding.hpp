@@ -8,9 +8,6 @@
 
 namespace assay::roles {
 
-/// How often an artifact is asked for, in different blocks, before its absence becomes a challenge.
-inline constexpr std::uint32_t kFetchTries = 3;
-
 /// What we know of one segment from our own replays. Kept by the worker, through restarts.
 struct Replays {
     std::optional<Hash256> first;   ///< the state root of our first replay
@@ -26,8 +23,7 @@ enum class Finding : std::uint8_t {
     kAccept = 3,
     kReject = 4,     ///< contradicted by two replays that agree
     kUnable = 5,     ///< no verdict: we failed, or our two replays differ from each other
-    kMissing = 6,    ///< an artifact could not be had, not often enough to complain
-    kWithheld = 7,   ///< it could not be had kFetchTries times
+    kMissing = 6,    ///< an artifact could not be had: to be tried again, for without it there is no verdict (AVL-7)
 };
 
 /// What the replays say about the claim `claimed`. Only kAccept and kReject are verdicts.

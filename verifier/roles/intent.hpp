@@ -80,11 +80,6 @@ struct OpenDispute {
     std::uint32_t segment = 0;
     bool operator==(const OpenDispute&) const = default;
 };
-struct ChallengeAvailability {
-    TaskId task;
-    std::uint32_t checkpoint = 0;
-    bool operator==(const ChallengeAvailability&) const = default;
-};
 struct ServeChunk {
     ChallengeId challenge;
     bool operator==(const ServeChunk&) const = default;
@@ -113,15 +108,15 @@ enum class Wait : std::uint8_t {
     kBreaker = 3,        ///< the circuit breaker is open: no new work after a lost bond
     kNoStake = 4,        ///< not enough free stake for the bond
     kUnable = 5,         ///< we could not compute a result; which says nothing about the solver
-    kArtifact = 6,       ///< an artifact could not be had; trying again, or challenged
+    kArtifact = 6,       ///< an artifact could not be had; trying again
     kTooLate = 7,        ///< the window has closed
 };
 const char* to_string(Wait wait) noexcept;
 
 using Intent = std::variant<
     Wait, intent::Accept, intent::Train, intent::PostCheckpoint, intent::Complete, intent::Replay, intent::Commit,
-    intent::Publish, intent::OpenDispute, intent::ChallengeAvailability, intent::ServeChunk, intent::MoveReveal,
-    intent::MoveSelect, intent::MoveProve, intent::Disclose, intent::ReplayProbe, intent::ChallengeVerdict,
+    intent::Publish, intent::OpenDispute, intent::ServeChunk, intent::MoveReveal, intent::MoveSelect,
+    intent::MoveProve, intent::Disclose, intent::ReplayProbe, intent::ChallengeVerdict,
     intent::Decline>;
 
 }  // namespace assay::roles

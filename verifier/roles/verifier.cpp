@@ -21,14 +21,6 @@ Intent decide_verdict(const VerifierView& view) {
         case Finding::kAccept:
         case Finding::kReject: return intent::Commit{view.task.id, segment};
         case Finding::kUnable: return Wait::kUnable;
-        case Finding::kWithheld:
-            if (view.has_challenged) {
-                return intent::Replay{view.task.id, segment};
-            }
-            if (view.free_stake < view.challenger_bond) {
-                return Wait::kNoStake;
-            }
-            return intent::ChallengeAvailability{view.task.id, view.replays.missing_checkpoint.value_or(segment)};
     }
     return Wait::kNothingDue;
 }

@@ -17,9 +17,6 @@ struct VerifierView {
     Replays replays;
     bool has_kept_verdict = false;  ///< what our commitment opens to is on our disk
     bool is_challenged = false;     ///< our verdict was challenged, and the next block may disclose it (DSP-42)
-    bool has_challenged = false;    ///< the missing checkpoint's availability is challenged already
-    Amount free_stake;         ///< as verifier
-    Amount challenger_bond;    ///< what a challenge of an availability locks
     bool is_breaker_open = false;
 };
 

@@ -67,7 +67,6 @@ Intent decide_verdict_watch(const VerdictView& view) {
         case Finding::kDoubt: return replay;
         case Finding::kUnknown:
         case Finding::kMissing: return view.is_duty ? Intent{replay} : Intent{Wait::kNothingDue};
-        case Finding::kWithheld: return Wait::kArtifact;
         case Finding::kUnable: return Wait::kUnable;
         case Finding::kAccept: return Wait::kNothingDue;
     }

@@ -60,12 +60,9 @@ Intent decide_whistleblower(const WatchView& view) {
     std::optional<Intent> next;
     std::optional<Intent> retry;
     for (const std::uint32_t segment : order) {
-        const Replays& replays = view.replays[segment];
-        const Finding finding = finding_of(replays, view.claimed[segment]);
-        // LIN-2: the chain itself has established it; DSP-44: what was said of it is its verdicts', but who watches one
-        // and cannot have the checkpoints asks for them.
-        const bool is_of_verdicts = !contracts::is_exact(view.task, segment) && finding != Finding::kWithheld;
-        if (segment < contracts::first_segment(view.task.spec) || is_of_verdicts) {
+        const Finding finding = finding_of(view.replays[segment], view.claimed[segment]);
+        // LIN-2: the chain itself has established it; DSP-44: what was said of it is its verdicts'.
+        if (segment < contracts::first_segment(view.task.spec) || !contracts::is_exact(view.task, segment)) {
             continue;
         }
         switch (finding) {
@@ -81,14 +78,6 @@ Intent decide_whistleblower(const WatchView& view) {
                     retry = intent::Replay{view.task.id, segment};
                 }
                 break;
-            case Finding::kWithheld: {
-                const std::uint32_t checkpoint = replays.missing_checkpoint.value_or(segment);
-                const auto& done = view.challenged;
-                if (!retry && std::find(done.begin(), done.end(), checkpoint) == done.end()) {
-                    retry = bonded(view, intent::ChallengeAvailability{view.task.id, checkpoint});
-                }
-                break;
-            }
             case Finding::kAccept:
             case Finding::kUnable: break;
         }

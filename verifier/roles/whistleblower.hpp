@@ -17,7 +17,6 @@ struct WatchView {
     contracts::Task task;
     std::vector<Hash256> claimed;   ///< state roots of checkpoints 0 .. segment_count
     std::vector<Replays> replays;   ///< ours, by segment; as many
-    std::vector<std::uint32_t> challenged;  ///< checkpoints whose availability we have challenged
     bool has_disputed = false;      ///< we have opened a dispute of this task
     std::uint64_t seed = 0;         ///< of the order in which segments are checked
     Amount free_stake;              ///< as whistleblower
@@ -29,7 +28,7 @@ struct WatchView {
 std::vector<std::uint32_t> checking_order(std::uint64_t seed, const TaskId& task, std::uint32_t count);
 
 /// Watches a completed task until it is settled: replays its segments in random order and disputes the first that two
-/// replays contradict. Skips what it cannot compute; a segment whose artifact is missing comes last, then challenged.
+/// replays contradict. Skips what it cannot compute; a segment whose artifact is missing comes last.
 Intent decide_whistleblower(const WatchView& view);
 
 }  // namespace assay::roles

@@ -126,9 +126,6 @@ void Journal::load() {
     for (const json& item : all.at("disputed")) {
         disputed_.insert(fixed_of<TaskId>(item));
     }
-    for (const json& item : all.at("challenged")) {
-        challenged_.insert(place_of(item));
-    }
     for (const json& item : all.value("checked", json::array())) {
         checked_.insert({place_of(item.at("segment")), fixed_of<AccountId>(item.at("verifier"))});
     }
@@ -148,7 +145,7 @@ void Journal::load() {
 std::string Journal::encode() const {
     json all = {
         {"checkpoints", json::object()}, {"verdicts", json::array()}, {"replays", json::array()},
-        {"disputed", json::array()},     {"challenged", json::array()}, {"accepted", json::array()},
+        {"disputed", json::array()},     {"accepted", json::array()},
         {"slashes", json::array()},      {"probes", json::array()},     {"checks", checks_},
         {"listen_port", listen_port_},
         {"breaker", breaker_ ? json(*breaker_) : json()}};
@@ -198,9 +195,6 @@ std::string Journal::encode() const {
     }
     for (const TaskId& task : disputed_) {
         all["disputed"].push_back(to_hex(task.view()));
-    }
-    for (const Place& place : challenged_) {
-        all["challenged"].push_back(to_json(place));
     }
     all["checked"] = json::array();
     for (const auto& [segment, verifier] : checked_) {
@@ -294,21 +288,6 @@ void Journal::note_dispute(const TaskId& task) {
     save();
 }
 
-std::vector<std::uint32_t> Journal::challenged(const TaskId& task) const {
-    std::vector<std::uint32_t> out;
-    for (const auto& [id, checkpoint] : challenged_) {
-        if (id == task) {
-            out.push_back(checkpoint);
-        }
-    }
-    return out;
-}
-
-void Journal::note_challenge(const Place& checkpoint) {
-    challenged_.insert(checkpoint);
-    save();
-}
-
 void Journal::note_check(const Place& segment, const AccountId& verifier) {
     if (checked_.insert({segment, verifier}).second) {
         ++checks_;
@@ -344,7 +323,6 @@ void Journal::forget(const TaskId& task) {
     erased += std::erase_if(divergences_, is_of_task);
     erased += std::erase_if(probes_, [&task](const auto& item) { return item.first.first.first == task; });
     erased += std::erase_if(checked_, is_of_task);
-    erased += std::erase_if(challenged_, [&task](const Place& place) { return place.first == task; });
     if (erased != 0) {
         save();
     }

@@ -77,8 +77,6 @@ class Journal {
 
     bool has_disputed(const TaskId& task) const { return disputed_.contains(task); }
     void note_dispute(const TaskId& task);
-    std::vector<std::uint32_t> challenged(const TaskId& task) const;
-    void note_challenge(const Place& checkpoint);
 
     /// How many verdicts of others were checked, ever.
     std::uint64_t checks() const { return checks_; }
@@ -114,7 +112,6 @@ class Journal {
     std::map<Place, roles::Replays> replays_;
     std::map<std::pair<Place, std::uint32_t>, roles::Replays> probes_;
     std::set<TaskId> disputed_;
-    std::set<Place> challenged_;
     std::set<std::pair<Place, AccountId>> checked_;
     std::set<TaskId> accepted_;
     std::set<Place> slashes_;

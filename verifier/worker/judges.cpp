@@ -24,18 +24,6 @@
 namespace assay::worker {
 namespace {
 
-bool challenge_availability(Workplace& at, const roles::intent::ChallengeAvailability& intent, contracts::Role role) {
-    const bool sent = at.chain.send(contracts::ChallengeAvailability{
-        .task = intent.task, .checkpoint = intent.checkpoint, .tensor = 0, .tile = 0, .role = role});
-    if (sent) {
-        at.journal.note_challenge({intent.task, intent.checkpoint});
-        at.reporter.event(
-            {{"event", "challenge"}, {"task", to_hex(intent.task.view())}, {"checkpoint", intent.checkpoint}}
-        );
-    }
-    return sent;
-}
-
 /// Judges the segments that it was drawn for, and accuses where it rejects.
 class Verifier final : public Role {
   public:
@@ -122,13 +110,6 @@ class Verifier final : public Role {
         const auto kept = at_.journal.verdict(place);
         view.has_kept_verdict = kept && roles::is_opening_of(assignment, task.id, *kept);
         view.is_challenged = is_challenged(task, assignment);
-        if (view.replays.missing_checkpoint) {
-            const auto challenged = at_.journal.challenged(task.id);
-            view.has_challenged =
-                std::find(challenged.begin(), challenged.end(), *view.replays.missing_checkpoint) != challenged.end();
-        }
-        view.free_stake = at_.chain.free_stake(contracts::Role::kVerifier);
-        view.challenger_bond = contracts::challenger_bond(at_.chain.params(), contracts::task_value(task.spec));
         view.is_breaker_open = at_.journal.breaker().has_value();
         return view;
     }
@@ -145,9 +126,6 @@ class Verifier final : public Role {
         }
         if (const auto* disclose = std::get_if<roles::intent::Disclose>(&intent)) {
             return this->disclose(task, disclose->segment);
-        }
-        if (const auto* challenge = std::get_if<roles::intent::ChallengeAvailability>(&intent)) {
-            return challenge_availability(at_, *challenge, contracts::Role::kVerifier);
         }
         return false;
     }
@@ -316,7 +294,6 @@ class Whistleblower final : public Role {
             view.claimed.push_back(at_.chain.claimed_root(task, index));
             view.replays.push_back(at_.journal.replays({task.id, index}));
         }
-        view.challenged = at_.journal.challenged(task.id);
         view.has_disputed = at_.journal.has_disputed(task.id);
         view.seed = at_.options.seed;
         view.free_stake = at_.chain.free_stake(contracts::Role::kWhistleblower);
@@ -331,9 +308,6 @@ class Whistleblower final : public Role {
         }
         if (const auto* accusation = std::get_if<roles::intent::OpenDispute>(&intent)) {
             return accuse(task, accusation->segment);
-        }
-        if (const auto* challenge = std::get_if<roles::intent::ChallengeAvailability>(&intent)) {
-            return challenge_availability(at_, *challenge, contracts::Role::kWhistleblower);
         }
         return false;
     }

@@ -80,7 +80,7 @@ class BreakerWatch {
     bool concerns_us(const contracts::Task& task) const {
         const AccountId& self = at_.chain.self();
         const auto is_ours = [&self](const contracts::Assignment& assignment) { return assignment.verifier == self; };
-        return task.solver == self || at_.journal.has_disputed(task.id) || !at_.journal.challenged(task.id).empty() ||
+        return task.solver == self || at_.journal.has_disputed(task.id) ||
                std::any_of(task.assignments.begin(), task.assignments.end(), is_ours);
     }
 

@@ -125,17 +125,18 @@ def check_fraud(report, kind):
         check(len(losers) == 1, f"nobody but the liar loses: {losers}")
     elif kind == "push":
         check(task["state"] == "convicted" and "beyond_tolerance" in slash_reasons(task), "a push must convict")
-    elif kind == "withhold":
-        check(task["state"] == "convicted" and "lapsed" in verdicts, "withholding must convict")
     elif kind == "draft":
         check(task["state"] == "settled" and not verdicts, "an honest task must settle undisputed")
         check(not slash_reasons(task), "nobody may lose anything")
         check(report[kind]["slashed"] == 0 < report[kind]["drawn"], f"who cannot report loses nothing: {report[kind]}")
-    elif kind == "withhold-all":
+    elif kind in ("withhold", "withhold-all"):
         paid = {e["reason"] for e in task["history"] if e["event"] == "paid"}
         check(task["state"] == "expired" and "reward" not in paid, f"who serves nobody is not paid: {paid}")
-        check("served" in verdicts and "lapsed" not in verdicts, f"every challenge is answered: {verdicts}")
-        check(slash_reasons(task) <= {"needless_challenge"}, f"nobody is fined for what nobody could fetch: {slash_reasons(task)}")
+        check(not verdicts, f"nobody asks on the chain: {verdicts}")
+        check("unserved" in slash_reasons(task), "the solver loses half of its bond")
+        shared = {"unserved", "missed_verdict"} if kind == "withhold" else {"unserved"}
+        check(slash_reasons(task) <= shared, f"nobody is fined for what nobody could fetch: {slash_reasons(task)}")
+        check(report["attack"]["harm"] <= report["attack"]["paid"], f"the solver pays: {report['attack']}")
     elif kind == "divergence":
         check(task["state"] == "settled" and not verdicts, "an invented divergence opens no dispute")
         check(slash_reasons(task) == {"missed_verdict"}, "who cannot publish misses its verdicts")

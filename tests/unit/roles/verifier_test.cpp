@@ -24,8 +24,6 @@ VerifierView view_of(VerdictStatus status, Replays replays) {
     view.task.lottery = Hash256{{4}};
     view.claimed = kClaimed;
     view.replays = replays;
-    view.free_stake = Amount{1};
-    view.challenger_bond = Amount{1};
     return view;
 }
 
@@ -53,8 +51,7 @@ TEST_CASE("two agreeing replays, and nothing less, are a rejection") {
     Replays unable = after(kOther, kOther);
     unable.unable = true;
     CHECK(finding_of(unable, kClaimed) == Finding::kUnable);
-    CHECK(finding_of(missing(kFetchTries - 1), kClaimed) == Finding::kMissing);
-    CHECK(finding_of(missing(kFetchTries), kClaimed) == Finding::kWithheld);
+    CHECK(finding_of(missing(100), kClaimed) == Finding::kMissing);
 }
 
 TEST_CASE("a verifier replays, commits what it knows, publishes when the lottery is drawn, and discloses") {
@@ -95,20 +92,15 @@ TEST_CASE("our own failure is never a verdict") {
     CHECK(decide_verifier(view_of(VerdictStatus::kDue, after(kOther, kThird))) == Intent{Wait::kUnable});
 }
 
-TEST_CASE("DSP-46: a rejection needs no free stake, a challenge of an availability does") {
+TEST_CASE("DSP-46: a rejection needs no free stake") {
     VerifierView view = view_of(VerdictStatus::kDue, after(kOther, kOther));
-    view.free_stake = Amount{0};
     CHECK(decide_verifier(view) == Intent{intent::Commit{kTask, 2}});
-    view.replays = missing(kFetchTries);
-    CHECK(decide_verifier(view) == Intent{Wait::kNoStake});
 }
 
-TEST_CASE("an artifact that cannot be had is asked for again and then challenged once") {
+TEST_CASE("AVL-7: an artifact that cannot be had is asked for again, and without it there is no verdict") {
     VerifierView view = view_of(VerdictStatus::kDue, missing(1));
     CHECK(decide_verifier(view) == Intent{intent::Replay{kTask, 2}});
-    view.replays = missing(kFetchTries);
-    CHECK(decide_verifier(view) == Intent{intent::ChallengeAvailability{kTask, 1}});
-    view.has_challenged = true;
+    view.replays = missing(100);
     CHECK(decide_verifier(view) == Intent{intent::Replay{kTask, 2}});
 }
 

@@ -27,7 +27,6 @@ TEST_CASE("a journal that was opened again remembers every promise") {
         journal.replays({kTask, 2}).unable = true;
         journal.keep_replays();
         journal.note_dispute(kOther);
-        journal.note_challenge({kOther, 3});
         journal.note_accepted(kTask);
         journal.note_check({kTask, 2}, AccountId{{7}});
         journal.note_check({kTask, 2}, AccountId{{8}});
@@ -48,7 +47,6 @@ TEST_CASE("a journal that was opened again remembers every promise") {
     CHECK(!journal.replays({kTask, 2}).unable);
     CHECK(journal.has_disputed(kOther));
     CHECK(!journal.has_disputed(kTask));
-    CHECK(journal.challenged(kOther) == std::vector<std::uint32_t>{3});
     CHECK(journal.accepted_tasks() == 1);
     CHECK(journal.checks() == 2);
     journal.note_check({kTask, 2}, AccountId{{8}});
