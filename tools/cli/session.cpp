@@ -83,7 +83,8 @@ Failure to_failure(const std::exception& error) {
                 json{{"hint", "is assayd running? --node or ASSAY_NODE says where"}}};
     }
     if (dynamic_cast<const Mismatch*>(&error) != nullptr) {
-        return {kExitMismatch, "mismatch", error.what()};
+        return {kExitMismatch, "mismatch", error.what(),
+                json{{"hint", "ask another node with --node: this one lies, is behind, or is of another chain"}}};
     }
     if (dynamic_cast<const net::FeeTooHigh*>(&error) != nullptr) {
         return {kExitRejected, "fee_too_high", error.what(), json{{"hint", "--fee-max AMOUNT allows more"}}};

@@ -107,7 +107,7 @@ std::uint64_t harm_of_bait(Network& network, const TaskId& task, const std::set<
 }  // namespace
 
 nlohmann::json make_attack(
-    Network& network, const std::vector<Act>& acts, const Outsider* outsider, const Supply& before, const Supply& after
+    Network& network, const std::vector<Act>& acts, Outsider* outsider, const Supply& before, const Supply& after
 ) {
     const std::set<std::string> dishonest = dishonest_of(acts, outsider);
     const auto spent = [&](const std::string& name) {
@@ -128,7 +128,7 @@ nlohmann::json make_attack(
     for (const auto& [name, unused] : outsider->funds()) {
         paid_outside += spent(name);
     }
-    std::uint64_t harm_outside = 0;
+    std::uint64_t harm_outside = outsider->harm();
     for (const TaskId& task : outsider->tasks()) {
         harm_outside += harm_of_bait(network, task, dishonest);
     }

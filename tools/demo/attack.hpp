@@ -17,9 +17,10 @@ namespace assay::demo {
 ///   - what was slashed of honest accounts;
 ///   - rewards that an honest solver earned and did not get, and those that a dishonest one got from the submitter;
 ///   - fees of the moves that honest accounts made in disputes with dishonest ones, beyond what those disputes paid them;
-///   - fees of what honest accounts sent about the tasks of `outsider` (nullptr: there is none), beyond what these paid them.
+///   - fees of what honest accounts sent about the tasks of `outsider` (nullptr: there is none), beyond what these paid them;
+///   - what `outsider` says that they lost by it besides.
 nlohmann::json make_attack(
-    Network& network, const std::vector<Act>& acts, const Outsider* outsider, const Supply& before, const Supply& after
+    Network& network, const std::vector<Act>& acts, Outsider* outsider, const Supply& before, const Supply& after
 );
 
 /// What is wrong with it, in words; empty when the law holds.

@@ -22,6 +22,7 @@
 #include <tools/demo/narrator.hpp>
 #include <tools/demo/network.hpp>
 #include <tools/demo/outsider.hpp>
+#include <tools/demo/own_command.hpp>
 #include <tools/demo/report.hpp>
 #include <tools/demo/story.hpp>
 #include <verifier/artifacts/server.hpp>
@@ -45,7 +46,7 @@ std::atomic<bool> interrupted{false};
 void on_interrupt(int) { interrupted = true; }
 
 /// The directory of executables that this one runs from.
-std::filesystem::path own_directory() { return std::filesystem::read_symlink("/proc/self/exe").parent_path(); }
+std::filesystem::path own_directory() { return own_executable().parent_path(); }
 
 class TemporaryHome {
   public:
@@ -116,7 +117,10 @@ class Demo {
           narrator_(options.json),
           store_(home / "submitter" / "store"),
           network_(own_directory(), home / "network", options.seed),
-          outsider_(make_outsider(fraud_, network_)) {}
+          outsider_(make_outsider(fraud_, network_, narrator_)) {}
+    ~Demo() { network_.stop(); }  // before what its processes talk to
+    Demo(const Demo&) = delete;
+    Demo& operator=(const Demo&) = delete;
 
     int run();
 

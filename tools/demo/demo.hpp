@@ -45,6 +45,7 @@ enum class Fraud : std::uint8_t {
     kIdleSockets = 28,  ///< a dishonest solver, and somebody who holds thousands of idle connections while it is judged
     kTarpit = 29,       ///< nothing but tasks at addresses where connections are taken and nothing is ever said
     kWithholdAll = 30,  ///< a solver that serves nothing to anybody
+    kLyingNode = 31,    ///< a dishonest solver, and somebody who lies to honest users in the place of their node
 };
 std::string to_string(Fraud fraud);
 std::optional<Fraud> decode_fraud(std::string_view name);

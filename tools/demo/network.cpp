@@ -168,10 +168,12 @@ void Network::start_worker(const std::string& name, const std::vector<std::strin
     const auto own_home = worker_home(name);
     std::filesystem::create_directories(own_home);
     write_secret(own_home / "key.hex", key(name));
+    const auto own_node = urls_.find(name);
+    const std::string url = own_node != urls_.end() ? own_node->second : nodes_.at(commands_.size() % nodes_.size()).url;
     std::vector<std::string> command{(bin_ / "assay-worker").string()};
     command.insert(command.end(), arguments.begin(), arguments.end());
     for (const std::string& option :
-         {std::string("--node"), nodes_.at(commands_.size() % nodes_.size()).url, std::string("--home"), own_home.string(), std::string("--key-hex-file"),
+         {std::string("--node"), url, std::string("--home"), own_home.string(), std::string("--key-hex-file"),
           (own_home / "key.hex").string(), std::string("--listen"), std::string("127.0.0.1:0"),
           std::string("--progress"), std::string("json"), std::string("--allow-private-addresses")}) {
         command.push_back(option);

@@ -51,6 +51,8 @@ class Network {
     void restart_node(std::size_t index);
     /// Pays at least `sum` to the treasury, by the fees of an actor's first transactions.
     void pay_fees(const std::string& name, Amount sum);
+    /// The worker of this name, once it is started, asks `url` and not one of the nodes.
+    void use_node(const std::string& name, const std::string& url) { urls_[name] = url; }
     /// Starts an assay-worker for an actor, each at the next node: `arguments` begin with the role's subcommand.
     void start_worker(const std::string& name, const std::vector<std::string>& arguments);
     std::filesystem::path worker_home(const std::string& name) const { return home_ / name; }
@@ -96,6 +98,7 @@ class Network {
     std::map<std::string, bool> ready_;
     std::vector<Node> nodes_;
     std::map<std::string, std::vector<std::string>> commands_;
+    std::map<std::string, std::string> urls_;  ///< of use_node
     std::vector<std::unique_ptr<system::Process>> workers_;
 };
 

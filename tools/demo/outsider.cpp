@@ -8,6 +8,7 @@
 #include <tools/demo/baiter.hpp>
 #include <tools/demo/drafter.hpp>
 #include <tools/demo/idler.hpp>
+#include <tools/demo/liar.hpp>
 #include <tools/demo/loiterer.hpp>
 #include <tools/demo/spammer.hpp>
 #include <tools/demo/squatter.hpp>
@@ -26,6 +27,8 @@ void Outsider::add_actors() {
 void Outsider::prepare(const Packer& /*pack*/) {}
 
 bool Outsider::is_over() { return true; }
+
+std::uint64_t Outsider::harm() { return 0; }
 
 bool Outsider::is_judged(const contracts::Task& own) {
     const bool is_completed =
@@ -100,7 +103,7 @@ nlohmann::json Outsider::tally() {
         {"submitted", tasks_.size()}, {"drawn", drawn}, {"accepted", accepted}, {"slashed", slashed}, {"states", states}};
 }
 
-std::unique_ptr<Outsider> make_outsider(Fraud fraud, Network& network) {
+std::unique_ptr<Outsider> make_outsider(Fraud fraud, Network& network, Narrator& narrator) {
     switch (fraud) {
         case Fraud::kSpam: return std::make_unique<Spammer>(network);
         case Fraud::kSquat: return std::make_unique<Squatter>(network);
@@ -110,6 +113,7 @@ std::unique_ptr<Outsider> make_outsider(Fraud fraud, Network& network) {
         case Fraud::kStarve: return std::make_unique<Starver>(network);
         case Fraud::kIdleSockets: return std::make_unique<Idler>(network);
         case Fraud::kTarpit: return std::make_unique<Staller>(network);
+        case Fraud::kLyingNode: return std::make_unique<Liar>(network, narrator);
         default: return nullptr;
     }
 }

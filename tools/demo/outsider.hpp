@@ -14,6 +14,7 @@
 #include <contracts/chain/transaction.hpp>
 #include <contracts/tasks/task.hpp>
 #include <tools/demo/demo.hpp>
+#include <tools/demo/narrator.hpp>
 #include <tools/demo/network.hpp>
 
 /// Attackers that are no party to the demo's own task.
@@ -44,6 +45,8 @@ class Outsider {
     virtual void act(const contracts::Task& own) = 0;
     /// Whether nothing that it began can cost anybody anything any more. The demo waits for it.
     virtual bool is_over();
+    /// What honest accounts lost by it that no task's history shows, in grains.
+    virtual std::uint64_t harm();
     /// What it did, in the shape that docs/operations/demo.md documents.
     virtual nlohmann::json report() = 0;
     /// What is not as it should be, in words.
@@ -78,7 +81,7 @@ class Outsider {
     std::vector<contracts::TaskId> tasks_;
 };
 
-/// The outsider of a fraud; nullptr where nobody attacks but parties to the task.
-std::unique_ptr<Outsider> make_outsider(Fraud fraud, Network& network);
+/// The outsider of a fraud; nullptr where nobody attacks but parties to the task. `narrator` outlives it.
+std::unique_ptr<Outsider> make_outsider(Fraud fraud, Network& network, Narrator& narrator);
 
 }  // namespace assay::demo

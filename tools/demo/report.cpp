@@ -193,7 +193,7 @@ Supply count_supply(Network& network, const std::vector<Act>& acts, const Outsid
 }
 
 json make_report(
-    Network& network, const std::vector<Act>& acts, const Outsider* outsider, const Supply& before, double wall_s
+    Network& network, const std::vector<Act>& acts, Outsider* outsider, const Supply& before, double wall_s
 ) {
     json report;
     report["tasks"] = json::array();

@@ -43,7 +43,7 @@ Supply count_supply(Network& network, const std::vector<Act>& acts, const Outsid
 
 /// The report of the demo, in the shape that docs/operations/demo.md documents.
 nlohmann::json make_report(
-    Network& network, const std::vector<Act>& acts, const Outsider* outsider, const Supply& before, double wall_s
+    Network& network, const std::vector<Act>& acts, Outsider* outsider, const Supply& before, double wall_s
 );
 
 /// What is not as it should be, in words; empty when everything is.

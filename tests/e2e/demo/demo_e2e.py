@@ -157,6 +157,15 @@ def check_fraud(report, kind):
         if kind == "idle-sockets":
             idle = report["idle-sockets"]
             check(idle["failed"] == 0 and idle["slowest_ms"] < 1000, f"the node answers all the while: {idle}")
+        if kind == "lying-node":
+            lying = report["lying-node"]
+            check(lying["told"] == 10 and lying["refused"] == 8, f"what does not verify is refused: {lying}")
+            check(all(lie["as_meant"] and lie["error"] for lie in lying["lies"]), f"each lie has a typed error: {lying}")
+            check(all(lie["signed"] == 0 for lie in lying["lies"] if lie["error"] == "mismatch"), "nothing is signed on a lie")
+            payments = lying["payments"]
+            check(payments["wrong"] == 0 and payments["moved_grains"] == payments["asked_grains"], f"no payment but those asked for: {payments}")
+            check(lying["workers"]["wrong"] == 0 < lying["workers"]["signed"], f"workers sign nothing on a lie: {lying}")
+            check(report["attack"]["outsider"]["harm"] == 0, f"nobody loses by it: {report['attack']}")
         if kind == "starve":
             starve = report["starve"]
             check(starve["slashed"] == 0 and len(starve["starved"]) >= 2, f"verifiers lose free stake, and nothing else: {starve}")
