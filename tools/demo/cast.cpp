@@ -74,6 +74,7 @@ const std::vector<Cast>& casts() {
         {.fraud = Fraud::kTarpit, .name = "tarpit", .needs_exact = true},
         {.fraud = Fraud::kWithholdAll, .name = "withhold-all", .solver = "withhold-all", .expires = true, .needs_exact = true},
         {.fraud = Fraud::kLyingNode, .name = "lying-node", .solver = "tile", .convicts = true, .needs_exact = true},
+        {.fraud = Fraud::kDoubleProposal, .name = "double-proposal", .needs_exact = true},
     };
     return kCasts;
 }

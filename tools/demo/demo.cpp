@@ -440,9 +440,16 @@ int run_demo(const DemoOptions& options) {
     if (options.tolerance && options.fraud && cast_of(*options.fraud).needs_exact) {
         throw std::runtime_error("the fraud " + to_string(*options.fraud) + " is of exact mode only");
     }
+    DemoOptions chosen = options;
+    if (options.fraud == Fraud::kDoubleProposal) {
+        chosen.validators = options.validators == 0 ? kDoubledValidators : options.validators;
+        if (chosen.validators != kDoubledValidators) {
+            throw std::runtime_error("a double proposal is played with " + std::to_string(kDoubledValidators) + " validators");
+        }
+    }
     TemporaryHome home(options.home);
     try {
-        const int status = Demo(options, home.path()).run();
+        const int status = Demo(chosen, home.path()).run();
         if (status == 1) {
             home.keep();
             std::cerr << "demo: homes and logs are kept in " << home.path().string() << "\n";

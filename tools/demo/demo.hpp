@@ -46,6 +46,7 @@ enum class Fraud : std::uint8_t {
     kTarpit = 29,       ///< nothing but tasks at addresses where connections are taken and nothing is ever said
     kWithholdAll = 30,  ///< a solver that serves nothing to anybody
     kLyingNode = 31,    ///< a dishonest solver, and somebody who lies to honest users in the place of their node
+    kDoubleProposal = 32,  ///< nothing but a validator whose proposals hold a transaction twice
 };
 std::string to_string(Fraud fraud);
 std::optional<Fraud> decode_fraud(std::string_view name);
@@ -65,6 +66,9 @@ struct DemoOptions {
     std::uint64_t steps = 200;
     std::optional<std::filesystem::path> home;  ///< default: a temporary directory, removed afterwards
 };
+
+/// What a double proposal needs: the fewest validators that outvote a dishonest one, which is the last of them.
+inline constexpr std::uint32_t kDoubledValidators = 4;
 
 /// 0 when everything ended as it should; 1 when something did not (the last lines say what).
 int run_demo(const DemoOptions& options);

@@ -94,7 +94,10 @@ void Network::start_nodes(const contracts::Params& params, std::uint32_t block_i
                     std::to_string(validators), "--base-port", "0", "--block-interval-ms", interval});
         for (std::uint32_t i = 0; i < validators; ++i) {
             const std::string name = "node" + std::to_string(i);
-            nodes_.push_back({.name = name, .home = testnet / name, .url = {}, .options = {}, .process = nullptr});
+            nodes_.push_back({.name = name, .home = validator_home(i), .url = {}, .options = {}, .process = nullptr});
+            if (const auto engine = engines_.find(i); engine != engines_.end()) {
+                nodes_.back().options = {"--cometbft", engine->second};
+            }
         }
     }
     for (Node& node : nodes_) {

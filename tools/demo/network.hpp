@@ -46,6 +46,14 @@ class Network {
     /// Writes the genesis for the actors added so far and starts assayd: one with the embedded engine, or so many
     /// validators under CometBFT. Throws std::runtime_error with the tail of a log when one does not become ready.
     void start_nodes(const contracts::Params& params, std::uint32_t block_interval_ms, std::uint32_t validators = 0);
+    /// Where start_nodes makes the home of a validator.
+    std::filesystem::path validator_home(std::size_t index) const {
+        return home_ / "testnet" / ("node" + std::to_string(index));
+    }
+    /// A validator, once it is started, runs this program as its engine and not the CometBFT that it finds.
+    void use_engine(std::size_t index, const std::string& program) { engines_[index] = program; }
+    /// What a node has said on its standard error.
+    const std::filesystem::path& node_log(std::size_t index) const { return nodes_.at(index).process->log(); }
     /// kill -9 of a validator's assayd, which takes its engine with it.
     void kill_node(std::size_t index);
     void restart_node(std::size_t index);
@@ -99,6 +107,7 @@ class Network {
     std::vector<Node> nodes_;
     std::map<std::string, std::vector<std::string>> commands_;
     std::map<std::string, std::string> urls_;  ///< of use_node
+    std::map<std::size_t, std::string> engines_;
     std::vector<std::unique_ptr<system::Process>> workers_;
 };
 

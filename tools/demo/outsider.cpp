@@ -6,6 +6,7 @@
 #include <core/codec/borsh.hpp>
 #include <contracts/chain/gas.hpp>
 #include <tools/demo/baiter.hpp>
+#include <tools/demo/doubler.hpp>
 #include <tools/demo/drafter.hpp>
 #include <tools/demo/idler.hpp>
 #include <tools/demo/liar.hpp>
@@ -114,6 +115,7 @@ std::unique_ptr<Outsider> make_outsider(Fraud fraud, Network& network, Narrator&
         case Fraud::kIdleSockets: return std::make_unique<Idler>(network);
         case Fraud::kTarpit: return std::make_unique<Staller>(network);
         case Fraud::kLyingNode: return std::make_unique<Liar>(network, narrator);
+        case Fraud::kDoubleProposal: return std::make_unique<Doubler>(network, narrator);
         default: return nullptr;
     }
 }

@@ -297,6 +297,7 @@ void Judge::judge_act(std::size_t index, const Act& act) {
         case Fraud::kWaiting:
         case Fraud::kDraft:
         case Fraud::kTarpit:
+        case Fraud::kDoubleProposal:
             expect(refuted + upheld + lapsed == 0, label + ": an honest task was disputed");
             break;
         case Fraud::kFalseAccuser:
