@@ -144,10 +144,11 @@ std::vector<std::string> judge_attack(const nlohmann::json& attack) {
         const auto paid = sums.at("paid").get<std::int64_t>();
         const auto harm = sums.at("harm").get<std::int64_t>();
         if (harm > std::max<std::int64_t>(paid, 0)) {
-            complaints.push_back(
-                "honest accounts lost " + std::to_string(harm) + " grains to an attack that cost its author " +
-                std::to_string(paid)
-            );
+            std::string complaint = "honest accounts lost " + std::to_string(harm) +
+                                    " grains to an attack that cost its author " + std::to_string(paid);
+            if (complaints.empty() || complaints.back() != complaint) {
+                complaints.push_back(std::move(complaint));
+            }
         }
     };
     judge(attack);

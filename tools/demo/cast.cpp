@@ -75,6 +75,7 @@ const std::vector<Cast>& casts() {
         {.fraud = Fraud::kWithholdAll, .name = "withhold-all", .solver = "withhold-all", .expires = true, .needs_exact = true},
         {.fraud = Fraud::kLyingNode, .name = "lying-node", .solver = "tile", .convicts = true, .needs_exact = true},
         {.fraud = Fraud::kDoubleProposal, .name = "double-proposal", .needs_exact = true},
+        {.fraud = Fraud::kFarm, .name = "farm", .needs_exact = true},
     };
     return kCasts;
 }
@@ -123,6 +124,15 @@ contracts::Params demo_params(Fraud fraud, bool tolerance) {
         params.redraws_max = 1;
         params.segments_checked = 16;  // all, so that somebody is drawn for what is withheld
         params.segments_checked_max = 16;
+    } else if (fraud == Fraud::kFarm) {
+        params.forced_error_bps = 10'000;  // so that ten tasks have as many jackpots as a hundred would
+        params.gas_price_min = Amount{5'000};  // what some thousand transfers pay is a treasury to win
+        params.solver_bond = Amount{25 * kAsy};  // of the demo's own task
+        params.verifier_bond = Amount{1 * kAsy};  // this and the next as on a chain that has the defaults
+        params.challenger_bond = Amount{1 * kAsy};
+        params.contributor_bond = Amount{40 * kAsy};  // the least that bounds no jackpot
+        params.commit_blocks = 150;  // who cannot fetch a program makes everybody wait for all of it
+        params.draw_blocks = 1'000;
     } else if (fraud == Fraud::kLate) {
         params.dispute_clock_blocks = 40;
         params.dispute_extension_blocks = 20;
@@ -160,6 +170,9 @@ std::vector<Player> judges_of(Fraud fraud, bool tolerance) {
             // The liar is drawn nearly always, and the others have stake for what it leaves undone.
             player.stake = Amount{(player.is_dishonest ? 190 : 90) * kAsy};
         }
+        if (fraud == Fraud::kFarm) {
+            player.stake = Amount{190 * kAsy};  // contributor's bond included
+        }
         if (cast.hunts_jackpots) {
             // Contributor's bond included; who has most of the verdicts has most to betray.
             player.stake = Amount{(fraud == Fraud::kInsider && i == 1 ? 190 : 90) * kAsy};
@@ -170,6 +183,9 @@ std::vector<Player> judges_of(Fraud fraud, bool tolerance) {
         const std::string name = i == 1 ? "whistleblower" : "whistleblower-" + std::to_string(i);
         Player player{name, contracts::Role::kWhistleblower, {"whistleblow"}};
         player.is_dishonest = cast.whistleblower != nullptr && !(cast.hunts_jackpots && i == 1);
+        if (fraud == Fraud::kFarm) {
+            player.stake = Amount{150 * kAsy};
+        }
         if (player.is_dishonest) {
             player.arguments.insert(player.arguments.end(), {"--dishonest", cast.whistleblower});
             player.informant = fraud == Fraud::kInsider ? "verifier-1" : "";

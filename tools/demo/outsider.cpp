@@ -8,6 +8,7 @@
 #include <tools/demo/baiter.hpp>
 #include <tools/demo/doubler.hpp>
 #include <tools/demo/drafter.hpp>
+#include <tools/demo/farmer.hpp>
 #include <tools/demo/idler.hpp>
 #include <tools/demo/liar.hpp>
 #include <tools/demo/loiterer.hpp>
@@ -116,6 +117,7 @@ std::unique_ptr<Outsider> make_outsider(Fraud fraud, Network& network, Narrator&
         case Fraud::kTarpit: return std::make_unique<Staller>(network);
         case Fraud::kLyingNode: return std::make_unique<Liar>(network, narrator);
         case Fraud::kDoubleProposal: return std::make_unique<Doubler>(network, narrator);
+        case Fraud::kFarm: return std::make_unique<Farmer>(network, narrator);
         default: return nullptr;
     }
 }

@@ -298,6 +298,7 @@ void Judge::judge_act(std::size_t index, const Act& act) {
         case Fraud::kDraft:
         case Fraud::kTarpit:
         case Fraud::kDoubleProposal:
+        case Fraud::kFarm:
             expect(refuted + upheld + lapsed == 0, label + ": an honest task was disputed");
             break;
         case Fraud::kFalseAccuser:
