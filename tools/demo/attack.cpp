@@ -132,6 +132,9 @@ nlohmann::json make_attack(
     for (const TaskId& task : outsider->tasks()) {
         harm_outside += harm_of_bait(network, task, dishonest);
     }
+    if (outsider->is_accomplice()) {
+        return {{"paid", paid}, {"harm", harm + harm_outside}};  // what one of them pays the other wins
+    }
     return {
         {"paid", paid},
         {"harm", harm + harm_outside},

@@ -76,6 +76,7 @@ const std::vector<Cast>& casts() {
         {.fraud = Fraud::kLyingNode, .name = "lying-node", .solver = "tile", .convicts = true, .needs_exact = true},
         {.fraud = Fraud::kDoubleProposal, .name = "double-proposal", .needs_exact = true},
         {.fraud = Fraud::kFarm, .name = "farm", .needs_exact = true},
+        {.fraud = Fraud::kSnipe, .name = "snipe", .solver = "tile", .convicts = true, .needs_exact = true},
     };
     return kCasts;
 }
@@ -133,6 +134,8 @@ contracts::Params demo_params(Fraud fraud, bool tolerance) {
         params.contributor_bond = Amount{40 * kAsy};  // the least that bounds no jackpot
         params.commit_blocks = 150;  // who cannot fetch a program makes everybody wait for all of it
         params.draw_blocks = 1'000;
+    } else if (fraud == Fraud::kSnipe) {
+        params.dispute_clock_blocks = 400;  // an honest accuser replays meanwhile
     } else if (fraud == Fraud::kLate) {
         params.dispute_clock_blocks = 40;
         params.dispute_extension_blocks = 20;

@@ -48,6 +48,7 @@ enum class Fraud : std::uint8_t {
     kLyingNode = 31,    ///< a dishonest solver, and somebody who lies to honest users in the place of their node
     kDoubleProposal = 32,  ///< nothing but a validator whose proposals hold a transaction twice
     kFarm = 33,         ///< a coalition whose tasks have programs that nobody else can have, for their jackpots
+    kSnipe = 34,        ///< a dishonest solver, and its accomplice that disputes the fraud before honest accusers do
 };
 std::string to_string(Fraud fraud);
 std::optional<Fraud> decode_fraud(std::string_view name);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tools/demo/network.hpp>
 
+#include <signal.h>
+
+#include <algorithm>
 #include <fstream>
 #include <stdexcept>
 #include <thread>
@@ -208,6 +211,16 @@ void Network::kill_worker(const std::string& name) {
 }
 
 void Network::restart_worker(const std::string& name) { launch(name); }
+
+void Network::signal_worker(const std::string& name, int signal) {
+    const auto found = std::find_if(workers_.begin(), workers_.end(), [&](const auto& worker) { return worker->name() == name; });
+    if (found != workers_.end() && !(*found)->exit_status()) {
+        ::kill((*found)->pid(), signal);
+    }
+}
+
+void Network::pause_worker(const std::string& name) { signal_worker(name, SIGSTOP); }
+void Network::resume_worker(const std::string& name) { signal_worker(name, SIGCONT); }
 
 void Network::on_line(const std::string& worker, const std::string& line) {
     const std::lock_guard lock(mutex_);

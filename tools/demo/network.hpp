@@ -67,6 +67,9 @@ class Network {
     /// kill -9, as a crash would end it; start it again with restart_worker.
     void kill_worker(const std::string& name);
     void restart_worker(const std::string& name);
+    /// Stops a worker's process where it is, or has it go on.
+    void pause_worker(const std::string& name);
+    void resume_worker(const std::string& name);
     /// Waits until every worker started so far has printed its ready line.
     void await_workers(std::chrono::seconds timeout);
     /// Throws std::runtime_error naming the first process that ended, with the tail of its log.
@@ -90,6 +93,7 @@ class Network {
     };
     void run_to_end(const std::vector<std::string>& command);
     void launch(Node& node);
+    void signal_worker(const std::string& name, int signal);
     void await_node(std::size_t index);
     void launch(const std::string& name);
     void on_line(const std::string& worker, const std::string& line);

@@ -12,6 +12,7 @@
 #include <tools/demo/idler.hpp>
 #include <tools/demo/liar.hpp>
 #include <tools/demo/loiterer.hpp>
+#include <tools/demo/sniper.hpp>
 #include <tools/demo/spammer.hpp>
 #include <tools/demo/squatter.hpp>
 #include <tools/demo/staller.hpp>
@@ -31,6 +32,8 @@ void Outsider::prepare(const Packer& /*pack*/) {}
 bool Outsider::is_over() { return true; }
 
 std::uint64_t Outsider::harm() { return 0; }
+
+bool Outsider::is_accomplice() const { return false; }
 
 bool Outsider::is_judged(const contracts::Task& own) {
     const bool is_completed =
@@ -118,6 +121,7 @@ std::unique_ptr<Outsider> make_outsider(Fraud fraud, Network& network, Narrator&
         case Fraud::kLyingNode: return std::make_unique<Liar>(network, narrator);
         case Fraud::kDoubleProposal: return std::make_unique<Doubler>(network, narrator);
         case Fraud::kFarm: return std::make_unique<Farmer>(network, narrator);
+        case Fraud::kSnipe: return std::make_unique<Sniper>(network, narrator);
         default: return nullptr;
     }
 }

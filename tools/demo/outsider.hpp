@@ -47,6 +47,8 @@ class Outsider {
     virtual bool is_over();
     /// What honest accounts lost by it that no task's history shows, in grains.
     virtual std::uint64_t harm();
+    /// Whether it and the dishonest parties to the demo's own task have one owner.
+    virtual bool is_accomplice() const;
     /// What it did, in the shape that docs/operations/demo.md documents.
     virtual nlohmann::json report() = 0;
     /// What is not as it should be, in words.

@@ -176,6 +176,13 @@ def check_fraud(report, kind):
             check(payments["wrong"] == 0 and payments["moved_grains"] == payments["asked_grains"], f"no payment but those asked for: {payments}")
             check(lying["workers"]["wrong"] == 0 < lying["workers"]["signed"], f"workers sign nothing on a lie: {lying}")
             check(report["attack"]["outsider"]["harm"] == 0, f"nobody loses by it: {report['attack']}")
+        if kind == "snipe":
+            snipe, attack = report["snipe"], report["attack"]
+            winners = {a["account"]: a["earned"] for a in [snipe["sniper"], *snipe["honest"]] if a["earned"] > 0}
+            check(winners == {snipe["won_by"]: snipe["prize"]}, f"one accuser has the whole prize: {snipe}")
+            check(attack["harm"] <= attack["paid"], f"honest accusers lose no more than the attack cost: {attack}")
+            if snipe["won_by"] == "sniper":
+                check(sum(a["spent"] for a in snipe["honest"]) == attack["harm"], f"they lose what they spent: {report['attack']}, {snipe}")
         if kind == "starve":
             starve = report["starve"]
             check(starve["slashed"] == 0 and len(starve["starved"]) >= 2, f"verifiers lose free stake, and nothing else: {starve}")
