@@ -159,6 +159,11 @@ std::vector<std::string> Sniper::judge(const json& report) const {
     if (report.at("won_by").is_null()) {
         complaints.emplace_back("nobody won the prize for the conviction");
     }
+    for (const json& accuser : report.at("honest")) {
+        if (accuser.at("earned").get<std::uint64_t>() <= accuser.at("spent").get<std::uint64_t>()) {
+            complaints.push_back(accuser.at("account").get<std::string>() + " was right and is out of pocket");
+        }
+    }
     return complaints;
 }
 

@@ -15,7 +15,7 @@ namespace assay::demo {
 
 /// Has stake as a whistleblower and knows where the solver cheats. It disputes that segment before anybody else can have
 /// replayed it, plays until the end is near, waits until an honest accuser pays for moves of its own, and ends the game
-/// first: half of the solver's bond is back with its owner, and the honest accuser's dispute is moot.
+/// first: the larger share of what half of the solver's bond pays is back with its owner, and the honest accuser's dispute is moot.
 class Sniper final : public Outsider {
   public:
     Sniper(Network& network, Narrator& narrator);
