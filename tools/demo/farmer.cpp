@@ -78,7 +78,11 @@ void Farmer::hire() {
         if (result.code != 0) {
             throw std::runtime_error(std::string(hand.name) + " could not bond: " + result.error);
         }
-        network_.start_worker(hand.name, {hand.command, "--threads", "1"});
+        std::vector<std::string> arguments{hand.command, "--threads", "1"};
+        if (std::string(hand.name) == kSolver) {
+            arguments.insert(arguments.end(), {"--dishonest", "private"});
+        }
+        network_.start_worker(hand.name, arguments);
         narrator_.plain("  " + std::string(hand.name) + " bonds " + format_amount(hand.stake) + " as " + to_string(hand.role));
     }
     network_.await_workers(kStartPatience);

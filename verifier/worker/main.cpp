@@ -201,7 +201,7 @@ int main(int argc, char** argv) {
     app.require_subcommand(1);
     Arguments args;
     auto* solve = app.add_subcommand("solve", "Accept tasks, train them, prove and defend the result");
-    add_role(*solve, args, {"none", "tile", "skip", "data", "init", "optimizer", "withhold", "push", "score", "withhold-all"});
+    add_role(*solve, args, {"none", "tile", "skip", "data", "init", "optimizer", "withhold", "push", "score", "withhold-all", "private"});
     solve->add_option("--max-tasks", args.worker.tasks_max, "Accept no more than this many; 0: no limit")
         ->capture_default_str();
     add_prices(*solve, args);

@@ -7,7 +7,7 @@
 namespace assay::worker {
 namespace {
 
-constexpr std::array<std::pair<Dishonesty, const char*>, 19> kNames{
+constexpr std::array<std::pair<Dishonesty, const char*>, 20> kNames{
     {{Dishonesty::kNone, "none"},
      {Dishonesty::kTile, "tile"},
      {Dishonesty::kSkip, "skip"},
@@ -26,7 +26,8 @@ constexpr std::array<std::pair<Dishonesty, const char*>, 19> kNames{
      {Dishonesty::kFreeRider, "free-rider"},
      {Dishonesty::kInsider, "insider"},
      {Dishonesty::kDivergence, "divergence"},
-     {Dishonesty::kWithholdAll, "withhold-all"}}};
+     {Dishonesty::kWithholdAll, "withhold-all"},
+     {Dishonesty::kPrivate, "private"}}};
 
 }  // namespace
 

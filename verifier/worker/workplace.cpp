@@ -55,6 +55,11 @@ std::shared_ptr<const Material> Workplace::material(const contracts::Task& task,
     if (unusable.contains(task.id)) {
         return nullptr;
     }
+    if (options.dishonesty == Dishonesty::kPrivate) {
+        for (const contracts::ArtifactRef& artifact : artifacts_of(task.spec)) {
+            withheld.add(artifact.sha256);
+        }
+    }
     want(task, urgency);
     auto loaded = load_material(task.id, task.spec, [&](const contracts::ArtifactRef& artifact) {
         return obtain(task.id, artifact, urgency);
