@@ -4,32 +4,44 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 
+#include <tests/liability/ledger.hpp>
+#include <tests/liability/plan.hpp>
 #include <tests/model/workshop.hpp>
 
-/// A network of honest workers with realistic latency and somebody who sends whatever could hurt them.
+/// A network of honest workers with realistic latency, and attackers who send whatever could hurt them.
 namespace assay::liability {
+
+struct Options {
+    bool trace = false;          ///< prints every block
+    bool attacks = true;         ///< false: the same network, and all attackers keep silent
+    std::uint64_t active_blocks = 150;  ///< so long the attackers send
+    std::optional<PlanKind> plan;       ///< instead of the one that the seed has
+};
 
 /// What a run came to. Money is in grains.
 struct Report {
     std::string broken;  ///< the law that does not hold, and where; empty when all do
     std::uint64_t blocks = 0;
-    std::uint64_t attacks = 0;   ///< messages of the attacker that reached a block
+    std::uint64_t attacks = 0;   ///< messages of the attackers that reached a block
     std::uint64_t effective = 0; ///< those that were executed
-    std::int64_t paid = 0;       ///< what all of the attacker's accounts have less than at the start
-    std::int64_t harm = 0;       ///< what honest accounts lost to slashes, and earned and did not get
-    std::map<std::string, std::uint64_t> executed;  ///< the attacker's actions that had an effect, by name
+    Balance balance;
+    std::int64_t difference = 0;  ///< harm as the difference of two runs (compare)
+    std::map<std::string, std::uint64_t> executed;  ///< the attackers' actions that had an effect, by name
     std::map<std::string, std::uint64_t> outcomes;  ///< ends of tasks, and slashes, by who and why
 };
 
-struct Options {
-    bool trace = false;          ///< prints every block
-    bool attacks = true;         ///< false: the same network, and the attacker keeps silent
-    std::uint64_t active_blocks = 150;  ///< so long the attacker sends
-};
+/// One run in every second one of consecutive seeds has a plan; each has its turn, with the attacker who knows nothing
+/// and without.
+PlanKind plan_of(std::uint64_t seed) noexcept;
 
 /// `home` is an empty directory. The same seed and options make the same run.
 Report play(model::Workshop& shop, std::uint64_t seed, const std::filesystem::path& home, const Options& options);
+
+/// Law 2 by two runs of one seed: what the honest have less where the attackers sent than where they kept silent, what was
+/// earned and not paid, and what it cost that more of their money was locked for longer.
+std::int64_t difference_of(const Balance& quiet, const Balance& attacked);
 
 }  // namespace assay::liability

@@ -2,11 +2,15 @@
 #include <tests/liability/ledger.hpp>
 
 #include <contracts/tasks/tasks.hpp>
+#include <core/codec/borsh.hpp>
 
 namespace assay::liability {
 namespace {
 
+using contracts::Reason;
 using contracts::TaskState;
+
+std::int64_t to_signed(std::uint64_t grains) { return static_cast<std::int64_t>(grains); }
 
 /// Whether each checkpoint is what the program gives from the one before. By distance nobody can say so of a native
 /// state by its root; an honest solver's states are.
@@ -26,6 +30,18 @@ bool is_trained(const model::Task& task, model::Workshop& shop) {
     return true;
 }
 
+bool is_from_escrow(Reason reason) {
+    return reason == Reason::kReward || reason == Reason::kVerificationFee || reason == Reason::kRefund ||
+           reason == Reason::kTax || reason == Reason::kProfilingFee;
+}
+
+/// Whether the submitter got what it paid for: nothing, where the task settled for a stranger's invention.
+bool is_invented(const model::Task& task, const std::set<AccountId>& honest, model::Workshop& shop) {
+    const bool is_exact = task.spec.mode == contracts::Mode::kExact;
+    return task.state == TaskState::kSettled && task.solver && !honest.contains(*task.solver) && is_exact &&
+           !task.spec.parent && !is_trained(task, shop);
+}
+
 }  // namespace
 
 std::uint64_t wealth(const model::World& world, const AccountId& account) {
@@ -42,25 +58,150 @@ std::uint64_t wealth(const model::World& world, const AccountId& account) {
     return sum;
 }
 
-std::int64_t Ledger::harm(const model::World& world, model::Workshop& shop) const {
-    std::uint64_t sum = 0;
-    for (const Slash& slash : slashes) {
-        sum += honest.contains(slash.from) ? slash.amount : 0;
+void Ledger::note_payment(const contracts::HistoryRecord& entry, const contracts::history::Paid& paid) {
+    Payment payment{entry.task, paid.to, paid.amount.grains, paid.reason, std::nullopt};
+    const bool is_won = paid.reason == Reason::kWonDispute || paid.reason == Reason::kNeedlessChallenge;
+    if (is_won && !fresh_.empty()) {
+        payment.slash = fresh_.back();
+    }
+    payments_.push_back(payment);
+}
+
+void Ledger::note_block(
+    const contracts::BlockOutcome& outcome, const std::vector<Bytes>& txs, const model::World& world
+) {
+    for (std::size_t i = 0; i < txs.size(); ++i) {
+        const auto tx = codec::decode<contracts::Tx>(txs[i]);
+        const contracts::Receipt& receipt = outcome.receipts[i];
+        if (!tx || !receipt.is_charged) {
+            continue;
+        }
+        if (honest.contains(receipt.sender)) {
+            fees_ += to_signed(tx->body.fee.grains);
+            continue;
+        }
+        const auto* transfer = std::get_if<contracts::Transfer>(&tx->body.action);
+        if (transfer != nullptr && receipt.code == 0 && honest.contains(transfer->to)) {
+            presents_ += to_signed(transfer->amount.grains);
+        }
+    }
+    fresh_.clear();
+    for (const contracts::HistoryRecord& entry : outcome.history) {
+        if (const auto* slashed = std::get_if<contracts::history::Slashed>(&entry.event)) {
+            fresh_.push_back(
+                {entry.task, entry.height.value, slashed->from, slashed->amount.grains, slashed->reason});
+            if (slashed->reason == Reason::kUnserved) {
+                shared_.insert({entry.task, entry.height.value});
+            }
+        } else if (const auto* paid = std::get_if<contracts::history::Paid>(&entry.event)) {
+            note_payment(entry, *paid);
+        }
+    }
+    slashes_.insert(slashes_.end(), fresh_.begin(), fresh_.end());
+    for (const auto& [key, stake] : world.stakes) {
+        capital_ += honest.contains(key.second) ? stake.locked : 0;
+    }
+    for (const auto& [account, seat] : world.beacon.seats) {
+        capital_ -= honest.contains(account) ? seat.bond : 0;  // a seat is kept for as long as one likes
+    }
+    for (const auto& [id, task] : world.tasks) {
+        capital_ += honest.contains(task.submitter) ? task.escrow + task.room : 0;
+    }
+}
+
+bool Ledger::is_shared(const Slash& slash) const {
+    return slash.reason == Reason::kUnserved ||
+           (slash.reason == Reason::kMissedVerdict && shared_.contains({slash.task, slash.height}));
+}
+
+Ledger::Flows Ledger::flows(const model::World& world, model::Workshop& shop) const {
+    Flows sums;
+    for (const Payment& payment : payments_) {
+        const model::Task& task = world.tasks.at(payment.task);
+        const bool from_honest = honest.contains(task.submitter);
+        const bool to_honest = honest.contains(payment.to);
+        const std::int64_t amount = to_signed(payment.amount);
+        switch (payment.reason) {
+            case Reason::kReward:
+            case Reason::kVerificationFee:
+            case Reason::kProfilingFee: {
+                const bool is_worth_it = !is_invented(task, honest, shop) && task.state != TaskState::kRefused;
+                sums.earned += from_honest && !to_honest && is_worth_it ? amount : 0;
+                sums.bought += !from_honest && to_honest ? amount : 0;
+                break;
+            }
+            case Reason::kJackpot: (to_honest ? sums.lucky : sums.jackpots) += amount; break;
+            case Reason::kTax: sums.spent += from_honest ? amount : 0; break;
+            case Reason::kRoom: sums.spent += from_honest && payment.to.is_zero() ? amount : 0; break;
+            default: break;
+        }
+        if (payment.slash) {
+            const bool of_honest = honest.contains(payment.slash->from);
+            sums.won += to_honest && !of_honest ? amount : 0;
+            sums.open_gain += !to_honest && of_honest && is_open(*payment.slash) ? amount : 0;
+            const bool was_away = of_honest && !is_open(*payment.slash) && away.contains(payment.slash->from);
+            sums.away_gain += !to_honest && was_away ? amount : 0;
+        }
+    }
+    return sums;
+}
+
+std::int64_t Ledger::dust(const model::World& world) const {
+    std::int64_t sum = 0;
+    for (const auto& [id, task] : world.tasks) {
+        sum += honest.contains(task.submitter) && contracts::is_terminal(task.state)
+                   ? to_signed(contracts::task_value(task.spec).grains)
+                   : 0;
+    }
+    for (const Payment& payment : payments_) {
+        const bool is_theirs = honest.contains(world.tasks.at(payment.task).submitter);
+        sum -= is_theirs && is_from_escrow(payment.reason) ? to_signed(payment.amount) : 0;
+    }
+    return sum;
+}
+
+Balance Ledger::balance(const contracts::Genesis& genesis, const model::World& world, model::Workshop& shop) const {
+    const Flows sums = flows(world, shop);
+    Balance out;
+    std::int64_t excused = 0;
+    for (const Slash& slash : slashes_) {
+        if (honest.contains(slash.from)) {
+            const std::int64_t amount = to_signed(slash.amount);
+            (is_excused(slash) ? excused : out.harm) += amount;
+            out.open += is_open(slash) ? amount : 0;
+        }
     }
     for (const auto& [id, task] : world.tasks) {
         const bool ended_unpaid = task.state == TaskState::kConvicted || task.state == TaskState::kExpired;
         const bool all_posted = task.checkpoints.size() == contracts::segment_count(task.spec) + std::size_t{1};
-        if (task.solver && honest.contains(*task.solver) && ended_unpaid && all_posted) {
-            sum += task.spec.reward.grains;  // earned, and not paid
+        if (task.solver && honest.contains(*task.solver) && !away.contains(*task.solver) && ended_unpaid && all_posted) {
+            // Where nobody could be drawn: whose bonds are all locked. The page marks that open.
+            const bool is_unjudged = task.state == TaskState::kExpired && task.redraws < genesis.params.redraws_max;
+            (is_unjudged ? out.open : out.unpaid) += to_signed(task.spec.reward.grains);
         }
-        const bool is_exact = task.spec.mode == contracts::Mode::kExact;
-        const bool paid_a_stranger = task.state == TaskState::kSettled && task.solver && !honest.contains(*task.solver);
-        if (honest.contains(task.submitter) && is_exact && paid_a_stranger && !task.spec.parent &&
-            !is_trained(task, shop)) {
-            sum += task.spec.reward.grains + task.spec.verification_fee.grains;  // paid for what is not there
+        if (honest.contains(task.submitter) && is_invented(task, honest, shop)) {
+            out.harm += to_signed(contracts::task_value(task.spec).grains);
         }
     }
-    return static_cast<std::int64_t>(sum);
+    out.harm += out.unpaid + sums.away_gain;
+    std::int64_t honest_wealth = 0;
+    for (const auto& [account, balance] : genesis.balances) {
+        const std::int64_t left = to_signed(wealth(world, account));
+        if (honest.contains(account)) {
+            honest_wealth += left;
+        } else {
+            out.paid += to_signed(balance.grains) - left;
+        }
+    }
+    for (const auto& [account, person] : world.people) {
+        // Given to somebody who was not there: makes up for nothing.
+        out.paid -= genesis.balances.contains(account) ? 0 : to_signed(wealth(world, account));
+    }
+    out.paid += sums.earned + sums.jackpots + sums.open_gain - sums.bought - presents_;
+    out.standing = honest_wealth + fees_ + sums.spent + dust(world) + sums.earned + excused - sums.away_gain -
+                   sums.bought - sums.won - sums.lucky - presents_;
+    out.capital = capital_;
+    return out;
 }
 
 }  // namespace assay::liability

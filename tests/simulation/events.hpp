@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <random>
 #include <set>
 #include <string>
@@ -22,14 +23,14 @@ struct Weather {
 
 class Events {
   public:
-    explicit Events(std::uint64_t seed) : random_(seed) {}
+    explicit Events(std::uint64_t seed) : seed_(seed), random_(seed) {}
 
     std::uint64_t now() const { return now_; }
-    std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
+    std::uint64_t below(std::uint64_t bound) { return (stream_ ? stream_of(*stream_) : random_)() % bound; }
     bool chance(std::uint32_t percent) { return below(100) < percent; }
 
     void after(std::uint64_t delay_ms, std::function<void()> what) {
-        queue_.emplace(std::pair{now_ + delay_ms, ++sequence_}, std::move(what));
+        queue_.emplace(std::pair{now_ + delay_ms, ++sequence_}, Event{stream_, std::move(what)});
     }
     /// Runs what is next; false when nothing is.
     bool step() {
@@ -38,9 +39,14 @@ class Events {
         }
         auto next = queue_.extract(queue_.begin());
         now_ = next.key().first;
-        next.mapped()();
+        stream_ = next.mapped().stream;
+        next.mapped().happen();
         return true;
     }
+
+    /// From here on chance comes from this stream, and so it does in every event that follows from this one. Whoever has
+    /// a stream to itself is as lucky in one run as in another of the same seed in which somebody else does more.
+    void enter_stream(std::uint64_t number) { stream_ = number; }
 
     Weather weather;
     /// Two places are cut off from each other while exactly one of them is here.
@@ -63,10 +69,23 @@ class Events {
     std::uint64_t lost = 0;
 
   private:
+    struct Event {
+        std::optional<std::uint64_t> stream;
+        std::function<void()> happen;
+    };
+
+    std::mt19937_64& stream_of(std::uint64_t number) {
+        constexpr std::uint64_t kApart = 1'000'003;
+        return streams_.try_emplace(number, seed_ * kApart + number + 1).first->second;
+    }
+
     std::uint64_t now_ = 0;
     std::uint64_t sequence_ = 0;
+    const std::uint64_t seed_;
     std::mt19937_64 random_;
-    std::map<std::pair<std::uint64_t, std::uint64_t>, std::function<void()>> queue_;
+    std::optional<std::uint64_t> stream_;  ///< none: one chance for all
+    std::map<std::uint64_t, std::mt19937_64> streams_;
+    std::map<std::pair<std::uint64_t, std::uint64_t>, Event> queue_;
 };
 
 }  // namespace assay::simulation

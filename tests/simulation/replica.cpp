@@ -5,6 +5,7 @@
 #include <fstream>
 #include <utility>
 
+#include <contracts/chain/slots.hpp>
 #include <core/codec/borsh.hpp>
 #include <tests/simulation/damage.hpp>
 
@@ -238,7 +239,7 @@ bool Replica::refuses(const solo::Block& block) {
     const auto header = parent ? std::optional(parent->block.header) : std::nullopt;
     const bool is_sound = block.header.proposer == network_key().account() &&
                           solo::find_fault({block, {}}, genesis_.chain_id, header, info.app_hash).empty() &&
-                          app_->process(solo::to_request(block)).has_value();
+                          app_->process(request_of(block)).has_value();
     refused += is_sound ? 0 : 1;
     return !is_sound;
 }
@@ -282,7 +283,7 @@ void Replica::on_decided(const solo::Block& block) {
         return;
     }
     try {
-        const auto request = solo::to_request(block);
+        const auto request = request_of(block);
         const solo::LogRecord record{block, app_->finalize(request).app_hash};
         log_->append(record);
         logged_ = block.header.height.value;
@@ -301,6 +302,17 @@ void Replica::on_status(int from, std::uint64_t theirs) {
     for (std::uint64_t h = theirs + 1; h <= std::min(height(), theirs + kBlocksAtOnce); ++h) {
         to(from, [block = told(log_->read(Height{h})->block)](Replica& other) { other.on_decided(block); });
     }
+}
+
+consensus::FinalizeRequest Replica::request_of(const solo::Block& block) const {
+    auto request = solo::to_request(block);
+    request.block_hash = hash_at ? hash_at(request.height) : request.block_hash;
+    return request;
+}
+
+std::uint64_t Replica::next_nonce(const AccountId& account) const {
+    const auto waiting = mempool_->next_nonce(account);
+    return waiting ? *waiting : contracts::get_account(*app_->committed(), account).nonce;
 }
 
 Result<consensus::Admitted, consensus::Refusal> Replica::submit(const Bytes& tx) {

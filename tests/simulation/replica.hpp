@@ -60,11 +60,18 @@ class Replica {
     std::uint64_t height() const { return app_ ? app_->info().height.value : 0; }
     std::shared_ptr<const node::CommittedState> state() const { return app_->committed(); }
     Result<consensus::Admitted, consensus::Refusal> submit(const Bytes& tx);
+    /// What waits for a block.
+    std::vector<Bytes> waiting() const { return mempool_->candidates(~std::uint64_t{0}); }
+    /// The nonce that the account's next transaction has, after what waits.
+    std::uint64_t next_nonce(const AccountId& account) const;
+    consensus::FinalizeRequest request_of(const solo::Block& block) const;
     int place() const { return place_; }
     std::uint64_t deaths = 0;
     std::uint64_t replayed = 0;
     std::uint64_t refused = 0;  ///< blocks
     std::function<void(const Bytes&)> on_transaction;  ///< sees what the mempool takes, when it takes it
+    /// Where there is one: what the state machine is told as the hash of the block of a height.
+    std::function<Hash256(Height)> hash_at;
     bool lies = false;          ///< spoils what it proposes, damages what it serves
 
     static constexpr std::uint64_t kIntervalMs = 1'000;

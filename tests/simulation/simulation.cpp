@@ -243,6 +243,7 @@ class Simulation {
             judge_order(entry);
             if (std::holds_alternative<contracts::history::Submitted>(entry.event)) {
                 bulletin_.tasks.push_back(entry.task);
+                ++bulletin_.submitted[entry.actor];
             } else if (const auto* slashed = std::get_if<contracts::history::Slashed>(&entry.event)) {
                 slashes_.emplace_back(entry.task, *slashed);
             }

@@ -200,7 +200,9 @@ void Worker::dispatch(const Waiting& waiting) {
     if (latency_ms == 0) {
         events_.send(place_, place, arrive);
     } else {
-        events_.after(1 + events_.below(latency_ms), [this, place, arrive] { events_.send(place_, place, arrive); });
+        // One after the other: what comes before it in the order of nonces would be missed otherwise.
+        arrives_at_ms_ = std::max(arrives_at_ms_ + 1, events_.now() + 1 + events_.below(latency_ms));
+        events_.after(arrives_at_ms_ - events_.now(), arrive);
     }
 }
 
@@ -277,7 +279,7 @@ std::pair<Worker::Upon, contracts::TaskId> Worker::find_parent(const View& view)
 }
 
 void Worker::add_submission(const View& view, Actions& out) {
-    const std::size_t submitted = bulletin_.tasks.size();
+    const std::size_t submitted = bulletin_.submitted[id_];
     if (kind_ != Kind::kSubmitter || submitted >= orders.size() || !waiting_.empty() || view.height.value < 8) {
         return;
     }

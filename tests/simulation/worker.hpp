@@ -43,6 +43,7 @@ const char* to_string(Kind kind) noexcept;
 /// What everybody can know: the tasks there are, the artifacts that can be had and from when on, and the moves made.
 struct Bulletin {
     std::vector<contracts::TaskId> tasks;
+    std::map<AccountId, std::size_t> submitted;  ///< how many tasks are whose
     /// Of a task's checkpoint: when its solver has it to be fetched.
     std::map<std::pair<contracts::TaskId, std::uint32_t>, std::uint64_t> artifacts;
     /// Likewise the native state of a profiler after a segment.
@@ -80,7 +81,7 @@ class Worker {
     std::uint64_t lateness() const { return lateness_; }
     std::vector<Order> orders;  ///< of a submitter: the network's tasks
     bool is_down = false;
-    std::uint64_t latency_ms = 0;  ///< what its messages take besides the network, at most
+    std::uint64_t latency_ms = 0;  ///< where not 0: what its messages take at most, in the network's place; in order
     /// Forgets everything but its key, and serves nothing any more of what it had.
     void lose_disk();
     /// Whether the task's program and data are to be had.
@@ -192,6 +193,7 @@ class Worker {
     std::uint64_t seen_height_ = 0;
     std::uint64_t seen_at_height_ = 0;  ///< of the network, when we last saw something new
     std::uint64_t lateness_ = 0;
+    std::uint64_t arrives_at_ms_ = 0;  ///< the last message
     std::vector<Waiting> waiting_;
     std::uint64_t disks_lost_ = 0;
 

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tests/liability/judge.hpp>
+
+#include <algorithm>
+
+#include <core/codec/borsh.hpp>
+#include <tests/simulation/replica.hpp>
+
+namespace assay::liability {
+namespace {
+
+using simulation::Broken;
+
+/// What a transaction takes from its sender at once, but for a task's deposit.
+std::uint64_t taken_by(const contracts::TxBody& body) {
+    std::uint64_t sum = body.fee.grains;
+    if (const auto* transfer = std::get_if<contracts::Transfer>(&body.action)) {
+        sum += transfer->amount.grains;
+    } else if (const auto* bond = std::get_if<contracts::Bond>(&body.action)) {
+        sum += bond->amount.grains;
+    } else if (const auto* submit = std::get_if<contracts::SubmitTask>(&body.action)) {
+        sum += submit->spec.reward.grains + submit->spec.verification_fee.grains;
+    }
+    return sum;
+}
+
+}  // namespace
+
+Judge::Judge(const contracts::Genesis& genesis) : genesis_(genesis) {
+    const auto start = contracts::make_genesis(genesis).value();
+    view_.apply(start);
+    mirror_.apply(start);
+}
+
+contracts::BlockOutcome Judge::execute(const consensus::FinalizeRequest& request) {
+    contracts::BlockContext context;
+    context.height = request.height;
+    context.time_ms = request.time_ms;
+    context.block_hash = request.block_hash;
+    context.proposer = request.proposer;
+    auto outcome = contracts::apply_block(view_, genesis_.chain_id, context, request.txs);
+    view_.apply(outcome.changes);
+    mirror_.apply(outcome.changes);
+    ledger.note_block(outcome, request.txs, mirror_.world);
+    return outcome;
+}
+
+void Judge::judge_block(const contracts::BlockOutcome& outcome) const {
+    if (model::count_money(mirror_.world) != mirror_.world.supply) {
+        throw Broken("the supply changed");
+    }
+    judge_gas(outcome);
+    judge_slashes();
+    judge_beacon();
+}
+
+void Judge::judge_gas(const contracts::BlockOutcome& outcome) const {
+    std::uint64_t gas = 0;
+    for (const contracts::Receipt& receipt : outcome.receipts) {
+        gas += receipt.gas;
+        if (!receipt.is_charged) {
+            throw Broken("law 3: a block has a transaction that did not pay, a " + receipt.action + " by " +
+                         name_of(receipt.sender));
+        }
+    }
+    if (gas > genesis_.params.block_gas_max) {
+        throw Broken("law 3: a block of " + std::to_string(gas) + " gas");
+    }
+    if (outcome.end_gas > genesis_.params.end_block_gas_max) {
+        throw Broken("law 3: the end of a block takes " + std::to_string(outcome.end_gas) + " gas");
+    }
+}
+
+/// Law 1, as it shows: whoever follows the roles with a latency of some blocks is slashed for nothing.
+void Judge::judge_slashes() const {
+    for (const Slash& slash : ledger.fresh()) {
+        if (ledger.honest.contains(slash.from) && !ledger.is_shared(slash) && !ledger.is_excused(slash)) {
+            throw Broken("law 1: " + name_of(slash.from) + " slashed for " + to_string(slash.reason) +
+                         " at height " + std::to_string(slash.height));
+        }
+    }
+}
+
+void Judge::judge_beacon() const {
+    for (const AccountId& account : mirror_.world.beacon.withheld) {
+        if (ledger.honest.contains(account)) {
+            throw Broken("law 1: " + name_of(account) + " lost its seat for a secret that it owed");
+        }
+    }
+}
+
+void Judge::judge_waiting(const std::vector<Bytes>& waiting, const contracts::StateView& state) const {
+    std::map<AccountId, std::uint64_t> taken;
+    for (const Bytes& bytes : waiting) {
+        const auto tx = codec::decode<contracts::Tx>(bytes).value();
+        taken[tx.body.sender] += taken_by(tx.body);
+    }
+    for (const auto& [sender, sum] : taken) {
+        if (sum > contracts::get_account(state, sender).balance.grains) {
+            throw Broken("law 3: what waits in the mempool takes more than " + name_of(sender) + " has");
+        }
+    }
+}
+
+Balance Judge::judge_rest(model::Workshop& shop) const {
+    const Balance balance = ledger.balance(genesis_, mirror_.world, shop);
+    if (balance.harm > std::max<std::int64_t>(balance.paid, 0)) {
+        throw Broken("law 2: honest accounts lost " + std::to_string(balance.harm) + " grains, the attackers paid " +
+                     std::to_string(balance.paid));
+    }
+    for (const auto& [key, stake] : mirror_.world.stakes) {
+        const auto seat = mirror_.world.beacon.seats.find(key.second);
+        const bool has_seat = key.first == contracts::Role::kVerifier && seat != mirror_.world.beacon.seats.end();
+        if (stake.locked != (has_seat ? seat->second.bond : 0)) {
+            throw Broken("law 3: stake of " + name_of(key.second) + " is locked for ever");
+        }
+    }
+    return balance;
+}
+
+std::string Judge::name_of(const AccountId& account) const {
+    const auto name = names.find(account);
+    return name == names.end() ? "the attacker" : name->second;
+}
+
+std::string Judge::describe(const contracts::HistoryRecord& entry) const {
+    if (const auto* changed = std::get_if<contracts::history::StateChanged>(&entry.event)) {
+        return to_string(changed->state);
+    }
+    if (const auto* slashed = std::get_if<contracts::history::Slashed>(&entry.event)) {
+        return name_of(slashed->from) + " slashed for " + to_string(slashed->reason);
+    }
+    if (const auto* drawn = std::get_if<contracts::history::VerifierDrawn>(&entry.event)) {
+        return name_of(drawn->verifier) + " drawn for segment " + std::to_string(drawn->segment);
+    }
+    if (const auto* paid = std::get_if<contracts::history::Paid>(&entry.event)) {
+        return name_of(paid->to) + " paid " + std::to_string(paid->amount.grains) + " for " + to_string(paid->reason);
+    }
+    return {};
+}
+
+std::string Judge::describe_open() const {
+    for (const auto& [id, task] : mirror_.world.tasks) {
+        if (!contracts::is_terminal(task.state)) {
+            return "a task of " + name_of(task.submitter) + " is " + to_string(task.state);
+        }
+    }
+    return {};
+}
+
+}  // namespace assay::liability

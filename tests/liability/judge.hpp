@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include <consensus/state_machine.hpp>
+#include <contracts/chain/chain.hpp>
+#include <tests/liability/ledger.hpp>
+#include <tests/unit/contracts/fixture.hpp>
+
+/// The laws, held against a chain of blocks.
+namespace assay::liability {
+
+/// Executes each block once more, in memory. What judges throws simulation::Broken where a law does not hold.
+class Judge {
+  public:
+    explicit Judge(const contracts::Genesis& genesis);
+
+    contracts::BlockOutcome execute(const consensus::FinalizeRequest& request);
+    /// Laws 1 and 3, as they show in the last block.
+    void judge_block(const contracts::BlockOutcome& outcome) const;
+    /// Law 3 for what waits for a block: nobody's money is promised twice.
+    void judge_waiting(const std::vector<Bytes>& waiting, const contracts::StateView& state) const;
+    /// Laws 2 and 3, when everything has ended.
+    Balance judge_rest(model::Workshop& shop) const;
+
+    const model::Mirror& chain() const { return mirror_; }
+    std::string name_of(const AccountId& account) const;
+    /// Empty for what is not worth telling.
+    std::string describe(const contracts::HistoryRecord& entry) const;
+    /// Of a task that is not over; empty when there is none.
+    std::string describe_open() const;
+
+    Ledger ledger;
+    std::map<AccountId, std::string> names;
+
+  private:
+    void judge_gas(const contracts::BlockOutcome& outcome) const;
+    void judge_slashes() const;
+    void judge_beacon() const;
+
+    const contracts::Genesis& genesis_;
+    contracts::test::MapView view_;
+    model::Mirror mirror_;
+};
+
+}  // namespace assay::liability

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tests/liability/plan.hpp>
+
+#include <core/codec/borsh.hpp>
+
+namespace assay::liability {
+
+const char* to_string(PlanKind kind) noexcept {
+    switch (kind) {
+        case PlanKind::kNone: return "no plan";
+        case PlanKind::kLiar: return "liar";
+        case PlanKind::kSpammer: return "spammer";
+        case PlanKind::kDrafter: return "drafter";
+        case PlanKind::kWithholder: return "withholder";
+        case PlanKind::kBait: return "bait";
+        case PlanKind::kSquatter: return "squatter";
+        case PlanKind::kWaiter: return "waiter";
+    }
+    return "";
+}
+
+std::uint64_t Member::balance(const Stage& stage) const {
+    const auto person = stage.chain.world.people.find(id_);
+    return person == stage.chain.world.people.end() ? 0 : person->second.balance;
+}
+
+bool Member::send(const Stage& stage, const contracts::Action& action, std::uint64_t fee) const {
+    const contracts::TxBody body{chain_id_, id_, stage.node.next_nonce(id_), Amount{fee}, action};
+    return stage.node.submit(codec::encode(contracts::sign_tx(body, key_))).has_value();
+}
+
+void Member::send_once(const Stage& stage, const contracts::Action& action) {
+    constexpr std::uint64_t kAgainAfter = 10;
+    std::uint64_t& sent_at = sent_at_[codec::encode(action)];
+    if ((sent_at == 0 || stage.node.height() >= sent_at + kAgainAfter) && send(stage, action)) {
+        sent_at = stage.node.height();
+    }
+}
+
+void Member::bond(const Stage& stage, contracts::Role role, std::uint64_t grains) {
+    if (!stage.chain.world.stakes.contains({role, id_})) {
+        send_once(stage, contracts::Bond{role, {grains}});
+    }
+}
+
+std::unique_ptr<Plan> make_plan(PlanKind kind, std::uint64_t seed, std::vector<Member> members) {
+    switch (kind) {
+        case PlanKind::kNone: return nullptr;
+        case PlanKind::kSpammer:
+        case PlanKind::kDrafter:
+        case PlanKind::kSquatter:
+        case PlanKind::kWaiter: return make_sender(kind, seed, std::move(members));
+        case PlanKind::kLiar:
+        case PlanKind::kWithholder:
+        case PlanKind::kBait: return make_swindler(kind, seed, std::move(members));
+    }
+    return nullptr;
+}
+
+}  // namespace assay::liability

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <contracts/chain/chain.hpp>
+#include <core/crypto/keys.hpp>
+#include <tests/model/records.hpp>
+#include <tests/simulation/worker.hpp>
+
+/// Attacks by somebody who knows the rules: each is one that paid off under an earlier rule, with what it leaves open
+/// varied by the seed. The attacker of attacker.hpp, which knows nothing, would hardly find them.
+namespace assay::liability {
+
+enum class PlanKind : std::uint8_t {
+    kNone,
+    kLiar,        ///< a verifier that publishes what no replay gives: a divergence, an end root, a distance
+    kSpammer,     ///< a sender whose first transaction takes the money that those behind it are to pay with
+    kDrafter,     ///< a submitter whose worthless tasks nobody can do, while a cheat's work is judged
+    kWithholder,  ///< a solver that trains nothing and shows its states to nobody but the chain
+    kBait,        ///< a submitter of deadlines that can just be met, where a solver has an outage
+    kSquatter,    ///< copies others' registrations as validators out of the mempool
+    kWaiter,      ///< a submitter of many tasks that nobody will ever take
+};
+inline constexpr std::uint64_t kPlans = 8;
+const char* to_string(PlanKind kind) noexcept;
+
+/// What the attackers of a plan see and act on.
+struct Stage {
+    simulation::Replica& node;
+    const model::Mirror& chain;
+    const simulation::Bulletin& bulletin;
+    model::Workshop& shop;
+    simulation::Gauge& gauge;
+};
+
+/// An account of the attackers.
+class Member {
+  public:
+    Member(crypto::SecretKey key, std::string chain_id)
+        : key_(std::move(key)), id_(key_.account()), chain_id_(std::move(chain_id)) {}
+
+    const AccountId& id() const { return id_; }
+    std::uint64_t balance(const Stage& stage) const;
+    /// Sends at once, behind what it has in the mempool. False: the node does not take it.
+    bool send(const Stage& stage, const contracts::Action& action, std::uint64_t fee = kFee) const;
+    /// As send(), but the same action again after ten blocks at the earliest.
+    void send_once(const Stage& stage, const contracts::Action& action);
+    /// Bonds so much, once.
+    void bond(const Stage& stage, contracts::Role role, std::uint64_t grains);
+
+    static constexpr std::uint64_t kFee = 2'000'000;
+
+  private:
+    crypto::SecretKey key_;
+    AccountId id_;
+    std::string chain_id_;
+    std::map<Bytes, std::uint64_t> sent_at_;
+};
+
+class Plan {
+  public:
+    Plan(std::uint64_t seed, std::vector<Member> members) : members_(std::move(members)), random_(seed * 17 + 5) {}
+    virtual ~Plan() = default;
+
+    /// What the network has to be like for the attack to be worth trying.
+    virtual void set_scene(contracts::Params& /*params*/, std::vector<simulation::Kind>& /*kinds*/) {}
+    virtual void set_order(simulation::Order& /*order*/) {}
+    /// Called twice a block.
+    virtual void act(const Stage& stage) = 0;
+
+    const std::vector<Member>& members() const { return members_; }
+
+    static constexpr int kMembers = 3;
+
+  protected:
+    std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
+    bool chance(std::uint32_t percent) { return below(100) < percent; }
+    Member& member(std::size_t place) { return members_.at(place); }
+
+  private:
+    std::vector<Member> members_;
+    std::mt19937_64 random_;
+};
+
+/// Null for kNone.
+std::unique_ptr<Plan> make_plan(PlanKind kind, std::uint64_t seed, std::vector<Member> members);
+
+// By the file that has them.
+std::unique_ptr<Plan> make_sender(PlanKind kind, std::uint64_t seed, std::vector<Member> members);
+std::unique_ptr<Plan> make_swindler(PlanKind kind, std::uint64_t seed, std::vector<Member> members);
+
+}  // namespace assay::liability

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <set>
+
+#include <contracts/stake/staking.hpp>
+#include <core/codec/borsh.hpp>
+#include <core/crypto/ed25519.hpp>
+#include <tests/liability/plan.hpp>
+#include <tests/unit/contracts/fixture.hpp>
+
+/// Plans whose means are the messages themselves: how many, how soon, whose.
+namespace assay::liability {
+namespace {
+
+using contracts::Role;
+using contracts::TaskSpec;
+using contracts::TaskState;
+using contracts::test::kCoin;
+using simulation::Kind;
+
+/// A task of a program that nobody has.
+TaskSpec impossible_task(model::Workshop& shop, std::uint64_t number) {
+    TaskSpec spec = shop.spec(false);
+    spec.title = "impossible " + std::to_string(number);
+    spec.steps = 10;
+    spec.checkpoint_interval = 3;
+    spec.training_blocks = 60;
+    spec.program.step_root = model::mix(spec.program.step_root, {}, number);
+    return spec;
+}
+
+class Spammer final : public Plan {
+  public:
+    using Plan::Plan;
+
+    /// One account gives all its money to the other behind fees that would pay for the whole queue.
+    void act(const Stage& stage) override {
+        Member& from = member(turn_ % 2);
+        Member& to = member((turn_ + 1) % 2);
+        const std::uint64_t balance = from.balance(stage);
+        if (balance < kCoin || stage.node.next_nonce(from.id()) != nonce_of(stage, from.id())) {
+            ++turn_;  // it has nothing, or something waits
+            return;
+        }
+        const std::uint64_t followers = 2 + below(6);
+        from.send(stage, contracts::Transfer{to.id(), {balance - Member::kFee}}, Member::kFee);
+        for (std::uint64_t i = 0; i < followers; ++i) {
+            from.send(stage, contracts::RegisterHardware{Role::kSolver, 0, i});
+        }
+    }
+
+  private:
+    static std::uint64_t nonce_of(const Stage& stage, const AccountId& id) {
+        const auto person = stage.chain.world.people.find(id);
+        return person == stage.chain.world.people.end() ? 0 : person->second.nonce;
+    }
+    std::size_t turn_ = 0;
+};
+
+/// Takes the free stake that verifiers would need to reject a cheat's work.
+class Drafter final : public Plan {
+  public:
+    using Plan::Plan;
+
+    void set_scene(contracts::Params& params, std::vector<Kind>& kinds) override {
+        params.verifier_bond = {40 * kCoin};
+        kinds.resize(kHonest);
+        kinds.push_back(Kind::kCheat);
+    }
+    void set_order(simulation::Order& order) override { order.in_tolerance = false; }
+
+    void act(const Stage& stage) override {
+        const auto& tasks = stage.chain.world.tasks;
+        const bool is_time = std::any_of(tasks.begin(), tasks.end(), [&](const auto& entry) {
+            return entry.second.submitter != member(0).id() && entry.second.state == TaskState::kVerifying;
+        });
+        const auto open = std::count_if(tasks.begin(), tasks.end(), [&](const auto& entry) {
+            return entry.second.submitter == member(0).id() && !contracts::is_terminal(entry.second.state);
+        });
+        if ((!is_time && !chance(2)) || open >= kAtOnce) {
+            return;
+        }
+        TaskSpec spec = impossible_task(stage.shop, ++number_);
+        spec.mode = contracts::Mode::kTolerance;
+        spec.distance = stage.shop.distance();
+        spec.reward = {below(3) * kCoin / 10};
+        spec.verification_fee = {below(2) * kCoin / 10};
+        member(0).send(stage, contracts::SubmitTask{spec});
+    }
+
+    static constexpr std::size_t kHonest = 9;  ///< of the kinds that every network has
+
+  private:
+    static constexpr std::ptrdiff_t kAtOnce = 12;
+    std::uint64_t number_ = 0;
+};
+
+class Squatter final : public Plan {
+  public:
+    using Plan::Plan;
+
+    /// Registers whatever key somebody else is about to register, in the same block and for a higher fee.
+    void act(const Stage& stage) override {
+        if (below(2) == 0) {
+            member(0).bond(stage, Role::kValidator, (1 + below(500)) * kCoin);
+        }
+        for (const Bytes& bytes : stage.node.waiting()) {
+            const auto tx = codec::decode<contracts::Tx>(bytes);
+            const auto* seen = tx ? std::get_if<contracts::RegisterValidator>(&tx->body.action) : nullptr;
+            const bool is_ours = tx && (tx->body.sender == member(0).id() || tx->body.sender == member(1).id());
+            if (seen != nullptr && !is_ours && tried_.insert(seen->key).second) {
+                member(below(2)).send(stage, *seen, 4 * tx->body.fee.grains);
+            }
+        }
+    }
+
+  private:
+    std::set<contracts::ConsensusKey> tried_;
+};
+
+class Waiter final : public Plan {
+  public:
+    using Plan::Plan;
+
+    /// Rounds draw for few tasks at once, so that many waiting ones show.
+    void set_scene(contracts::Params& params, std::vector<Kind>& /*kinds*/) override { params.end_block_gas_max = 6'000; }
+
+    void act(const Stage& stage) override {
+        for (std::uint64_t i = 0; number_ < kTasks && i < 8; ++i) {
+            TaskSpec spec = impossible_task(stage.shop, ++number_);
+            spec.reward = {};
+            spec.verification_fee = {};
+            // For some there is no machine, others are declined by whoever is drawn.
+            spec.hardware_class = static_cast<std::uint32_t>(below(3));
+            member(0).send(stage, contracts::SubmitTask{spec});
+        }
+    }
+
+  private:
+    static constexpr std::uint64_t kTasks = 60;
+    std::uint64_t number_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Plan> make_sender(PlanKind kind, std::uint64_t seed, std::vector<Member> members) {
+    switch (kind) {
+        case PlanKind::kSpammer: return std::make_unique<Spammer>(seed, std::move(members));
+        case PlanKind::kDrafter: return std::make_unique<Drafter>(seed, std::move(members));
+        case PlanKind::kSquatter: return std::make_unique<Squatter>(seed, std::move(members));
+        default: return std::make_unique<Waiter>(seed, std::move(members));
+    }
+}
+
+}  // namespace assay::liability

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include <contracts/arbitration/arbitration.hpp>
+#include <contracts/chain/slots.hpp>
+#include <contracts/verification/lottery.hpp>
+#include <core/codec/borsh.hpp>
+#include <tests/liability/plan.hpp>
+#include <tests/unit/contracts/fixture.hpp>
+#include <verifier/trace/evaluation.hpp>
+
+/// Plans whose means are a role: a stake, duties, and what is said of them.
+namespace assay::liability {
+namespace {
+
+using contracts::Assignment;
+using contracts::Role;
+using contracts::Task;
+using contracts::TaskState;
+using contracts::VerdictStatus;
+using contracts::test::kCoin;
+using model::Way;
+using simulation::Kind;
+
+class Liar final : public Plan {
+  public:
+    using Plan::Plan;
+
+    void set_order(simulation::Order& order) override { order.in_tolerance = order.in_tolerance || chance(70); }
+
+    void act(const Stage& stage) override {
+        member(0).bond(stage, Role::kVerifier, 500 * kCoin);
+        const auto state = stage.node.state();
+        for (const contracts::TaskId& id : stage.bulletin.tasks) {
+            const auto task = contracts::find_task(*state, id);
+            if (!task || contracts::is_terminal(task->state)) {
+                continue;
+            }
+            for (const Assignment& duty : task->assignments) {
+                if (duty.verifier == member(0).id()) {
+                    answer(stage, *state, *task, duty);
+                }
+            }
+        }
+    }
+
+  private:
+    enum class Lie : std::uint8_t { kDiverged, kOverstated, kOtherEnd, kNone };
+
+    void answer(const Stage& stage, const contracts::StateView& state, const Task& task, const Assignment& duty) {
+        const auto place = std::pair{task.id, duty.segment};
+        if (duty.status == VerdictStatus::kDue) {
+            if (!openings_.contains(place)) {
+                if (auto made = make_opening(stage, state, task, duty)) {
+                    openings_[place] = *made;
+                }
+            }
+            if (openings_.contains(place)) {
+                const Hash256 sealed =
+                    contracts::verdict_commitment(task.id, duty.segment, duty.verifier, openings_[place]);
+                member(0).send_once(stage, contracts::CommitVerdict{task.id, duty.segment, sealed});
+            }
+            return;
+        }
+        if (!openings_.contains(place)) {
+            return;
+        }
+        const contracts::VerdictOpening& opening = openings_[place];
+        if (duty.status == VerdictStatus::kCommitted && !task.lottery.is_zero()) {
+            const std::uint32_t bps = stage.node.state()->params().forced_error_bps;
+            const bool forced = contracts::is_forced(task, duty, opening, bps);
+            contracts::PublishVerdict publish{
+                task.id, duty.segment, contracts::published_verdict(task, duty, opening, forced)};
+            if (opening.verdict.diverged_after) {
+                publish.divergence = finite_tile(stage.shop, opening.verdict.end_root);
+            }
+            member(0).send_once(stage, publish);
+        } else if (contracts::is_secret(duty)) {
+            member(0).send_once(stage, contracts::DiscloseVerdict{task.id, duty.segment, opening});
+        }
+    }
+
+    /// Nothing where what it is about is unknown: an attacker's checkpoints, say.
+    std::optional<contracts::VerdictOpening> make_opening(
+        const Stage& stage, const contracts::StateView& state, const Task& task, const Assignment& duty
+    ) {
+        const Hash256 claimed = contracts::claimed_root(state, task, duty.segment);
+        contracts::VerdictOpening opening;
+        opening.salt = model::mix(claimed, duty.verifier, duty.segment);
+        opening.decoy_root = model::mix(opening.salt, duty.verifier, 1);
+        if (contracts::is_exact(task, duty.segment)) {
+            opening.verdict.end_root = claimed;
+            add_marks(stage, state, task, duty, opening);
+            return opening;
+        }
+        const Hash256 before = contracts::find_checkpoint(state, task.id, duty.segment - 1)->state_root;
+        const Hash256 after = contracts::find_checkpoint(state, task.id, duty.segment)->state_root;
+        const std::uint32_t steps = contracts::step_count(task, duty.segment);
+        const std::uint64_t first = contracts::first_step(task.spec, duty.segment);
+        const Hash256 replayed = stage.shop.after(Way::kTruth, before, first, steps);
+        if (!stage.shop.knows(before) || !stage.shop.knows(after) || !stage.shop.knows(replayed)) {
+            return std::nullopt;
+        }
+        const auto lie = static_cast<Lie>(below(4));
+        if (lie == Lie::kDiverged) {
+            const auto diverged_after = static_cast<std::uint32_t>(1 + below(steps));
+            opening.verdict.end_root = stage.shop.after(Way::kTruth, before, first, diverged_after);
+            opening.verdict.diverged_after = diverged_after;
+            return opening;
+        }
+        opening.verdict.end_root = lie == Lie::kOtherEnd ? stage.shop.after(Way::kOtherSeed, before, first, steps) : replayed;
+        opening.verdict.measurement = stage.gauge.measure(
+            {before, opening.verdict.end_root, after}, task.tolerance->sketch_seed);
+        if (lie == Lie::kOverstated) {
+            opening.verdict.measurement = simulation::overstated(*opening.verdict.measurement);
+        }
+        add_marks(stage, state, task, duty, opening);
+        return opening;
+    }
+
+    static void add_marks(
+        const Stage& stage, const contracts::StateView& state, const Task& task, const Assignment& duty,
+        contracts::VerdictOpening& opening
+    ) {
+        for (const std::uint32_t mark : contracts::marks_of(task, duty)) {
+            const Hash256 before = contracts::find_checkpoint(state, task.id, duty.segment - 1)->state_root;
+            opening.marks.push_back(stage.shop.after(
+                Way::kTruth, before, contracts::first_step(task.spec, duty.segment), mark
+            ));
+        }
+    }
+
+    static trace::StateOpening finite_tile(const model::Workshop& shop, const Hash256& root) {
+        const contracts::ServeChunk chunk = shop.chunk({}, root, 0, 0);
+        return {0, 0, chunk.type, chunk.opening};
+    }
+
+    std::map<std::pair<contracts::TaskId, std::uint32_t>, contracts::VerdictOpening> openings_;
+};
+
+class Withholder final : public Plan {
+  public:
+    using Plan::Plan;
+
+    void act(const Stage& stage) override {
+        if (!how_) {
+            how_ = How{chance(80), chance(50)};
+        }
+        member(0).bond(stage, Role::kSolver, 700 * kCoin);
+        const auto state = stage.node.state();
+        for (const contracts::TaskId& id : stage.bulletin.tasks) {
+            const auto task = contracts::find_task(*state, id);
+            if (task && task->solver == member(0).id() && !task->spec.parent) {
+                solve(stage, *task);
+                serve(stage, *state, *task);
+            }
+        }
+    }
+
+  private:
+    struct How {
+        bool serves_chunks = true;  ///< to who asks on the chain; nobody gets an artifact
+        bool trains = false;
+    };
+
+    Hash256 root_of(const Stage& stage, const Task& task, std::uint32_t index) const {
+        Hash256 root = stage.shop.start(Way::kTruth);
+        for (std::uint32_t segment = 1; how_->trains && segment <= index; ++segment) {
+            root = stage.shop.after(
+                Way::kTruth, root, contracts::first_step(task.spec, segment), contracts::step_count(task.spec, segment));
+        }
+        return root;
+    }
+
+    void solve(const Stage& stage, const Task& task) {
+        const std::uint32_t wanted = contracts::segment_count(task.spec) + 1;
+        if (task.state == TaskState::kDrawn) {
+            member(0).send_once(stage, contracts::AcceptTask{task.id});
+        } else if (task.state == TaskState::kTraining && task.checkpoints < wanted) {
+            const Hash256 root = root_of(stage, task, task.checkpoints);
+            member(0).send_once(stage, contracts::PostCheckpoint{task.id, task.checkpoints, root, {}});
+        } else if (task.state == TaskState::kTraining) {
+            const Hash256 last = root_of(stage, task, wanted - 1);
+            member(0).send_once(stage, contracts::CompleteTask{
+                task.id, task.spec.evaluation ? std::optional(stage.shop.evaluation(last)) : std::nullopt});
+        }
+    }
+
+    void serve(const Stage& stage, const contracts::StateView& state, const Task& task) {
+        if (!how_->serves_chunks || contracts::is_terminal(task.state)) {
+            return;
+        }
+        for (const contracts::ChallengeId& id : contracts::get_docket(state, task.id).challenges) {
+            const auto challenge = contracts::find_challenge(state, id).value();
+            const Hash256 root = root_of(stage, task, challenge.checkpoint);
+            if (stage.shop.knows(root)) {
+                member(0).send_once(stage, stage.shop.chunk(id, root, challenge.tensor, challenge.tile));
+            }
+        }
+    }
+
+    std::optional<How> how_;
+};
+
+class Bait final : public Plan {
+  public:
+    using Plan::Plan;
+
+    void set_scene(contracts::Params& /*params*/, std::vector<Kind>& kinds) override { kinds.resize(kHonest); }
+
+    /// Tasks that a solver takes, and that it cannot finish if anything happens to it.
+    void act(const Stage& stage) override {
+        if (number_ >= kTasks || stage.node.height() < 8 + 10 * number_) {
+            return;
+        }
+        contracts::TaskSpec spec = stage.shop.spec(false);
+        spec.title = "bait " + std::to_string(++number_);
+        spec.steps = 10;
+        spec.checkpoint_interval = static_cast<std::uint32_t>(2 + below(4));
+        spec.reward = {(1 + below(5)) * kCoin};
+        spec.verification_fee = {kCoin};
+        const std::uint64_t needed = 4 * (std::uint64_t{contracts::segment_count(spec)} + 2) + 10;
+        spec.training_blocks = static_cast<std::uint32_t>((3 * needed + 1) / 2);
+        member(0).send(stage, contracts::SubmitTask{spec});
+    }
+
+  private:
+    static constexpr std::size_t kHonest = 9;
+    static constexpr std::uint64_t kTasks = 5;
+    std::uint64_t number_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Plan> make_swindler(PlanKind kind, std::uint64_t seed, std::vector<Member> members) {
+    switch (kind) {
+        case PlanKind::kLiar: return std::make_unique<Liar>(seed, std::move(members));
+        case PlanKind::kWithholder: return std::make_unique<Withholder>(seed, std::move(members));
+        default: return std::make_unique<Bait>(seed, std::move(members));
+    }
+}
+
+}  // namespace assay::liability
