@@ -92,6 +92,8 @@ void Ledger::note_block(
                 {entry.task, entry.height.value, slashed->from, slashed->amount.grains, slashed->reason});
             if (slashed->reason == Reason::kUnserved) {
                 shared_.insert({entry.task, entry.height.value});
+            } else if (slashed->reason == Reason::kDisputeTimeout) {
+                defaults_.insert({entry.task, entry.height.value});
             }
         } else if (const auto* paid = std::get_if<contracts::history::Paid>(&entry.event)) {
             note_payment(entry, *paid);
@@ -107,6 +109,12 @@ void Ledger::note_block(
     for (const auto& [id, task] : world.tasks) {
         capital_ += honest.contains(task.submitter) ? task.escrow + task.room : 0;
     }
+}
+
+bool Ledger::is_open(const Slash& slash) const {
+    // A verifier answers for what it accepted also where the solver was silent in a dispute, and nothing was refuted.
+    const bool is_by_default = slash.reason == Reason::kWrongVerdict && defaults_.contains({slash.task, slash.height});
+    return is_by_default || slash.reason == Reason::kNeedlessChallenge;
 }
 
 bool Ledger::is_shared(const Slash& slash) const {
@@ -138,9 +146,10 @@ Ledger::Flows Ledger::flows(const model::World& world, model::Workshop& shop) co
         if (payment.slash) {
             const bool of_honest = honest.contains(payment.slash->from);
             sums.won += to_honest && !of_honest ? amount : 0;
-            sums.open_gain += !to_honest && of_honest && is_open(*payment.slash) ? amount : 0;
-            const bool was_away = of_honest && !is_open(*payment.slash) && away.contains(payment.slash->from);
-            sums.away_gain += !to_honest && was_away ? amount : 0;
+            const bool was_missed = payment.slash->reason == Reason::kMissedDeadline;
+            if (!to_honest && of_honest && is_excused(*payment.slash)) {
+                (was_missed ? sums.away_gain : sums.open_gain) += amount;
+            }
         }
     }
     return sums;

@@ -69,12 +69,13 @@ class Ledger {
         std::int64_t lucky = 0;      ///< jackpots of the honest
         std::int64_t bought = 0;     ///< by attackers, from the honest
         std::int64_t won = 0;        ///< by the honest out of attackers' bonds
-        std::int64_t open_gain = 0;  ///< of attackers, in ways that are open
-        std::int64_t away_gain = 0;  ///< of attackers, out of the bonds of who was away
+        std::int64_t open_gain = 0;  ///< of attackers, in ways that are open, or out of disputes with who was away
+        std::int64_t away_gain = 0;  ///< of attackers, out of deadlines that were missed by who was away
         std::int64_t spent = 0;      ///< by honest submitters on taxes and waiting
     };
 
-    static bool is_open(const Slash& slash) { return slash.reason == contracts::Reason::kNeedlessChallenge; }
+    /// Whether it is one of those that liability.md marks open.
+    bool is_open(const Slash& slash) const;
     void note_payment(const contracts::HistoryRecord& entry, const contracts::history::Paid& paid);
     Flows flows(const model::World& world, model::Workshop& shop) const;
     /// What of the escrows of honest submitters went to nobody: what does not divide.
@@ -84,6 +85,7 @@ class Ledger {
     std::vector<Slash> fresh_;
     std::vector<Payment> payments_;
     std::set<std::pair<contracts::TaskId, std::uint64_t>> shared_;  ///< task and height where a solver shared a loss
+    std::set<std::pair<contracts::TaskId, std::uint64_t>> defaults_;  ///< where a clock of a dispute ran out
     std::int64_t fees_ = 0;      ///< of the honest
     std::int64_t presents_ = 0;  ///< of attackers, to the honest
     Wide capital_ = 0;

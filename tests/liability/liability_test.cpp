@@ -13,7 +13,8 @@
 #include <tests/unit/consensus/toy_machine.hpp>
 
 /// test_liability --seed N shows one run, --quiet N the same network without its attackers; --seeds A B runs a range and
-/// ends with one line of figures. --plan NAME before these gives every seed that plan.
+/// ends with one line of figures, --search A B ends at the first seed that breaks a law. --plan NAME before these gives
+/// every seed that plan.
 
 using namespace assay;
 using namespace assay::liability;
@@ -75,7 +76,7 @@ void show(const Report& report) {
 }
 
 /// How many broke a law.
-int run_range(std::uint64_t first, std::uint64_t last, const Options& options) {
+int run_range(std::uint64_t first, std::uint64_t last, const Options& options, bool searches = false) {
     model::Workshop shop(kNoise);
     Report sum;
     int broken = 0;
@@ -86,6 +87,7 @@ int run_range(std::uint64_t first, std::uint64_t last, const Options& options) {
             std::cout << "test_liability --seed " << seed << " (" << to_string(options.plan.value_or(plan_of(seed)))
                       << "): " << report.broken << std::endl;
             ++broken;
+            last = searches ? seed : last;
         }
         add(sum, report);
     }
@@ -156,8 +158,8 @@ int main(int argc, char** argv) {
                   << (report.broken.empty() ? "every law holds" : report.broken) << "\n";
         return report.broken.empty() ? 0 : 1;
     }
-    if (option == "--seeds" && words.size() == 3) {
-        return run_range(number(1), number(2), options) == 0 ? 0 : 1;
+    if ((option == "--seeds" || option == "--search") && words.size() == 3) {
+        return run_range(number(1), number(2), options, option == "--search") == 0 ? 0 : 1;
     }
     return context.run();
 }

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The mutants of mutants.py: each puts back a rule by which somebody honest could be made to pay."""
+import typing
+
+
+class Mutant(typing.NamedTuple):
+    finding: str
+    name: str
+    edits: tuple    # of (file, old text, new text)
+    test: tuple     # executable and arguments
+    expects: str    # in what the test says
+
+
+def search(last, plan=None):
+    """The harness over seeds 1 to `last`, up to the first that breaks a law."""
+    return ("test_liability", *(("--plan", plan) if plan else ()), "--search", "1", str(last))
+
+
+VERIFICATION = "contracts/verification/verification.cpp"
+MEMPOOL = "consensus/mempool.cpp"
+NO_RESERVED = (
+    MEMPOOL,
+    "if (!covers(check.balance, reserved, waiting.reserve)) {\n        return reject(TxError::kInsufficientBalance);",
+    "if (!covers(check.balance, reserved - reserved, waiting.reserve)) {\n"
+    "        return reject(TxError::kInsufficientBalance);")
+
+MUTANTS = [
+    Mutant("1", "divergence without a tile", ((
+        VERIFICATION,
+        "if (!action.divergence || !trace::shows_divergence(\n"
+        "                                  *action.divergence, action.verdict.end_root, task.spec.program.state_tensors)) {",
+        "if (!action.divergence || task.id.is_zero()) {"),),
+        search(40, "liar"), "law 1"),
+    Mutant("2", "followers of one fee wait", (NO_RESERVED,), search(10), "law 3"),
+    Mutant("2", "amounts are not reserved", ((
+        "contracts/chain/envelope.cpp",
+        "Amount operator()(const Transfer& action) const { return action.amount; }",
+        "Amount operator()(const Transfer& /*action*/) const { return {}; }"),),
+        search(10), "law 3"),
+    Mutant("3", "rejections need free stake", (
+        ("contracts/params/by_value.cpp",
+         "    return Amount{sum ? *sum : kMost};\n}\n\nAmount verifier_needs",
+         "    return Amount{sum ? 0 : kMost};\n}\n\nAmount verifier_needs"),
+        (VERIFICATION,
+         "    TRY(check_parts(task, assignment, action.verdict, rejects));\n    return check_divergence(task, action);",
+         "    TRY(check_parts(task, assignment, action.verdict, rejects));\n"
+         "    if (rejects && is_exact(task, action.segment)) {\n"
+         "        const Amount bond = challenger_bond(get_params(view), task_value(task.spec));\n"
+         "        TRY(check_free_stake(view, Role::kVerifier, sender, bond));\n"
+         "    }\n"
+         "    return check_divergence(task, action);")),
+        search(40, "drafter"), "law"),
+    Mutant("4", "silence is acceptance", ((
+        "contracts/verification/judgement.cpp",
+        "} else if (!open_segments(task).empty()) {",
+        "} else if (task.redraws > 1'000 && !open_segments(task).empty()) {"),),
+        search(40, "withholder"), "law 2"),
+    Mutant("5", "all verifiers are fined", (
+        (VERIFICATION, "const bool was_possible = !commit_phase || awaits_publication(task);",
+         "const bool was_possible = true;"),
+        (VERIFICATION, "if (was_possible && commit_phase) {", "if (commit_phase && task.redraws > 1'000) {")),
+        search(40, "withholder"), "law 1"),
+    Mutant("5", "all profilers are fined", ((
+        "contracts/profiling/profiling.cpp",
+        "if (in_commit_phase && count_of(task, ProfileStatus::kCommitted) < context.params.profilers_min) {",
+        "if (in_commit_phase && context.params.profilers_min > 1'000) {\n        static_cast<void>(count_of);"),),
+        search(40), "law 1"),
+    Mutant("6", "open tasks wait for ever", (
+        ("contracts/tasks/tasks.cpp",
+         "docket.open_until = context.height_after(context.params.draw_blocks);",
+         "docket.open_until = context.height_after(1'000'000);"),
+        ("contracts/tasks/waiting.cpp",
+         "if (is_open && task.room < price_of_draws(context.params, kDrawsOfVerifiers + 1)) {",
+         "if (is_open && task.room < price_of_draws(context.params, 0)) {")),
+        search(20), "law 3"),
+    Mutant("6", "draws without bound", ((
+        "contracts/beacon/rounds.cpp",
+        "if (taken + kGasPerEntry > context_.params.end_block_gas_max / 2) {",
+        "if (taken + kGasPerEntry > context_.params.end_block_gas_max * 1'000ULL) {"),),
+        search(40), "law 3"),
+    Mutant("7", "the submitter wins missed deadlines", (
+        ("contracts/tasks/tasks.cpp", "        .winner = std::nullopt};\n    task.solver_bond",
+         "        .winner = task.submitter};\n    task.solver_bond"),
+        ("contracts/tasks/tasks.cpp",
+         "checked_mul_div(task.solver_bond.grains, context.params.deadline_slash_bps, kBasisPoints).value();",
+         "checked_mul_div(task.solver_bond.grains, kBasisPoints, kBasisPoints).value();")),
+        search(40, "bait"), "law 2"),
+    Mutant("8", "validators without stake or key", (
+        ("contracts/validators/validators.cpp",
+         "if (!crypto::verify_ed25519(action.key.view(), consensus_key_claim(chain_id, sender).view(), "
+         "action.proof.view())) {",
+         "if (consensus_key_claim(chain_id, sender).is_zero() || action.proof.is_zero()) {"),
+        ("contracts/validators/validators.cpp",
+         "    TRY(check_free_stake(view, Role::kValidator, sender, params.validator_stake_min));\n",
+         "    static_cast<void>(params);\n")),
+        search(40), "law 1"),
+    Mutant("9", "jackpots by shares of the present", ((
+        "contracts/settlement/settlement.cpp",
+        "    return std::uint64_t{segments.size()} * verifiers_per_segment(params, task_value(task.spec));",
+        "    const auto present = std::count_if(task.assignments.begin(), task.assignments.end(), is_published);\n"
+        "    return std::max<std::uint64_t>(params.tax_bps * 0 + segments.size() * 0, static_cast<std::uint64_t>(present));"),),
+        ("test_model",), ""),
+    Mutant("13", "a failed draw ends a dispute", ((
+        "contracts/beacon/rounds.cpp",
+        "const bool is_disputed = task.open_disputes != 0 || task.open_challenges != 0;",
+        "const bool is_disputed = false;"),),
+        ("test_model",), ""),
+    Mutant("14", "the probe is known before", (
+        ("contracts/verification/draw.cpp",
+         "        task.assignments.push_back(std::move(assignment));\n",
+         "        task.assignments.push_back(std::move(assignment));\n"
+         "        Assignment& known = task.assignments.back();\n"
+         "        const std::vector<std::uint32_t> marks = marks_of(task, known);\n"
+         "        if (!marks.empty()) {\n"
+         "            const DrawName name{task.id, DrawKind::kMark, known.segment, 0};\n"
+         "            known.probe = marks[reduce(draw_randomness(round.seed, name), marks.size())];\n"
+         "        }\n"),
+        ("contracts/verification/draw.cpp",
+         "if (assignment.status == VerdictStatus::kCommitted && !marks.empty()) {",
+         "if (assignment.status == VerdictStatus::kCommitted && !marks.empty() && assignment.probe == 0) {")),
+        ("test_model",), ""),
+]
+
+NOT_APPLICABLE = [
+    ("10", "workers that are kept waiting: tests of their own"),
+    ("11", "what a client takes on a node's word: tests of its own"),
+    ("12", "windows do not follow a segment's work yet, so there is no rule to take back"),
+    ("15", "servers that idle connections fill: tests of their own"),
+]
