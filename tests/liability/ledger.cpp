@@ -145,7 +145,7 @@ Ledger::Flows Ledger::flows(const model::World& world, model::Workshop& shop) co
         }
         if (payment.slash) {
             const bool of_honest = honest.contains(payment.slash->from);
-            sums.won += to_honest && !of_honest ? amount : 0;
+            sums.won += to_honest && (!of_honest || is_excused(*payment.slash)) ? amount : 0;
             const bool was_missed = payment.slash->reason == Reason::kMissedDeadline;
             if (!to_honest && of_honest && is_excused(*payment.slash)) {
                 (was_missed ? sums.away_gain : sums.open_gain) += amount;

@@ -68,7 +68,7 @@ class Ledger {
         std::int64_t jackpots = 0;   ///< of attackers
         std::int64_t lucky = 0;      ///< jackpots of the honest
         std::int64_t bought = 0;     ///< by attackers, from the honest
-        std::int64_t won = 0;        ///< by the honest out of attackers' bonds
+        std::int64_t won = 0;        ///< by the honest out of attackers' bonds, and of those whose loss does not count
         std::int64_t open_gain = 0;  ///< of attackers, in ways that are open, or out of disputes with who was away
         std::int64_t away_gain = 0;  ///< of attackers, out of deadlines that were missed by who was away
         std::int64_t spent = 0;      ///< by honest submitters on taxes and waiting

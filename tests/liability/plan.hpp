@@ -81,6 +81,10 @@ class Plan {
   protected:
     std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
     bool chance(std::uint32_t percent) { return below(100) < percent; }
+    /// Whether the task's program is the one that everybody has.
+    static bool is_known(const model::Workshop& shop, const contracts::TaskSpec& spec) {
+        return spec.program == shop.spec(false).program && spec.seed == shop.spec(false).seed && !spec.parent;
+    }
     Member& member(std::size_t place) { return members_.at(place); }
 
   private:

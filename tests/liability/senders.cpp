@@ -62,8 +62,10 @@ class Drafter final : public Plan {
   public:
     using Plan::Plan;
 
+    /// So that drafting takes a verifier's stake to the last grain: there is no seat to keep some of it.
     void set_scene(contracts::Params& params, std::vector<Kind>& kinds) override {
-        params.verifier_bond = {40 * kCoin};
+        params.verifier_bond = {50 * kCoin};
+        params.contributors_max = 0;
         kinds.resize(kHonest);
         kinds.push_back(Kind::kCheat);
     }

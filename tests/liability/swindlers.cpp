@@ -35,7 +35,7 @@ class Liar final : public Plan {
         const auto state = stage.node.state();
         for (const contracts::TaskId& id : stage.bulletin.tasks) {
             const auto task = contracts::find_task(*state, id);
-            if (!task || contracts::is_terminal(task->state)) {
+            if (!task || contracts::is_terminal(task->state) || !is_known(stage.shop, task->spec)) {
                 continue;
             }
             for (const Assignment& duty : task->assignments) {
@@ -152,7 +152,7 @@ class Withholder final : public Plan {
         const auto state = stage.node.state();
         for (const contracts::TaskId& id : stage.bulletin.tasks) {
             const auto task = contracts::find_task(*state, id);
-            if (task && task->solver == member(0).id() && !task->spec.parent) {
+            if (task && task->solver == member(0).id() && is_known(stage.shop, task->spec)) {
                 solve(stage, *task);
                 serve(stage, *state, *task);
             }

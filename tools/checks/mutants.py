@@ -106,12 +106,12 @@ def is_found(row):
 
 
 def show(rows):
-    print(f"\n{'finding':8}{'mutant':34}{'result':9}{'seconds':>8}  found by")
+    print(f"\n{'finding':8}{'mutant':36}{'result':9}{'seconds':>8}  found by")
     for row in rows:
         seed = re.search(r"--seed (\d+) \(([^)]*)\): (.*)", row["found"])
         by = f"seed {seed.group(1)}, {seed.group(2)}: {seed.group(3)}" if seed else f"{row['mutant'].test[0]}: {row['found']}"
         result = "found" if is_found(row) else "ESCAPED"
-        print(f"{row['mutant'].finding:<8}{row['mutant'].name:34}{result:9}{row['seconds']:8.1f}  {by[:150]}")
+        print(f"{row['mutant'].finding:<8}{row['mutant'].name:36}{result:9}{row['seconds']:8.1f}  {by[:150]}")
     for finding, why in NOT_APPLICABLE:
         print(f"{finding:<8}no mutant: {why}")
 
