@@ -24,6 +24,7 @@ using simulation::Worker;
 
 constexpr std::uint64_t kPatienceBlocks = 3'000;  ///< within so many blocks after the attack everything has to have ended
 constexpr std::uint64_t kLatencyMs = 3'000;       ///< of honest messages, with blocks of a second
+constexpr std::uint64_t kStallMs = 18'000;
 constexpr std::uint64_t kOutageBlocks = 150;
 constexpr int kCandidate = 90;
 constexpr int kFirstAttacker = 100;
@@ -137,7 +138,7 @@ class Arena {
         try {
             start();
             while (!is_done()) {
-                if (chain_.height() > options_.active_blocks + kPatienceBlocks) {
+                if (chain_.height() > options_.planned_blocks + kPatienceBlocks) {
                     throw Broken("law 3: something is open for ever: " + describe_open());
                 }
                 if (!events_.step()) {
@@ -212,16 +213,15 @@ class Arena {
         Replica& node = *replicas_.front();
         if (node.is_up()) {
             const Stage stage = this->stage();
-            if (options_.attacks && chain_.height() < options_.active_blocks) {
-                if (acts_blindly()) {
-                    attacker_.act(node, judge_.chain());
-                }
-                if (plan_) {
-                    plan_->act(stage);
-                }
+            if (options_.attacks && acts_blindly() && chain_.height() < options_.active_blocks) {
+                attacker_.act(node, judge_.chain());
+            }
+            if (options_.attacks && plan_ && chain_.height() < options_.planned_blocks) {
+                plan_->act(stage);
             }
             judge_.judge_waiting(node.waiting(), *node.state());
             have_outage();
+            stall();
         }
         events_.after(500, [this] { attack(); });
     }
@@ -248,6 +248,22 @@ class Arena {
             }
         }
         events_.after(1 + events_.below(kLatencyMs), [this] { stand(); });
+    }
+
+    /// The drafters' cheats take their time in disputes, so that verdicts fall due meanwhile.
+    void stall() {
+        for (const auto& worker : workers_) {
+            if (plan_kind_ == PlanKind::kDrafter && !simulation::is_honest(worker->kind())) {
+                worker->latency_ms = is_disputed(worker->id()) ? kStallMs : kLatencyMs;
+            }
+        }
+    }
+
+    bool is_disputed(const AccountId& responder) const {
+        const auto& disputes = judge_.chain().world.disputes;
+        return std::any_of(disputes.begin(), disputes.end(), [&](const auto& entry) {
+            return entry.second.responder == responder && contracts::is_open(entry.second.state);
+        });
     }
 
     /// Where there is bait, the first solver who took it stops for a while.

@@ -17,7 +17,8 @@ namespace assay::liability {
 struct Options {
     bool trace = false;          ///< prints every block
     bool attacks = true;         ///< false: the same network, and all attackers keep silent
-    std::uint64_t active_blocks = 150;  ///< so long the attackers send
+    std::uint64_t active_blocks = 150;   ///< so long the attacker who knows nothing sends
+    std::uint64_t planned_blocks = 400;  ///< and so long those who have a plan
     std::optional<PlanKind> plan;       ///< instead of the one that the seed has
 };
 

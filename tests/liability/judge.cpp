@@ -35,6 +35,7 @@ Judge::Judge(const contracts::Genesis& genesis) : genesis_(genesis) {
 contracts::BlockOutcome Judge::execute(const consensus::FinalizeRequest& request) {
     contracts::BlockContext context;
     context.height = request.height;
+    height_ = request.height.value;
     context.time_ms = request.time_ms;
     context.block_hash = request.block_hash;
     context.proposer = request.proposer;
@@ -108,10 +109,17 @@ Balance Judge::judge_rest(model::Workshop& shop) const {
         throw Broken("law 2: honest accounts lost " + std::to_string(balance.harm) + " grains, the attackers paid " +
                      std::to_string(balance.paid));
     }
+    std::map<AccountId, std::uint64_t> parked;
+    for (const auto& [id, task] : mirror_.world.tasks) {
+        if (is_parked(task)) {
+            parked[*task.solver] += task.solver_bond;
+        }
+    }
     for (const auto& [key, stake] : mirror_.world.stakes) {
         const auto seat = mirror_.world.beacon.seats.find(key.second);
         const bool has_seat = key.first == contracts::Role::kVerifier && seat != mirror_.world.beacon.seats.end();
-        if (stake.locked != (has_seat ? seat->second.bond : 0)) {
+        const std::uint64_t in_tasks = key.first == contracts::Role::kSolver ? parked[key.second] : 0;
+        if (stake.locked != in_tasks + (has_seat ? seat->second.bond : 0)) {
             throw Broken("law 3: stake of " + name_of(key.second) + " is locked for ever");
         }
     }
@@ -139,9 +147,14 @@ std::string Judge::describe(const contracts::HistoryRecord& entry) const {
     return {};
 }
 
+bool Judge::is_parked(const model::Task& task) const {
+    return task.state == contracts::TaskState::kTraining && !ledger.honest.contains(task.submitter) &&
+           !ledger.honest.contains(*task.solver) && task.deadline > height_ + kFarBlocks;
+}
+
 std::string Judge::describe_open() const {
     for (const auto& [id, task] : mirror_.world.tasks) {
-        if (!contracts::is_terminal(task.state)) {
+        if (!contracts::is_terminal(task.state) && !is_parked(task)) {
             return "a task of " + name_of(task.submitter) + " is " + to_string(task.state);
         }
     }

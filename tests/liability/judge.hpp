@@ -30,18 +30,22 @@ class Judge {
     std::string name_of(const AccountId& account) const;
     /// Empty for what is not worth telling.
     std::string describe(const contracts::HistoryRecord& entry) const;
-    /// Of a task that is not over; empty when there is none.
+    /// Of a task that is not over; empty when there is none. But for those in which an attacker's own bond is locked until a
+    /// deadline that lies further than anybody waits.
     std::string describe_open() const;
 
     Ledger ledger;
     std::map<AccountId, std::string> names;
 
   private:
+    bool is_parked(const model::Task& task) const;
     void judge_gas(const contracts::BlockOutcome& outcome) const;
     void judge_slashes() const;
     void judge_beacon() const;
 
+    static constexpr std::uint64_t kFarBlocks = 2'000;
     const contracts::Genesis& genesis_;
+    std::uint64_t height_ = 0;
     contracts::test::MapView view_;
     model::Mirror mirror_;
 };

@@ -202,6 +202,10 @@ Balance Ledger::balance(const contracts::Genesis& genesis, const model::World& w
             out.paid += to_signed(balance.grains) - left;
         }
     }
+    for (const auto& [id, task] : world.tasks) {
+        // Nothing once it is over; an attacker's may be left that waits for its own solver's deadline.
+        out.paid -= honest.contains(task.submitter) ? 0 : to_signed(task.escrow + task.room);
+    }
     for (const auto& [account, person] : world.people) {
         // Given to somebody who was not there: makes up for nothing.
         out.paid -= genesis.balances.contains(account) ? 0 : to_signed(wealth(world, account));

@@ -13,8 +13,8 @@
 #include <tests/unit/consensus/toy_machine.hpp>
 
 /// test_liability --seed N shows one run, --quiet N the same network without its attackers; --seeds A B runs a range and
-/// ends with one line of figures, --search A B ends at the first seed that breaks a law. --plan NAME before these gives
-/// every seed that plan.
+/// ends with one line of figures, --search A B ends at the first seed that breaks a law, --messages N
+/// when attackers have sent so many. --plan NAME before these gives every seed that plan.
 
 using namespace assay;
 using namespace assay::liability;
@@ -75,25 +75,32 @@ void show(const Report& report) {
     }
 }
 
-/// How many broke a law.
-int run_range(std::uint64_t first, std::uint64_t last, const Options& options, bool searches = false) {
+struct Range {
+    std::uint64_t first = 1;
+    std::uint64_t last = ~std::uint64_t{0} - 1;
+    std::uint64_t messages = ~std::uint64_t{0};  ///< of attackers; ends when there were as many
+    bool searches = false;                       ///< ends at the first seed that breaks a law
+};
+
+/// How many seeds broke a law.
+int run_range(const Range& range, const Options& options) {
     model::Workshop shop(kNoise);
     Report sum;
     int broken = 0;
+    std::uint64_t seed = range.first;
     const auto start = std::chrono::steady_clock::now();
-    for (std::uint64_t seed = first; seed <= last; ++seed) {
+    for (; seed <= range.last && sum.attacks < range.messages && !(range.searches && broken != 0); ++seed) {
         const Report report = run_both(shop, seed, options);
         if (!report.broken.empty()) {
             std::cout << "test_liability --seed " << seed << " (" << to_string(options.plan.value_or(plan_of(seed)))
                       << "): " << report.broken << std::endl;
             ++broken;
-            last = searches ? seed : last;
         }
         add(sum, report);
     }
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
     show(sum);
-    std::cout << last - first + 1 << " seeds, " << sum.blocks << " blocks, " << sum.attacks
+    std::cout << seed - range.first << " seeds, " << sum.blocks << " blocks, " << sum.attacks
               << " messages of attackers, " << sum.effective << " executed, attackers paid " << sum.balance.paid
               << " grains, honest accounts lost " << sum.balance.harm << ", by the difference of two runs "
               << sum.difference << ", in open ways " << sum.balance.open << ", " << broken << " broken, " << took.count()
@@ -114,7 +121,7 @@ PlanKind plan_named(const std::string& name) {
 }  // namespace
 
 TEST_CASE("Laws 1 to 3 hold whatever attackers send") {
-    CHECK(run_range(1, kQuickSeeds, {}) == 0);
+    CHECK(run_range({.last = kQuickSeeds}, {}) == 0);
 }
 
 TEST_CASE("Law 1: a seed gives the same run each time") {
@@ -158,8 +165,12 @@ int main(int argc, char** argv) {
                   << (report.broken.empty() ? "every law holds" : report.broken) << "\n";
         return report.broken.empty() ? 0 : 1;
     }
+    if (option == "--messages" && words.size() == 2) {
+        return run_range({.messages = number(1)}, options) == 0 ? 0 : 1;
+    }
     if ((option == "--seeds" || option == "--search") && words.size() == 3) {
-        return run_range(number(1), number(2), options, option == "--search") == 0 ? 0 : 1;
+        const Range range{.first = number(1), .last = number(2), .searches = option == "--search"};
+        return run_range(range, options) == 0 ? 0 : 1;
     }
     return context.run();
 }

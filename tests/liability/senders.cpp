@@ -62,12 +62,13 @@ class Drafter final : public Plan {
   public:
     using Plan::Plan;
 
-    /// So that drafting takes a verifier's stake to the last grain: there is no seat to keep some of it.
+    /// So that drafting takes a verifier's stake to the last grain: there is no seat to keep some of it. And so that a
+    /// cheat is found by verifiers or by nobody: there are no whistleblowers.
     void set_scene(contracts::Params& params, std::vector<Kind>& kinds) override {
         params.verifier_bond = {50 * kCoin};
         params.contributors_max = 0;
-        kinds.resize(kHonest);
-        kinds.push_back(Kind::kCheat);
+        std::erase(kinds, Kind::kWhistleblower);
+        kinds[1] = Kind::kCheat;
     }
     void set_order(simulation::Order& order) override { order.in_tolerance = false; }
 
@@ -76,12 +77,21 @@ class Drafter final : public Plan {
         const bool is_time = std::any_of(tasks.begin(), tasks.end(), [&](const auto& entry) {
             return entry.second.submitter != member(0).id() && entry.second.state == TaskState::kVerifying;
         });
-        const auto open = std::count_if(tasks.begin(), tasks.end(), [&](const auto& entry) {
-            return entry.second.submitter == member(0).id() && !contracts::is_terminal(entry.second.state);
-        });
-        if ((!is_time && !chance(2)) || open >= kAtOnce) {
+        if (!is_time && !chance(1)) {
             return;
         }
+        // Few are enough: what waits in vain for profilers waits longer each time.
+        auto drafting = std::count_if(tasks.begin(), tasks.end(), [&](const auto& entry) {
+            const model::Task& task = entry.second;
+            return task.submitter == member(0).id() && task.state == TaskState::kProfiling && task.draws == 0;
+        });
+        for (; drafting < kAtOnce && number_ < kTasks; ++drafting) {
+            submit(stage);
+        }
+    }
+
+  private:
+    void submit(const Stage& stage) {
         TaskSpec spec = impossible_task(stage.shop, ++number_);
         spec.mode = contracts::Mode::kTolerance;
         spec.distance = stage.shop.distance();
@@ -90,10 +100,8 @@ class Drafter final : public Plan {
         member(0).send(stage, contracts::SubmitTask{spec});
     }
 
-    static constexpr std::size_t kHonest = 9;  ///< of the kinds that every network has
-
-  private:
-    static constexpr std::ptrdiff_t kAtOnce = 12;
+    static constexpr std::ptrdiff_t kAtOnce = 5;
+    static constexpr std::uint64_t kTasks = 120;
     std::uint64_t number_ = 0;
 };
 

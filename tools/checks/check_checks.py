@@ -103,9 +103,19 @@ def count_cases():
             expect(f"counts: {name} gives {verdict}", result.returncode == verdict, result.stdout + result.stderr)
 
 
+def mutant_cases():
+    checkout = HERE.parent.parent
+    result = run("mutants.py", "--fits", checkout)
+    expect("mutants: a checkout with all rules in their places passes", result.returncode == 0, result.stderr)
+    with tempfile.TemporaryDirectory() as folder:
+        result = run("mutants.py", "--fits", folder)
+        expect("mutants: a rule that has moved is seen", result.returncode == 1 and "not once" in result.stderr)
+
+
 layer_cases()
 rule_cases()
 symbol_cases()
 count_cases()
+mutant_cases()
 print(f"{failures} failures")
 sys.exit(1 if failures else 0)

@@ -37,6 +37,25 @@ MUTANTS = [
         "Amount operator()(const Transfer& action) const { return action.amount; }",
         "Amount operator()(const Transfer& /*action*/) const { return {}; }"),),
         search(10), "law 3"),
+    Mutant("2", "fees are taken in turn", ((
+        "contracts/chain/chain.cpp",
+        "    const auto paid = charge_all(run, txs, known_signed);\n"
+        "    for (std::size_t i = 0; i < txs.size(); ++i) {\n"
+        "        if (paid[i]) {\n"
+        "            const auto applied = apply_tx(run, *paid[i], txs[i].size(), outcome.receipts[i]);\n"
+        "            outcome.receipts[i].code = applied ? std::uint8_t{0} : static_cast<std::uint8_t>(applied.error());\n"
+        "        }\n",
+        "    for (std::size_t i = 0; i < txs.size(); ++i) {\n"
+        "        Receipt& receipt = outcome.receipts.front();\n"
+        "        std::swap(receipt, outcome.receipts[i]);\n"
+        "        const std::vector<bool> known(known_signed.empty() ? 0 : 1, !known_signed.empty() && known_signed[i]);\n"
+        "        const auto paid = charge_all(run, std::vector<Bytes>(1, txs[i]), known);\n"
+        "        if (paid.front()) {\n"
+        "            const auto applied = apply_tx(run, *paid.front(), txs[i].size(), receipt);\n"
+        "            receipt.code = applied ? std::uint8_t{0} : static_cast<std::uint8_t>(applied.error());\n"
+        "        }\n"
+        "        std::swap(receipt, outcome.receipts[i]);\n"),),
+        ("test_model",), "model / chain"),
     Mutant("3", "rejections need free stake", (
         ("contracts/params/by_value.cpp",
          "    return Amount{sum ? *sum : kMost};\n}\n\nAmount verifier_needs",
@@ -99,12 +118,12 @@ MUTANTS = [
         "    return std::uint64_t{segments.size()} * verifiers_per_segment(params, task_value(task.spec));",
         "    const auto present = std::count_if(task.assignments.begin(), task.assignments.end(), is_published);\n"
         "    return std::max<std::uint64_t>(params.tax_bps * 0 + segments.size() * 0, static_cast<std::uint64_t>(present));"),),
-        ("test_model",), ""),
+        ("test_model",), "model / chain"),
     Mutant("13", "a failed draw ends a dispute", ((
         "contracts/beacon/rounds.cpp",
-        "const bool is_disputed = task.open_disputes != 0 || task.open_challenges != 0;",
-        "const bool is_disputed = false;"),),
-        ("test_model",), ""),
+        "if (task.deadline.value == 0 && !is_disputed && !get_docket(context.state, task.id).suspended) {",
+        "if (task.deadline.value == 0 && (is_disputed || task.deadline.value == 0)) {"),),
+        ("test_contracts", "--test-case=VER-7*"), "VER-7"),
     Mutant("14", "the probe is known before", (
         ("contracts/verification/draw.cpp",
          "        task.assignments.push_back(std::move(assignment));\n",
@@ -118,7 +137,7 @@ MUTANTS = [
         ("contracts/verification/draw.cpp",
          "if (assignment.status == VerdictStatus::kCommitted && !marks.empty()) {",
          "if (assignment.status == VerdictStatus::kCommitted && !marks.empty() && assignment.probe == 0) {")),
-        ("test_model",), ""),
+        ("test_model",), "model / chain"),
 ]
 
 NOT_APPLICABLE = [
