@@ -10,6 +10,7 @@
 #include <core/crypto/ed25519.hpp>
 #include <tests/liability/attacker.hpp>
 #include <tests/liability/judge.hpp>
+#include <tests/liability/scene.hpp>
 #include <tests/simulation/worker.hpp>
 #include <tests/unit/contracts/fixture.hpp>
 
@@ -26,82 +27,7 @@ constexpr std::uint64_t kPatienceBlocks = 3'000;  ///< within so many blocks aft
 constexpr std::uint64_t kLatencyMs = 3'000;       ///< of honest messages, with blocks of a second
 constexpr std::uint64_t kStallMs = 18'000;
 constexpr std::uint64_t kOutageBlocks = 150;
-constexpr int kCandidate = 90;
-constexpr int kFirstAttacker = 100;
-constexpr int kAttackers = 3;
-constexpr int kFirstMember = 110;
 constexpr std::uint64_t kAttackersStream = 1'000;
-
-contracts::Params make_params(simulation::Events& events) {
-    contracts::Params params;
-    params.accept_blocks = 15;
-    params.commit_blocks = 30;
-    params.publish_blocks = 20;
-    params.challenge_blocks = 24;
-    params.disclose_blocks = 20;
-    params.dispute_clock_blocks = 80;
-    params.dispute_extension_blocks = 20;
-    params.segments_checked = 6;
-    params.segments_checked_max = 6;
-    params.solver_bond_bps = 0;
-    params.forced_error_bps = events.chance(50) ? 3'000 : 0;
-    params.watchers_per_verdict = 2;
-    params.contributors_max = events.chance(30) ? 0 : 4;
-    params.contribute_blocks = 12;
-    params.contributor_bond = {100 * kCoin};
-    params.validator_stake_min = {100 * kCoin};
-    params.task_value_max = {26 * kCoin};
-    params.draw_blocks = 300;
-    params.redraw_blocks = 2;
-    params.decline_blocks = 60;
-    return params;
-}
-
-crypto::SecretKey key_of(int number) {
-    std::array<std::uint8_t, 32> secret{};
-    secret[31] = static_cast<std::uint8_t>(number + 1);
-    return crypto::SecretKey::from_bytes(secret).value();
-}
-
-/// Everybody honest that a network needs, and sometimes a worker who is not: its accounts are the attackers' too.
-std::vector<Kind> choose_kinds(simulation::Events& events) {
-    std::vector<Kind> kinds{
-        Kind::kSubmitter, Kind::kHonestSolver, Kind::kHonestSolver,  Kind::kVerifier,
-        Kind::kVerifier,  Kind::kVerifier,     Kind::kVerifier,      Kind::kWhistleblower,
-        Kind::kWhistleblower};
-    const Kind dishonest[] = {Kind::kCheat, Kind::kLazyVerifier, Kind::kFalseAccuser, Kind::kLyingProfiler};
-    if (events.chance(50)) {
-        kinds.push_back(dishonest[events.below(4)]);
-    }
-    return kinds;
-}
-
-std::vector<Member> make_members(const std::string& chain_id) {
-    std::vector<Member> members;
-    for (int i = 0; i < Plan::kMembers; ++i) {
-        members.emplace_back(key_of(kFirstMember + i), chain_id);
-    }
-    return members;
-}
-
-contracts::Genesis make_genesis(const contracts::Params& params, std::size_t workers) {
-    contracts::Genesis genesis;
-    genesis.chain_id = "arena-1";
-    genesis.params = params;
-    const auto endow = [&](int number) { genesis.balances[key_of(number).account()] = Amount{1'000 * kCoin}; };
-    for (std::size_t i = 0; i < workers; ++i) {
-        endow(static_cast<int>(i));
-    }
-    endow(kCandidate);
-    for (int i = 0; i < kAttackers; ++i) {
-        endow(kFirstAttacker + i);
-    }
-    for (int i = 0; i < Plan::kMembers; ++i) {
-        endow(kFirstMember + i);
-    }
-    return genesis;
-}
-
 
 class Arena {
   public:

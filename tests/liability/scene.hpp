@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <contracts/chain/chain.hpp>
+#include <core/crypto/keys.hpp>
+#include <tests/liability/plan.hpp>
+#include <tests/simulation/worker.hpp>
+
+/// Who is in an arena, with what money and under which parameters.
+namespace assay::liability {
+
+inline constexpr int kCandidate = 90;       ///< number of the account that becomes a validator
+inline constexpr int kFirstAttacker = 100;  ///< of those of the attacker who knows nothing
+inline constexpr int kAttackers = 3;
+inline constexpr int kFirstMember = 110;    ///< of those of a plan
+
+crypto::SecretKey key_of(int number);
+/// Short clocks, so that everything ends within some hundred blocks.
+contracts::Params make_params(simulation::Events& events);
+/// Everybody honest that a network needs, and sometimes a worker who is not: its accounts are the attackers' too.
+std::vector<simulation::Kind> choose_kinds(simulation::Events& events);
+std::vector<Member> make_members(const std::string& chain_id);
+/// Everybody has the same; workers have the numbers from 0 on.
+contracts::Genesis make_genesis(const contracts::Params& params, std::size_t workers);
+
+}  // namespace assay::liability
