@@ -378,6 +378,33 @@ TEST_CASE("VER-7: a draw that fails ends no task while a dispute over it is open
     }
 }
 
+TEST_CASE("VER-7: a draw that fails ends no task whose dispute began when its deadline had passed") {
+    Params params = beacon_params();
+    params.contribute_blocks = 4;
+    params.draw_blocks = 10;
+    Chain chain(params);
+    REQUIRE(chain.run(chain.whistleblower, Bond{Role::kWhistleblower, {10 * kCoin}}) == 0);
+    const TaskId id = complete_without_verifiers(chain);
+    const std::uint64_t deadline = chain.task(id).deadline.value;
+    for (int number = 0; chain.height.value < deadline;) {
+        const auto round = beacon_of(chain).round;
+        if (round && round->opened_at.value + params.contribute_blocks <= deadline) {
+            REQUIRE(chain.run(chain.submitter, contribute(chain.submitter, number++)) == 0);
+        } else {
+            chain.skip(1);
+        }
+    }
+    REQUIRE(chain.task(id).state == TaskState::kCompleted);
+    REQUIRE(chain.task(id).deadline == Height{});
+    REQUIRE(beacon_of(chain).round.has_value());
+    REQUIRE(chain.run(chain.whistleblower, OpenDispute{id, 1, Role::kWhistleblower}) == 0);
+    chain.skip(params.contribute_blocks);
+    CHECK(beacon_of(chain).withheld == std::vector{chain.submitter.id});  // that round is over, and its draw has failed
+    CHECK(chain.task(id).state == TaskState::kCompleted);
+    chain.skip(params.dispute_clock_blocks);
+    CHECK(chain.task(id).state == TaskState::kConvicted);
+}
+
 TEST_CASE("BCN-9: the lottery waits for a round, and publication for the lottery") {
     Chain chain(beacon_params());
     const TaskId id = open_round(chain, {&chain.verifier});
