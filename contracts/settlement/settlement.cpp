@@ -206,8 +206,10 @@ PenaltyOutcome convict(Context& context, Task& task, const Conviction& convictio
         .winners = conviction.winners};
     task.solver_bond = {};
     const PenaltyOutcome outcome = slash(context, task, penalty);
+    // Where a clock ran out nothing is known of the segment, and only the solver could have shown that it is right.
+    const bool is_shown = conviction.reason != Reason::kDisputeTimeout;
     for (Assignment& assignment : task.assignments) {
-        const bool wrong = assignment.status == VerdictStatus::kAccepted && conviction.segment == assignment.segment;
+        const bool wrong = is_shown && assignment.status == VerdictStatus::kAccepted && conviction.segment == assignment.segment;
         if (wrong && assignment.bond.grains != 0) {
             const Penalty lost{
                 .role = Role::kVerifier,

@@ -92,8 +92,6 @@ void Ledger::note_block(
                 {entry.task, entry.height.value, slashed->from, slashed->amount.grains, slashed->reason});
             if (slashed->reason == Reason::kUnserved) {
                 shared_.insert({entry.task, entry.height.value});
-            } else if (slashed->reason == Reason::kDisputeTimeout) {
-                defaults_.insert({entry.task, entry.height.value});
             }
         } else if (const auto* paid = std::get_if<contracts::history::Paid>(&entry.event)) {
             note_payment(entry, *paid);
@@ -109,12 +107,6 @@ void Ledger::note_block(
     for (const auto& [id, task] : world.tasks) {
         capital_ += honest.contains(task.submitter) ? task.escrow + task.room : 0;
     }
-}
-
-bool Ledger::is_open(const Slash& slash) const {
-    // A verifier answers for what it accepted also where the solver was silent in a dispute, and nothing was refuted.
-    const bool is_by_default = slash.reason == Reason::kWrongVerdict && defaults_.contains({slash.task, slash.height});
-    return is_by_default || slash.reason == Reason::kNeedlessChallenge;
 }
 
 bool Ledger::is_shared(const Slash& slash) const {
@@ -177,7 +169,6 @@ Balance Ledger::balance(const contracts::Genesis& genesis, const model::World& w
         if (honest.contains(slash.from)) {
             const std::int64_t amount = to_signed(slash.amount);
             (is_excused(slash) ? excused : out.harm) += amount;
-            out.open += is_open(slash) ? amount : 0;
         }
     }
     for (const auto& [id, task] : world.tasks) {

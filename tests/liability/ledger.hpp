@@ -49,8 +49,8 @@ class Ledger {
     const std::vector<Slash>& fresh() const { return fresh_; }
     /// AVL-8: whether it is one of two equal losses of a verifier and a solver, of which nobody can say whose fault they are.
     bool is_shared(const Slash& slash) const;
-    /// Whether the honest may lose like this as things stand: a row of liability.md says so, or it was their own doing.
-    bool is_excused(const Slash& slash) const { return is_open(slash) || away.contains(slash.from); }
+    /// Whether it was the loser's own doing.
+    bool is_excused(const Slash& slash) const { return away.contains(slash.from); }
 
     Balance balance(const contracts::Genesis& genesis, const model::World& world, model::Workshop& shop) const;
 
@@ -69,13 +69,11 @@ class Ledger {
         std::int64_t lucky = 0;      ///< jackpots of the honest
         std::int64_t bought = 0;     ///< by attackers, from the honest
         std::int64_t won = 0;        ///< by the honest out of attackers' bonds, and of those whose loss does not count
-        std::int64_t open_gain = 0;  ///< of attackers, in ways that are open, or out of disputes with who was away
+        std::int64_t open_gain = 0;  ///< of attackers, out of disputes with who was away
         std::int64_t away_gain = 0;  ///< of attackers, out of deadlines that were missed by who was away
         std::int64_t spent = 0;      ///< by honest submitters on taxes and waiting
     };
 
-    /// Whether it is one of those that liability.md marks open.
-    bool is_open(const Slash& slash) const;
     void note_payment(const contracts::HistoryRecord& entry, const contracts::history::Paid& paid);
     Flows flows(const model::World& world, model::Workshop& shop) const;
     /// What of the escrows of honest submitters went to nobody: what does not divide.
@@ -85,7 +83,6 @@ class Ledger {
     std::vector<Slash> fresh_;
     std::vector<Payment> payments_;
     std::set<std::pair<contracts::TaskId, std::uint64_t>> shared_;  ///< task and height where a solver shared a loss
-    std::set<std::pair<contracts::TaskId, std::uint64_t>> defaults_;  ///< where a clock of a dispute ran out
     std::int64_t fees_ = 0;      ///< of the honest
     std::int64_t presents_ = 0;  ///< of attackers, to the honest
     Wide capital_ = 0;

@@ -310,7 +310,8 @@ Model::Loss Model::convict(const TaskId& id, const Conviction& conviction) {
     task.solver_bond = 0;
     const Loss loss = slash(id, Role::kSolver, task.solver.value(), bond, conviction.reason, conviction.winners);
     for (Duty& duty : task.duties) {
-        if (conviction.segment == duty.segment && duty.status == VerdictStatus::kAccepted) {
+        const bool unanswered = conviction.reason == Reason::kDisputeTimeout;  // nobody has shown it to be wrong
+        if (!unanswered && conviction.segment == duty.segment && duty.status == VerdictStatus::kAccepted) {
             slash(id, Role::kVerifier, duty.verifier, duty.bond, Reason::kWrongVerdict, conviction.winners);
             duty.bond = 0;
         }
