@@ -2,6 +2,7 @@
 #include <tools/demo/liar.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <fstream>
 #include <stdexcept>
 #include <utility>
@@ -19,6 +20,8 @@ using nlohmann::json;
 
 constexpr const char* kCustomer = "customer";
 constexpr const char* kPayee = "payee";
+constexpr const char* kContributor = "verifier-2";
+constexpr std::chrono::minutes kPatience{1};
 constexpr Amount kFunds{1'000'000'000'000};
 constexpr std::uint64_t kAsy = 1'000'000'000;
 constexpr std::uint64_t kFeeMax = 100'000'000;  // --fee-max, unless somebody says otherwise
@@ -62,16 +65,32 @@ std::string flipped(const json& hex) {
     return text;
 }
 
-/// With a seat for `account`, which owes the secret of a round that nobody has opened.
-void open_a_round(contracts::Beacon& beacon, const AccountId& account) {
-    const bool has_seat = std::any_of(beacon.seats.begin(), beacon.seats.end(), [&](const contracts::Seat& seat) {
+bool has_seat(const contracts::Beacon& beacon, const AccountId& account) {
+    return std::any_of(beacon.seats.begin(), beacon.seats.end(), [&](const contracts::Seat& seat) {
         return seat.account == account;
     });
-    if (!has_seat) {
+}
+
+/// With a seat for `account`, which owes the secret of a round that nobody has opened.
+void open_a_round(contracts::Beacon& beacon, const AccountId& account) {
+    if (!has_seat(beacon, account)) {
         beacon.seats.push_back({.account = account, .commitment = {}, .committed_at = {}, .bond = {}});
     }
-    ++beacon.rounds;
-    beacon.round = contracts::Round{.opened_at = Height{1}, .block_hash = {}, .contributions = {}};
+    std::uint64_t opened_at = 0;
+    for (const contracts::Seat& seat : beacon.seats) {
+        opened_at = std::max(opened_at, seat.committed_at.value + 1);
+    }
+    beacon.round = contracts::Round{.opened_at = Height{opened_at}, .block_hash = {}, .contributions = {}};
+}
+
+/// How often the worker whose log this is has said that what its node told it does not verify.
+std::uint64_t count_mismatches(const std::filesystem::path& log) {
+    std::ifstream in(log);
+    std::uint64_t count = 0;
+    for (std::string line; std::getline(in, line);) {
+        count += line.find("the node answered mismatch") != std::string::npos ? 1U : 0U;
+    }
+    return count;
 }
 
 json rpc_error(int code, const char* message, json data) {
@@ -87,7 +106,7 @@ Liar::Liar(Network& network, Narrator& narrator)
       workers_node_([&network] { return network.rpc_url(); }) {
     network_.add_actor(kCustomer, kFunds);
     network_.add_actor(kPayee, Amount{kAsy});
-    for (const char* worker : {"whistleblower", "verifier-2"}) {
+    for (const char* worker : {"whistleblower", kContributor}) {
         network_.use_node(worker, workers_node_.url());
     }
 }
@@ -242,8 +261,33 @@ void Liar::deny_a_payment() {
     narrator_.plain("    the customer's eight tries sign " + std::to_string(count) + " transaction; an honest node then shows its end");
 }
 
+std::filesystem::path Liar::log_of(const std::string& worker) const {
+    return network_.worker_home(worker).parent_path() / "logs" / (worker + ".log");
+}
+
+/// Tells a contributor to the beacon for a while, by the slot of the state itself, that a round waits for its secret.
+void Liar::invent_a_round() {
+    const AccountId verifier = network_.key(kContributor).account();
+    const auto give_up_at = std::chrono::steady_clock::now() + kPatience;
+    while (!has_seat(network_.rpc().beacon(), verifier) && std::chrono::steady_clock::now() < give_up_at) {
+        network_.rpc().wait_for_block(network_.rpc().height(), std::chrono::seconds(2));
+    }
+    workers_node_.tell(invented<contracts::Beacon>(
+        contracts::keys::beacon(), [verifier](contracts::Beacon& beacon) { open_a_round(beacon, verifier); }
+    ));
+    while (count_mismatches(log_of(kContributor)) == 0 && std::chrono::steady_clock::now() < give_up_at) {
+        network_.rpc().wait_for_block(network_.rpc().height(), std::chrono::seconds(2));
+    }
+    workers_node_.tell({});
+    narrator_.plain(std::string("  the node of ") + kContributor + " says that a round of the beacon waits for its secret");
+    narrator_.plain(
+        std::string("    ") + kContributor +
+        (count_mismatches(log_of(kContributor)) == 0 ? " has said nothing of it" : " finds that this does not verify, keeps its secret, and says so in its log")
+    );
+}
+
 void Liar::lie_to_workers() {
-    const AccountId verifier = network_.key("verifier-2").account();
+    const AccountId verifier = network_.key(kContributor).account();
     workers_node_.tell([verifier](const std::string& method, const json& /*params*/, json& answer) {
         if (!answer.contains("result")) {
             return;
@@ -278,6 +322,7 @@ void Liar::prepare(const Packer& /*pack*/) {
         tell(lie);
     }
     deny_a_payment();
+    invent_a_round();
     lie_to_workers();
 }
 
@@ -317,6 +362,7 @@ json Liar::describe_workers() {
     };
     return {
         {"altered", workers_node_.altered()},
+        {"refused", count_mismatches(log_of(kContributor))},
         {"signed", of_workers_.size()},
         {"secrets", std::count_if(of_workers_.begin(), of_workers_.end(), is_secret)},
         {"wrong", std::count_if(of_workers_.begin(), of_workers_.end(), [this](const contracts::Tx& tx) { return is_wrong(tx); })}};
@@ -351,7 +397,7 @@ std::vector<std::string> Liar::judge(const json& report) const {
     if (workers.at("wrong") != 0) {
         complaints.push_back("a worker signed what a lie made it believe: " + workers.dump());
     }
-    if (workers.at("signed") == 0 || workers.at("altered") == 0) {
+    if (workers.at("signed") == 0 || workers.at("altered") == 0 || workers.at("refused") == 0) {
         complaints.emplace_back("no worker was lied to, so nothing was tried");
     }
     return complaints;

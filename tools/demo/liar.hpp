@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <set>
 #include <string>
 #include <vector>
@@ -45,7 +46,9 @@ class Liar final : public Outsider {
     void meet_the_chain();
     void tell(const Lie& lie);
     void deny_a_payment();
+    void invent_a_round();
     void lie_to_workers();
+    std::filesystem::path log_of(const std::string& worker) const;
     std::vector<std::string> payment(const char* amount) const;
     CommandResult run(const std::vector<std::string>& command, const std::string& url);
     /// Counts what the customer has signed since this was asked last, and what of it nobody had asked it for.

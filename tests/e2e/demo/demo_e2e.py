@@ -174,6 +174,7 @@ def check_fraud(report, kind):
             check(all(lie["signed"] == 0 for lie in lying["lies"] if lie["error"] == "mismatch"), "nothing is signed on a lie")
             payments = lying["payments"]
             check(payments["wrong"] == 0 and payments["moved_grains"] == payments["asked_grains"], f"no payment but those asked for: {payments}")
+            check(lying["workers"]["refused"] > 0, f"an invented round of the beacon is refused: {lying}")
             check(lying["workers"]["wrong"] == 0 < lying["workers"]["signed"], f"workers sign nothing on a lie: {lying}")
             check(report["attack"]["outsider"]["harm"] == 0, f"nobody loses by it: {report['attack']}")
         if kind == "snipe":
