@@ -16,6 +16,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include <consensus/cometbft/supervisor.hpp>
 #include <tools/cli/task_directory.hpp>
 #include <tools/demo/cast.hpp>
 #include <tools/demo/hunt.hpp>
@@ -410,6 +411,20 @@ int Demo::run() {
     return complaints.empty() ? 0 : 1;
 }
 
+std::uint32_t validators_of_double_proposal(const DemoOptions& options) {
+    const std::string needs =
+        "the fraud double-proposal needs " + std::to_string(kDoubledValidators) + " validators under CometBFT";
+    if (options.validators != 0 && options.validators != kDoubledValidators) {
+        throw std::runtime_error(needs + ", not " + std::to_string(options.validators));
+    }
+    try {
+        static_cast<void>(cometbft::find_engine(""));
+    } catch (const cometbft::EngineError& error) {
+        throw std::runtime_error(needs + ": " + error.what());
+    }
+    return kDoubledValidators;
+}
+
 }  // namespace
 
 std::string to_string(Fraud fraud) { return cast_of(fraud).name; }
@@ -444,10 +459,7 @@ int run_demo(const DemoOptions& options) {
     }
     DemoOptions chosen = options;
     if (options.fraud == Fraud::kDoubleProposal) {
-        chosen.validators = options.validators == 0 ? kDoubledValidators : options.validators;
-        if (chosen.validators != kDoubledValidators) {
-            throw std::runtime_error("a double proposal is played with " + std::to_string(kDoubledValidators) + " validators");
-        }
+        chosen.validators = validators_of_double_proposal(options);
     }
     TemporaryHome home(options.home);
     try {
