@@ -42,6 +42,22 @@ bool is_invented(const model::Task& task, const std::set<AccountId>& honest, mod
            !task.spec.parent && !is_trained(task, shop);
 }
 
+/// Whether accomplices of its solver have accepted what no honest verifier did, which the page marks open: a solver that
+/// serves only them is paid when one of them is drawn for each such segment (AVL-7).
+bool is_by_accomplices(const model::Task& task, const std::set<AccountId>& honest) {
+    std::set<std::uint32_t> drawn;
+    std::set<std::uint32_t> accepted;
+    bool has_accomplices = false;
+    for (const model::Duty& duty : task.duties) {
+        drawn.insert(duty.segment);
+        if (duty.status == contracts::VerdictStatus::kAccepted) {
+            accepted.insert(duty.segment);
+            has_accomplices = has_accomplices || !honest.contains(duty.verifier);
+        }
+    }
+    return has_accomplices && accepted == drawn;
+}
+
 }  // namespace
 
 std::uint64_t wealth(const model::World& world, const AccountId& account) {
@@ -125,7 +141,8 @@ Ledger::Flows Ledger::flows(const model::World& world, model::Workshop& shop) co
             case Reason::kReward:
             case Reason::kVerificationFee:
             case Reason::kProfilingFee: {
-                const bool is_worth_it = !is_invented(task, honest, shop) && task.state != TaskState::kRefused;
+                const bool is_invention = is_invented(task, honest, shop) && !is_by_accomplices(task, honest);
+                const bool is_worth_it = !is_invention && task.state != TaskState::kRefused;
                 sums.earned += from_honest && !to_honest && is_worth_it ? amount : 0;
                 sums.bought += !from_honest && to_honest ? amount : 0;
                 break;
@@ -180,7 +197,7 @@ Balance Ledger::balance(const contracts::Genesis& genesis, const model::World& w
             (is_unjudged ? out.open : out.unpaid) += to_signed(task.spec.reward.grains);
         }
         if (honest.contains(task.submitter) && is_invented(task, honest, shop)) {
-            out.harm += to_signed(contracts::task_value(task.spec).grains);
+            (is_by_accomplices(task, honest) ? out.open : out.harm) += to_signed(contracts::task_value(task.spec).grains);
         }
     }
     out.harm += out.unpaid + sums.away_gain;

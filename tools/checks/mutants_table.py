@@ -98,8 +98,8 @@ MUTANTS = [
         "if (taken + kGasPerEntry > context_.params.end_block_gas_max * 1'000ULL) {"),),
         search(14), "law 3"),
     Mutant("7", "the submitter wins missed deadlines", (
-        ("contracts/tasks/tasks.cpp", "        .winner = std::nullopt};\n    task.solver_bond",
-         "        .winner = task.submitter};\n    task.solver_bond"),
+        ("contracts/tasks/tasks.cpp", "        .reason = Reason::kMissedDeadline};",
+         "        .reason = Reason::kMissedDeadline,\n        .winners = {task.submitter}};"),
         ("contracts/tasks/tasks.cpp",
          "checked_mul_div(task.solver_bond.grains, context.params.deadline_slash_bps, kBasisPoints).value();",
          "checked_mul_div(task.solver_bond.grains, kBasisPoints, kBasisPoints).value();")),
