@@ -81,6 +81,11 @@ class Plan {
   protected:
     std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
     bool chance(std::uint32_t percent) { return below(100) < percent; }
+    /// An accomplice that accepts whatever it is shown is drawn for a wrong segment with a chance that deterrence is
+    /// about, and no law: where nobody else could see the fraud there must be none.
+    static void without_accomplices(std::vector<simulation::Kind>& kinds) {
+        std::erase_if(kinds, [](simulation::Kind kind) { return !simulation::is_honest(kind); });
+    }
     /// Whether the task's program is the one that everybody has.
     static bool is_known(const model::Workshop& shop, const contracts::TaskSpec& spec) {
         return spec.program == shop.spec(false).program && spec.seed == shop.spec(false).seed && !spec.parent;

@@ -67,6 +67,7 @@ class Drafter final : public Plan {
     void set_scene(contracts::Params& params, std::vector<Kind>& kinds) override {
         params.verifier_bond = {50 * kCoin};
         params.contributors_max = 0;
+        without_accomplices(kinds);
         std::erase(kinds, Kind::kWhistleblower);
         kinds[1] = Kind::kCheat;
     }

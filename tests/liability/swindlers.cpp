@@ -144,6 +144,8 @@ class Withholder final : public Plan {
   public:
     using Plan::Plan;
 
+    void set_scene(contracts::Params& /*params*/, std::vector<Kind>& kinds) override { without_accomplices(kinds); }
+
     void act(const Stage& stage) override {
         if (!how_) {
             how_ = How{chance(80), chance(50)};
@@ -208,7 +210,7 @@ class Bait final : public Plan {
   public:
     using Plan::Plan;
 
-    void set_scene(contracts::Params& /*params*/, std::vector<Kind>& kinds) override { kinds.resize(kHonest); }
+    void set_scene(contracts::Params& /*params*/, std::vector<Kind>& kinds) override { without_accomplices(kinds); }
 
     /// Tasks that a solver takes, and that it cannot finish if anything happens to it.
     void act(const Stage& stage) override {
@@ -227,7 +229,6 @@ class Bait final : public Plan {
     }
 
   private:
-    static constexpr std::size_t kHonest = 9;
     static constexpr std::uint64_t kTasks = 5;
     std::uint64_t number_ = 0;
 };
