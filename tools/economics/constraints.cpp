@@ -242,15 +242,18 @@ class Checker {
 
     void challenger() {
         const double cost = to_asy(s_.dispute_cost);
+        // SET-10, for so many accusers as share: what the earliest has, and each of the others.
+        const double least = winner_ / (2.0 * contracts::kWinnersMax);
+        const double most = winner_ / 2.0 + least;
         const double failure = s_.dispute_failure;
         add(
             {.name = "dispute.pays",
              .role = "verifier",
              .parameter = "solver_bond",
              .have = to_asy(s_.solver_bond),
-             .need = over(costs_.safety * cost, winner_ / (2.0 * contracts::kWinnersMax)),  // SET-10
+             .need = std::max(over(costs_.safety * cost, most), over(cost, least)),
              .unit = "ASY",
-             .meaning = "the least of the accusers' shares of a solver's bond pays for the dispute",
+             .meaning = "the earliest accuser's share of a solver's bond pays for the dispute, and the others' cover theirs",
              .help = "a higher solver bond, or a greater winner's share"}
         );
         add(
