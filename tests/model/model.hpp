@@ -26,6 +26,9 @@ struct Sent {
     std::set<contracts::TxError> broken;
 };
 
+/// Whether it is printable ASCII of so many characters at most.
+bool is_text(const std::string& text, std::size_t most);
+
 /// A mistake in the model, to see that it is noticed.
 enum class Flaw : std::uint8_t {
     kNone,
@@ -84,7 +87,7 @@ class Model {
         std::uint64_t burned = 0;
     };
 
-    // refusals.cpp: every reason to refuse an action that the state gives.
+    // refusals.cpp, refusals_judging.cpp: every reason to refuse an action that the state gives.
     Why charge(const Sent& sent);
     std::uint64_t gas_of(const Sent& sent) const;
     std::uint64_t base_fee() const;

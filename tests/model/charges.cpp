@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tests/model/model.hpp>
+
+#include <algorithm>
+
+#include <contracts/chain/gas.hpp>
+#include <core/codec/borsh.hpp>
+#include <tests/model/crowd.hpp>
+
+/// Fees, and what a receipt may say of a transaction that is refused.
+namespace assay::model {
+namespace {
+
+using contracts::TaskState;
+using contracts::TxError;
+using contracts::VerdictStatus;
+
+/// What the model does not compute but takes from the receipt.
+bool is_chains_to_say(const contracts::Action& action, TxError code) {
+    if (std::holds_alternative<contracts::ServeChunk>(action)) {
+        return code == TxError::kChunkInvalid || code == TxError::kFieldOutOfRange;
+    }
+    const auto* verdict = std::get_if<contracts::ChallengeVerdict>(&action);
+    const auto* profile = std::get_if<contracts::ChallengeProfile>(&action);
+    return code == TxError::kNotMeasured &&
+           ((verdict != nullptr && verdict->part == contracts::VerdictPart::kMeasurement) ||
+            (profile != nullptr && contracts::is_measured(profile->part)));
+}
+
+std::string show(const std::set<TxError>& why) {
+    std::string out;
+    for (const TxError error : why) {
+        out += std::string(out.empty() ? "" : ", ") + to_string(error);
+    }
+    return out.empty() ? "nothing" : out;
+}
+
+}  // namespace
+
+Model::Why Model::charge(const Sent& sent) {
+    Why unpaid = why_not_paid(sent);
+    if (unpaid.empty()) {
+        // FEE-1, FEE-3: every fee of the block is taken before its first action.
+        const std::uint64_t gas = gas_of(sent);
+        Person& sender = world_.people[sent.body.sender];
+        sender.balance -= sent.body.fee.grains;
+        sender.nonce += 1;
+        world_.treasury += gas * params_.gas_price_min.grains;
+        world_.burned += sent.body.fee.grains - gas * params_.gas_price_min.grains;
+        gas_ += gas;
+    }
+    return unpaid;
+}
+
+std::uint64_t Model::gas_of(const Sent& sent) const {
+    return contracts::gas_of_bytes(sent.bytes, params_);
+}
+
+std::uint64_t Model::base_fee() const {
+    return world_.base_fee.value_or(params_.gas_price_min.grains);
+}
+
+void Model::move_base_fee() {
+    // FEE-2
+    const std::uint64_t target = params_.block_gas_max / 2;
+    const std::uint64_t used = std::min<std::uint64_t>(gas_, params_.block_gas_max);
+    std::uint64_t next = base_fee();
+    if (used > target) {
+        next += std::max<std::uint64_t>(1, next * (used - target) / target / 8);
+    } else if (used < target) {
+        const std::uint64_t fall = std::max<std::uint64_t>(1, next * (target - used) / target / 8);
+        next = fall > next ? 0 : next - fall;
+    }
+    next = std::min<std::uint64_t>(next, 1'000'000'000);
+    world_.base_fee.reset();
+    if (next > params_.gas_price_min.grains) {
+        world_.base_fee = next;
+    }
+}
+
+std::string Model::check_receipt(const Sent& sent, const Why& unpaid, const contracts::Receipt& receipt) {
+    const auto code = static_cast<TxError>(receipt.code);
+    const auto told = [&](const std::set<TxError>& expected) {
+        return std::string(action_name(sent.body.action)) + " by " + name_of(sent.body.sender) + ": the chain says " +
+               (receipt.code == 0 ? "ok" : to_string(code)) + ", the model knows of " + show(expected);
+    };
+    if (!unpaid.empty()) {
+        return unpaid.contains(code) && !receipt.is_charged ? std::string{} : told(unpaid);
+    }
+    if (!receipt.is_charged) {
+        return told({});
+    }
+    who_ = sent.body.sender;
+    nonce_ = sent.body.nonce;
+    size_ = sent.bytes.size();
+    const Why reasons = why(sent.body.action);
+    if (reasons.empty() && receipt.code == 0) {
+        std::visit([this](const auto& action) { act(action); }, sent.body.action);
+        return {};
+    }
+    const bool agree = receipt.code != 0 && (reasons.contains(code) || is_chains_to_say(sent.body.action, code));
+    return agree ? std::string{} : told(reasons);
+}
+
+Model::Why Model::why_not_paid(const Sent& sent) const {
+    // TX-1 to TX-5, TX-7
+    if (!sent.broken.empty()) {
+        return sent.broken;
+    }
+    Why out;
+    const auto found = world_.people.find(sent.body.sender);
+    const Person person = found == world_.people.end() ? Person{} : found->second;
+    if (sent.body.nonce != person.nonce) {
+        out.insert(sent.body.nonce < person.nonce ? TxError::kNonceTooLow : TxError::kNonceTooHigh);
+    }
+    if (sent.body.fee.grains < gas_of(sent) * base_fee()) {
+        out.insert(TxError::kFeeTooLow);
+    }
+    if (sent.body.fee.grains > person.balance) {
+        out.insert(TxError::kCannotPayFee);
+    }
+    return out;
+}
+
+}  // namespace assay::model

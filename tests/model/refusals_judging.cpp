@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tests/model/model.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include <contracts/arbitration/arbitration.hpp>
+#include <contracts/availability/availability.hpp>
+#include <core/codec/borsh.hpp>
+#include <verifier/trace/commitment.hpp>
+#include <verifier/trace/referee.hpp>
+
+/// Every reason that the rules give to refuse a verdict, a move in a dispute, a challenge or a divergence.
+namespace assay::model {
+namespace {
+
+using contracts::TaskState;
+using contracts::TxError;
+using contracts::VerdictStatus;
+
+/// NUM-6: whether the tile has an infinity or a NaN in a place that the tensor has. Paths are taken from the code.
+bool is_not_finite(const trace::StateOpening& opening) {
+    const auto& [rows, cols] = opening.type.shape;
+    const std::uint64_t across = (cols + 31U) / 32U;
+    bool found = false;
+    for (std::uint64_t i = 0; i < 32U * 32U; ++i) {
+        const std::uint64_t row = opening.tile / across * 32U + i / 32U;
+        const std::uint64_t col = opening.tile % across * 32U + i % 32U;
+        float value = 0;
+        std::memcpy(&value, opening.opening.tile.data.data() + 4 * i, sizeof(value));
+        found = found || (row < rows && col < cols && !std::isfinite(value));
+    }
+    return found;
+}
+
+/// TASK-13, VER-17.
+bool shows_divergence(const trace::StateOpening& opening, const Hash256& root, const contracts::TaskSpec& spec) {
+    return opening.type.dtype == canonical::DType::kF32 &&
+           trace::state_root_of(opening, spec.program.state_tensors) == root && is_not_finite(opening);
+}
+
+}  // namespace
+
+Model::Why Model::why(const contracts::CommitVerdict& a) const {
+    Why out;
+    if (a.segment > 1'025) {
+        out.insert(TxError::kFieldOutOfRange);
+    }
+    const Task* task = find(a.task);
+    if (task == nullptr) {
+        out.insert(TxError::kTaskUnknown);
+        return out;
+    }
+    if (task->state != TaskState::kVerifying) {
+        out.insert(TxError::kTaskState);
+    }
+    const Duty* duty = find_duty(*task, a.segment, who_);
+    if (duty == nullptr) {
+        out.insert(TxError::kNotAssigned);
+    } else if (duty->status == VerdictStatus::kMissed) {
+        out.insert(TxError::kPhase);
+    } else if (duty->status != VerdictStatus::kDue) {
+        out.insert(TxError::kAlreadyCommitted);
+    }
+    return out;
+}
+
+bool Model::rejects(const Task& task, std::uint32_t segment, const contracts::Verdict& verdict) const {
+    if (is_exact(task, segment)) {
+        return verdict.end_root != claimed_after(task, segment);  // VER-6
+    }
+    const contracts::Distances bound = task.profiling->threshold.value();
+    return !verdict.measurement || trace::relative_drift(verdict.measurement->parameters) > bound.parameters ||
+           trace::relative_drift(verdict.measurement->other) > bound.other;  // VER-18
+}
+
+Model::Why Model::why(const contracts::PublishVerdict& a) const {
+    Why out;
+    const contracts::Verdict& verdict = a.verdict;
+    if (a.segment > 1'025 || (verdict.measurement && !trace::is_possible(*verdict.measurement)) ||
+        (a.divergence && !trace::is_well_formed(*a.divergence))) {
+        out.insert(TxError::kFieldOutOfRange);
+        return out;
+    }
+    const Task* task = find(a.task);
+    if (task == nullptr) {
+        return {TxError::kTaskUnknown};
+    }
+    if (task->state != TaskState::kVerifying) {
+        out.insert(TxError::kTaskState);
+    }
+    const Duty* duty = find_duty(*task, a.segment, who_);
+    if (duty == nullptr) {
+        out.insert(TxError::kNotAssigned);
+        return out;
+    }
+    if (duty->status != VerdictStatus::kCommitted) {
+        out.insert(TxError::kNotCommitted);
+    }
+    if (task->lottery.is_zero()) {
+        out.insert(TxError::kPhase);  // VER-4
+    }
+    const bool exact = is_exact(*task, a.segment);
+    const bool rejected = rejects(*task, a.segment, verdict);
+    const auto& after = verdict.diverged_after;
+    const bool fits = exact ? !verdict.measurement && !after : verdict.measurement.has_value() != after.has_value();
+    if (!fits || (after && (*after < 1 || *after > steps_in(*task, a.segment))) || (!after && a.divergence)) {
+        out.insert(TxError::kMeasurementMismatch);  // VER-17
+    }
+    if (after && !(a.divergence && shows_divergence(*a.divergence, verdict.end_root, task->spec))) {
+        out.insert(TxError::kNoDivergence);  // VER-17
+    }
+    const bool probes = duty->probe != 0 && (exact ? !rejected : !after.has_value());
+    if (verdict.probe_root.has_value() != probes) {
+        out.insert(TxError::kProbeMismatch);  // VER-9, VER-17
+    }
+    return out;
+}
+
+Model::Why Model::why(const contracts::DiscloseVerdict& a) const {
+    Why out;
+    if (a.segment > 1'025) {
+        out.insert(TxError::kFieldOutOfRange);
+    }
+    const Task* task = find(a.task);
+    if (task == nullptr) {
+        out.insert(TxError::kTaskUnknown);
+        return out;
+    }
+    if (task->state != TaskState::kVerifying && task->state != TaskState::kChallenge &&
+        task->state != TaskState::kDisclosure) {
+        out.insert(TxError::kTaskState);
+    }
+    const Duty* duty = find_duty(*task, a.segment, who_);
+    if (duty == nullptr) {
+        out.insert(TxError::kNotAssigned);
+        return out;
+    }
+    if (!is_published(*duty)) {
+        out.insert(TxError::kNotPublished);
+    }
+    if (duty->forced) {
+        out.insert(TxError::kAlreadyDisclosed);
+    }
+    const std::vector<DisputeId> awaiting = awaiting_of(*task, a.segment, who_);
+    if (task->state != TaskState::kDisclosure && awaiting.empty()) {
+        out.insert(TxError::kPhase);  // VER-13
+    }
+    const bool is_early = std::any_of(awaiting.begin(), awaiting.end(), [&](const DisputeId& id) {
+        return id == awaiting.front() && height_ < world_.disputes.at(id).opened_at + params_.challenge_blocks / 2;
+    });
+    if (is_early) {
+        out.insert(TxError::kPhase);  // DSP-42
+    }
+    return out;
+}
+
+Model::Why Model::why(const contracts::OpenDispute& a) const {
+    Why out;
+    if (a.role == Role::kSolver || a.role == Role::kValidator || a.segment > 1'025) {
+        out.insert(TxError::kFieldOutOfRange);
+    }
+    const Task* task = find(a.task);
+    if (task == nullptr) {
+        out.insert(TxError::kTaskUnknown);
+        return out;
+    }
+    const bool in_window = task->state == TaskState::kCompleted || task->state == TaskState::kVerifying ||
+                           (task->state == TaskState::kChallenge && !task->suspended);
+    if (!in_window) {
+        out.insert(TxError::kTaskState);  // DSP-39
+    }
+    if (a.segment < first_of(task->spec) || a.segment > last_of(*task) + (task->evaluation ? 1U : 0U)) {
+        out.insert(TxError::kSegmentUnknown);
+    } else if (!is_exact(*task, a.segment)) {
+        out.insert(TxError::kNotExact);
+    }
+    if (task->solver == who_) {
+        out.insert(TxError::kNotParty);
+    }
+    if (world_.disputes.contains(contracts::dispute_id(a.task, a.segment, who_))) {
+        out.insert(TxError::kAlreadyDisputed);
+    }
+    if (!(a.role == Role::kVerifier && answers(*task, a.segment, nullptr))) {
+        needs_stake(out, a.role, challenge_bond(*task));
+    }
+    return out;
+}
+
+Model::Why Model::why(const contracts::ChallengeVerdict& a) const {
+    Why out;
+    if (a.segment > 1'025 || a.role == Role::kValidator) {
+        out.insert(TxError::kFieldOutOfRange);
+    }
+    const Task* task = find(a.task);
+    if (task == nullptr) {
+        out.insert(TxError::kTaskUnknown);
+        return out;
+    }
+    const bool in_window =
+        task->state == TaskState::kVerifying || (task->state == TaskState::kChallenge && !task->suspended);
+    if (!in_window) {
+        out.insert(TxError::kTaskState);
+    }
+    const Duty* duty = find_duty(*task, a.segment, a.verifier);
+    if (duty == nullptr) {
+        out.insert(TxError::kNotAssigned);
+        return out;
+    }
+    if (!is_published(*duty)) {
+        out.insert(TxError::kNotPublished);
+        return out;
+    }
+    if (a.verifier == who_) {
+        out.insert(TxError::kNotParty);
+    }
+    const bool second = a.part == contracts::VerdictPart::kProbe && duty->forced == true;
+    const contracts::DisputedVerdict subject{a.verifier, second, a.part};
+    if (world_.disputes.contains(contracts::dispute_id(a.task, a.segment, who_, subject))) {
+        out.insert(TxError::kAlreadyDisputed);
+    }
+    if (second && !task->second_window) {
+        out.insert(TxError::kPhase);  // VER-15
+    }
+    // DSP-41, DSP-45
+    const bool measured = a.part == contracts::VerdictPart::kMeasurement;
+    if (a.part == contracts::VerdictPart::kProbe && !duty->verdict.probe_root) {
+        out.insert(TxError::kNotPublished);
+    }
+    if ((measured && !duty->verdict.measurement) ||
+        (a.part == contracts::VerdictPart::kEnd && is_exact(*task, a.segment))) {
+        out.insert(TxError::kPartUnknown);
+    }
+    if (a.roots.has_value() != measured || (measured && !duty->verdict.measurement && a.roots)) {
+        out.insert(TxError::kNotMeasured);
+    }
+    if (a.role == Role::kSolver && task->solver == who_) {
+        std::uint64_t needed = challenge_bond(*task);
+        for (const DisputeId& id : task->disputes) {
+            needed += is_solvers(world_.disputes.at(id)) ? challenge_bond(*task) : 0;
+        }
+        if (needed > task->solver_bond) {
+            out.insert(TxError::kInsufficientStake);  // DSP-46
+        }
+    } else if (!(a.role == Role::kVerifier && answers(*task, a.segment, duty))) {
+        needs_stake(out, a.role, challenge_bond(*task));
+    }
+    return out;
+}
+
+const Duty* Model::answers(const Task& task, std::uint32_t segment, const Duty* accused) const {
+    // DSP-46
+    const Duty* own = find_duty(task, segment, who_);
+    if (own == nullptr || own->reserve < challenge_bond(task)) {
+        return nullptr;
+    }
+    const bool contradicted = accused == nullptr ||
+                              (is_published(*own) && !is_exact(task, segment) &&
+                               (own->verdict.end_root != accused->verdict.end_root ||
+                                own->verdict.measurement != accused->verdict.measurement ||
+                                own->verdict.diverged_after != accused->verdict.diverged_after));
+    return contradicted ? own : nullptr;
+}
+
+bool Model::is_solvers(const Dispute& dispute) const {
+    return dispute.role == Role::kSolver && world_.tasks.at(dispute.task).solver == dispute.challenger;
+}
+
+Model::Why Model::why_not_party(const DisputeId& id, bool responder, bool challenger) const {
+    const auto found = world_.disputes.find(id);
+    if (found == world_.disputes.end()) {
+        return {TxError::kDisputeUnknown};
+    }
+    Why out;
+    const Dispute& dispute = found->second;
+    if (dispute.state == contracts::DisputeState::kAwaiting) {
+        out.insert(TxError::kPhase);
+    } else if (dispute.state != contracts::DisputeState::kActive) {
+        out.insert(TxError::kDisputeOver);
+    }
+    if (!(responder && who_ == dispute.responder) && !(challenger && who_ == dispute.challenger)) {
+        out.insert(TxError::kNotParty);
+    }
+    return out;
+}
+
+Model::Why Model::why(const contracts::RevealMove& a) const {
+    if (a.children.empty() || a.children.size() > 256) {
+        return {TxError::kFieldOutOfRange};
+    }
+    Why out = why_not_party(a.dispute, true, false);
+    const auto game = games_.find(a.dispute);
+    if (game != games_.end() && game->second.position.rounds != a.round) {
+        out.insert(TxError::kWrongRound);
+    }
+    if (out.empty() && !trace::reveal(game->second.claim, game->second.position, a.children)) {
+        out.insert(TxError::kIllegalMove);
+    }
+    return out;
+}
+
+Model::Why Model::why(const contracts::SelectMove& a) const {
+    if (a.selection.child >= 256) {
+        return {TxError::kFieldOutOfRange};
+    }
+    Why out = why_not_party(a.dispute, false, true);
+    const auto game = games_.find(a.dispute);
+    if (game != games_.end() && game->second.position.rounds != a.round) {
+        out.insert(TxError::kWrongRound);
+    }
+    if (out.empty() && !trace::select(game->second.claim, game->second.position, a.selection)) {
+        out.insert(TxError::kIllegalMove);
+    }
+    return out;
+}
+
+Model::Why Model::why(const contracts::ProveMove& a) const {
+    Why out = why_not_party(a.dispute, true, true);
+    if (!out.empty()) {
+        return out;
+    }
+    const Game& game = games_.at(a.dispute);
+    if (game.position.level < (a.proof.divergence ? trace::Level::kNodes : trace::Level::kProof)) {
+        out.insert(TxError::kIllegalMove);
+    } else if (!trace::judge(game.claim, game.position, a.proof)) {
+        out.insert(TxError::kProofInvalid);
+    }
+    return out;
+}
+
+Model::Why Model::why(const contracts::ChallengeAvailability& a) const {
+    Why out;
+    if (a.role == Role::kSolver || a.role == Role::kValidator || a.checkpoint > 1'024 || a.tensor >= 1'024) {
+        out.insert(TxError::kFieldOutOfRange);
+    }
+    const Task* task = find(a.task);
+    if (task == nullptr) {
+        out.insert(TxError::kTaskUnknown);
+        return out;
+    }
+    const bool in_window = task->state == TaskState::kTraining || task->state == TaskState::kCompleted ||
+                           task->state == TaskState::kVerifying ||
+                           (task->state == TaskState::kChallenge && !task->suspended);
+    if (!in_window) {
+        out.insert(TxError::kTaskState);
+    }
+    if (a.checkpoint >= task->checkpoints.size() || a.tensor >= task->spec.program.state_tensors) {
+        out.insert(TxError::kCheckpointUnknown);
+    }
+    if (task->solver == who_) {
+        out.insert(TxError::kNotParty);
+    }
+    needs_stake(out, a.role, challenge_bond(*task));
+    return out;
+}
+
+Model::Why Model::why(const contracts::ServeChunk& a) const {
+    const auto found = world_.challenges.find(a.challenge);
+    if (found == world_.challenges.end()) {
+        return {TxError::kChallengeUnknown, TxError::kFieldOutOfRange};
+    }
+    return found->second.state == contracts::ChallengeState::kOpen
+               ? Why{}
+               : Why{TxError::kChallengeOver, TxError::kFieldOutOfRange};
+}
+
+Model::Why Model::why(const contracts::DeclareDivergence& a) const {
+    Why out;
+    if (!is_text(a.artifact.location, 256) || !trace::is_well_formed(a.opening)) {
+        return {TxError::kFieldOutOfRange};
+    }
+    const Task* task = find(a.task);
+    if (task == nullptr) {
+        return {TxError::kTaskUnknown};
+    }
+    if (task->state != TaskState::kTraining) {
+        out.insert(TxError::kTaskState);
+    }
+    if (task->solver != who_) {
+        out.insert(TxError::kNotSolver);
+    }
+    const auto next = static_cast<std::uint32_t>(task->checkpoints.size());
+    const bool known = next >= first_of(task->spec) && next <= last_of(*task);
+    if (!known || a.step < steps_before(task->spec, next) ||
+        a.step >= steps_before(task->spec, next) + steps_in(*task, next)) {
+        out.insert(TxError::kCheckpointOrder);
+    }
+    if (!shows_divergence(a.opening, a.state_root, task->spec)) {
+        out.insert(TxError::kNoDivergence);
+    }
+    return out;
+}
+
+}  // namespace assay::model
