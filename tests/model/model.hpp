@@ -209,7 +209,7 @@ class Model {
     void pay_profilers(const TaskId& id, bool taxed, std::uint64_t divisor = 1);
     std::size_t pay_verifiers(const TaskId& id, const std::optional<std::uint32_t>& refuted, bool taxed);
 
-    // block.cpp: the end of a block.
+    // block.cpp, deadlines.cpp, draws.cpp: the end of a block.
     void end_block(const contracts::BlockContext& block);
     /// What of the block's gas for deadlines it took, besides the entry itself.
     std::uint64_t end_deadline(const Due& due, std::uint64_t height);
