@@ -55,7 +55,7 @@ MUTANTS = [
         "            receipt.code = applied ? std::uint8_t{0} : static_cast<std::uint8_t>(applied.error());\n"
         "        }\n"
         "        std::swap(receipt, outcome.receipts[i]);\n"),),
-        ("test_model",), "model / chain"),
+        ("test_contracts", "--test-case=FEE-3*"), "FEE-3"),
     Mutant("3", "rejections need free stake", (
         ("contracts/params/by_value.cpp",
          "    return Amount{sum ? *sum : kMost};\n}\n\nAmount verifier_needs",
