@@ -35,7 +35,7 @@ struct Refutation {
     Reason reason = Reason::kLostDispute;
     std::optional<Dispute> dispute;  ///< the one that was won by it
 };
-/// DSP-43: a verdict counts no more, and its bond is lost to its first challenger, if any; other
+/// DSP-43: a verdict counts no more, and its bond is lost to the first challenger of what is refuted, if any; other
 /// disputes over it are moot. The caller stores the task, whose `assignment` it is.
 void refute_verdict(Context& context, Task& task, Assignment& assignment, Refutation refutation);
 

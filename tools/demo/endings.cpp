@@ -61,7 +61,7 @@ std::vector<std::string> judge_unserved(const Act& act) {
     static const std::set<Reason> kAllowed{Reason::kMissedVerdict, Reason::kUnserved};
     const Tally tally = tally_of(act);
     Complaints out;
-    out.expect((tally.committed == 0) == (act.fraud == Fraud::kWithholdAll), "not those judged who could fetch what they needed");
+    out.expect((tally.committed == 0) == (act.fraud == Fraud::kWithholdAll), "somebody judged what nobody could fetch, or nobody judged what could be fetched");
     out.expect(tally.slashed.contains(Reason::kUnserved), "the solver kept its bond");
     out.expect(tally.draws >= 2, "no other verifiers were drawn");
     out.expect(tally.rewarded == 0, "a solver that served nobody was paid");

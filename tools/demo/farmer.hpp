@@ -14,7 +14,7 @@
 namespace assay::demo {
 
 /// Once the demo's own task is over it submits tasks with a program that only its own solver, verifier and watcher have. The
-/// three do their work honestly. Honest verifiers that are drawn cannot fetch the program, miss their verdicts and lose a
+/// three do their work honestly, but the solver serves the program to nobody. Honest verifiers that are drawn cannot fetch the program, miss their verdicts and lose a
 /// tenth of a bond for each; the coalition's verifier is drawn in the end, and its watcher wins the jackpots of the
 /// verdicts that it is drawn for.
 class Farmer final : public Outsider {
