@@ -248,22 +248,6 @@ std::vector<contracts::DisputeId> RpcClient::disputes(const contracts::TaskId& t
     return list_all<contracts::DisputeId>(*this, "dispute_list", {{"task", to_hex(task.view())}}, "disputes");
 }
 
-std::optional<contracts::Challenge> RpcClient::challenge(const contracts::ChallengeId& id) {
-    return unless_missing([&] {
-        const json answer = call("challenge_get", {{"challenge", to_hex(id.view())}});
-        return raw_member<contracts::Challenge>("challenge_get", answer);
-    });
-}
-
-std::vector<contracts::ChallengeId> RpcClient::challenges(const contracts::TaskId& task) {
-    const json answer = call("task_get", {{"task", to_hex(task.view())}});
-    std::vector<contracts::ChallengeId> out;
-    for (const json& item : array_member("task_get", answer, "challenges")) {
-        out.push_back(id_of<contracts::ChallengeId>("task_get", member("task_get", item, "id")));
-    }
-    return out;
-}
-
 std::vector<contracts::Tx> RpcClient::dispute_moves(const contracts::DisputeId& id) {
     const json answer = call("dispute_get", {{"dispute", to_hex(id.view())}});
     std::vector<contracts::Tx> out;

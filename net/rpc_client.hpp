@@ -15,7 +15,6 @@
 #include <core/crypto/keys.hpp>
 #include <contracts/chain/transaction.hpp>
 #include <contracts/arbitration/dispute.hpp>
-#include <contracts/availability/challenge.hpp>
 #include <contracts/beacon/beacon.hpp>
 #include <contracts/params/params.hpp>
 #include <contracts/tasks/task.hpp>
@@ -112,8 +111,6 @@ class RpcClient {
     std::vector<contracts::DisputeId> disputes(const contracts::TaskId& task);
     /// Seed, contributors and open round.
     contracts::Beacon beacon();
-    std::optional<contracts::Challenge> challenge(const contracts::ChallengeId& id);
-    std::vector<contracts::ChallengeId> challenges(const contracts::TaskId& task);
     /// The transactions that moved a dispute, decoded, in order.
     std::vector<contracts::Tx> dispute_moves(const contracts::DisputeId& id);
 

@@ -103,7 +103,7 @@ void refute_profile(Context& context, Task& task, Dispute won, Reason reason) {
             forget_dispute(context, task, id);
         }
     }
-    resume_deadline(context, task, false);
+    resume_deadline(context, task);
     set_task(context.state, task);
 }
 
@@ -140,7 +140,7 @@ void refute_verdict(Context& context, Task& task, Assignment& assignment, Refuta
         end_dispute_as_moot(context, task, other.id);
         forget_dispute(context, task, other.id);
     }
-    resume_deadline(context, task, false);
+    resume_deadline(context, task);
 }
 
 void begin_game(Context& context, Dispute dispute) {
@@ -200,7 +200,7 @@ void uphold_claim(Context& context, Task& task, Dispute dispute, Reason reason) 
     }
     note_outcome(dispute, slash(context, task, penalty));
     set_dispute(context.state, dispute);
-    resume_deadline(context, task, false);
+    resume_deadline(context, task);
     set_task(context.state, task);
 }
 

@@ -1,113 +1,190 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <contracts/availability/availability.hpp>
 
-#include <core/codec/borsh.hpp>
-#include <core/crypto/hash.hpp>
+#include <algorithm>
+#include <iterator>
+#include <utility>
+#include <vector>
+
 #include <contracts/chain/slots.hpp>
-#include <contracts/params/by_value.hpp>
+#include <contracts/ledger/ledger.hpp>
 #include <contracts/settlement/settlement.hpp>
 #include <contracts/stake/staking.hpp>
+#include <contracts/tasks/draw.hpp>
 #include <contracts/tasks/lifecycle.hpp>
-#include <verifier/trace/opening.hpp>
+#include <contracts/verification/verification.hpp>
 
 namespace assay::contracts {
 namespace {
 
 constexpr std::size_t kMaxPathLength = 64;
+constexpr std::uint32_t kSittings = 3;  ///< AVL-5
 
-/// The state root that the chunk leads to, for the challenge's tensor and tile; nullopt when a path has the wrong
-/// length. The tile is the challenged one modulo the tensor's number of tiles, which only the answer reveals, so that
-/// no challenge asks for what does not exist (AVL-4).
-std::optional<Hash256> root_of_chunk(const ServeChunk& action, const Challenge& challenge, std::uint32_t tensors) {
-    const std::uint64_t tile = challenge.tile % canonical::tile_count(action.type.shape);
-    return trace::state_root_of({challenge.tensor, tile, action.type, action.opening}, tensors);
+/// Position among the members; the end where the account is none.
+std::size_t place_of(const Committee& committee, const AccountId& account) {
+    const auto member = std::find_if(
+        committee.members.begin(), committee.members.end(),
+        [&](const CommitteeMember& each) { return each.account == account; }
+    );
+    return static_cast<std::size_t>(std::distance(committee.members.begin(), member));
 }
 
-void set_challenge_deadline(Context& context, Challenge& challenge, Height deadline) {
-    const Due due{DueKind::kChallenge, retag<Hash256>(challenge.id)};
-    set_deadline(context.state, due, challenge.deadline, deadline);
+void add_seat(Committee& committee, const AccountId& account) {
+    const std::size_t place = place_of(committee, account);
+    if (place == committee.members.size()) {
+        committee.members.push_back({.account = account});
+    } else {
+        ++committee.members[place].seats;
+    }
 }
 
-void close_challenge(Context& context, Challenge& challenge, ChallengeState state) {
-    challenge.state = state;
-    set_challenge_deadline(context, challenge, Height{});
+/// AVL-4
+bool has_majority(const Committee& committee) {
+    std::uint64_t seats = 0;
+    std::uint64_t attested = 0;
+    for (const CommitteeMember& member : committee.members) {
+        seats += member.seats;
+        attested += member.has_attested ? member.seats : 0;
+    }
+    return 2 * attested > seats;
 }
 
-void return_bond(Context& context, Challenge& challenge, Amount amount) {
-    unlock_stake(context, challenge.challenger_role, challenge.challenger, amount);
-    challenge.bond = {};
+std::vector<AccountId> attesters_of(const Committee& committee) {
+    std::vector<AccountId> out;
+    for (const CommitteeMember& member : committee.members) {
+        if (member.has_attested) {
+            out.push_back(member.account);
+        }
+    }
+    return out;
 }
 
-void forget_challenge(Context& context, Task& task, const ChallengeId& id) {
-    --task.open_challenges;
-    Docket docket = get_docket(context.state, task.id);
-    std::erase(docket.challenges, id);
-    set_docket(context.state, task.id, docket);
+/// AVL-8: what verifiers that are still to be judged have lost, now that they could have fetched.
+Amount charge_verifiers(Context& context, Task& task) {
+    Amount total;
+    for (Assignment& assignment : task.assignments) {
+        if (assignment.status == VerdictStatus::kMissed && assignment.bond.grains != 0) {
+            const Penalty penalty{
+                .role = Role::kVerifier,
+                .from = assignment.verifier,
+                .amount = assignment.bond,
+                .reason = Reason::kMissedVerdict};
+            assignment.bond = {};
+            slash(context, task, penalty);
+            total = add(total, penalty.amount);
+        }
+    }
+    return total;
+}
+
+/// AVL-6: the solver loses as much as those verifiers, and at least what the attestations cost.
+void charge_solver(Context& context, Task& task, Amount shared) {
+    const std::vector<AccountId> attesters = attesters_of(task.committee.value());
+    const Amount fees{context.params.attest_fee.grains * attesters.size()};  // PAR-10
+    Penalty penalty{
+        .role = Role::kSolver,
+        .from = task.solver.value(),
+        .amount = std::min(std::max(shared, fees), task.solver_bond),
+        .reason = Reason::kUnserved,
+        .winners = attesters,
+        .winner_reason = Reason::kAttestation};
+    penalty.each = Amount{std::min(context.params.attest_fee.grains, penalty.amount.grains / attesters.size())};
+    task.solver_bond = subtract(task.solver_bond, penalty.amount);
+    slash(context, task, penalty);
+}
+
+/// AVL-4: the verifiers of the open segments are drawn anew, among those who have attested.
+void conclude_available(Context& context, Task& task) {
+    task.committee->state = CommitteeState::kAvailable;
+    record(context, task, history::CommitteeEnded{true});
+    charge_solver(context, task, charge_verifiers(context, task));
+    await_verifiers(context, task);
 }
 
 }  // namespace
 
-ChallengeId challenge_id(const AccountId& challenger, std::uint64_t nonce) noexcept {
-    static const crypto::TaggedHash kTag("assay/challenge");
-    return retag<ChallengeId>(kTag(codec::encode(challenger), codec::encode(nonce)));
-}
-
-// --- challenge -----------------------------------------------------------------------------------------------
-
-Result<void, TxError> check_stateless(const ChallengeAvailability& action) noexcept {
-    if (action.role == Role::kSolver || action.role == Role::kValidator || action.checkpoint > kMaxSegments ||
-        action.tensor >= canonical::kMaxStateTensors) {
-        return Unexpected{TxError::kFieldOutOfRange};  // TX-6
-    }
-    return {};
-}
-
-Result<void, TxError> check_stateful(
-    const StateView& view, const Params& params, const AccountId& sender, const ChallengeAvailability& action
-) noexcept {
-    TRY_ASSIGN(const Task task, require_task(view, action.task));
-    TRY(require_state(task, TaskState::kTraining, TaskState::kChallenge));
-    TRY(require_open_window(view, task));
-    if (action.checkpoint >= task.checkpoints || action.tensor >= task.spec.program.state_tensors) {
-        return Unexpected{TxError::kCheckpointUnknown};  // AVL-1
-    }
-    if (task.solver == sender) {
-        return Unexpected{TxError::kNotParty};
-    }
-    return check_free_stake(view, action.role, sender, challenger_bond(params, task_value(task.spec)));
-}
-
-Result<void, TxError> execute(Context& context, const ChallengeAvailability& action) noexcept {
+bool needs_committee(const Task& task) {
     // AVL-1
-    Task task = find_task(context.state, action.task).value();
-    Challenge challenge;
-    challenge.id = challenge_id(context.actor, context.nonce);
-    challenge.task = action.task;
-    challenge.checkpoint = action.checkpoint;
-    challenge.tensor = action.tensor;
-    challenge.tile = action.tile;
-    challenge.challenger = context.actor;
-    challenge.challenger_role = action.role;
-    challenge.bond = challenger_bond(context.params, task_value(task.spec));
-    challenge.opened_at = context.height();
-    lock_stake(context, action.role, context.actor, challenge.bond);
-    set_challenge_deadline(context, challenge, context.height_after(context.params.availability_blocks));
-    set_challenge(context.state, challenge);
-    ++task.open_challenges;
-    Docket docket = get_docket(context.state, task.id);
-    docket.challenges.push_back(challenge.id);
-    set_docket(context.state, task.id, docket);
-    record(context, task, history::AvailabilityChallenged{challenge.id, action.checkpoint});
-    set_task(context.state, task);
-    return {};
+    const std::vector<std::uint32_t> open = open_segments(task);
+    if (open.empty()) {
+        return false;
+    }
+    return !task.committee || task.committee->state != CommitteeState::kAvailable ||
+           !std::includes(
+               task.committee->segments.begin(), task.committee->segments.end(), open.begin(), open.end()
+           );
 }
 
-// --- serve ---------------------------------------------------------------------------------------------------
+void draw_committee(Context& context, Task& task, const ClosedRound& round) {
+    // AVL-2
+    std::vector<Candidate> candidates = round.drawing.verifiers;
+    std::erase_if(candidates, [&](const Candidate& candidate) {
+        return candidate.weight == 0 || candidate.account == task.submitter || candidate.account == task.solver;
+    });
+    if (candidates.empty()) {
+        fail_draw(context, task);
+        return;
+    }
+    const bool is_withheld = task.committee && task.committee->state == CommitteeState::kWithheld;
+    Committee committee{
+        .segments = open_segments(task),
+        .members = {},
+        .sitting = is_withheld ? task.committee->sitting + 1 : 1,
+        .seed = round.seed};
+    history::CommitteeDrawn drawn{.sitting = committee.sitting, .segments = committee.segments, .seats = {}};
+    for (std::uint32_t seat = 0; seat < context.params.committee_seats; ++seat) {
+        const DrawName name{task.id, DrawKind::kMember, 0, seat};
+        const std::size_t index = draw_weighted(candidates, draw_randomness(round.seed, name)).value();
+        add_seat(committee, candidates[index].account);
+        drawn.seats.push_back(candidates[index].account);
+    }
+    record_round(context, task, round);
+    record(context, task, std::move(drawn));
+    task.committee = std::move(committee);
+    restart_deadline(context, task, context.height_after(context.params.attest_blocks));
+    set_task(context.state, task);
+}
 
-Result<void, TxError> check_stateless(const ServeChunk& action) noexcept {
-    const bool in_range = trace::is_well_formed({0, 0, action.type, action.opening}) &&
-                          action.opening.tile_path.size() <= kMaxPathLength &&
-                          action.opening.source_path.size() <= kMaxPathLength;
+void lapse_committee(Context& context, Task& task) {
+    if (has_majority(*task.committee)) {
+        conclude_available(context, task);
+        return;
+    }
+    // AVL-5
+    const bool is_last = task.committee->sitting == kSittings;
+    task.committee->state = CommitteeState::kWithheld;
+    record(context, task, history::CommitteeEnded{false});
+    if (is_last) {
+        convict(context, task, {.reason = Reason::kUnavailable});
+    } else {
+        await_verifiers(context, task);
+    }
+}
+
+bool has_attested(const Task& task, const AccountId& account) {
+    const Committee& committee = task.committee.value();
+    const std::size_t place = place_of(committee, account);
+    return place != committee.members.size() && committee.members[place].has_attested;
+}
+
+AskedTile asked_tile(const Task& task, std::size_t place) {
+    // AVL-3
+    const Committee& committee = task.committee.value();
+    const auto draw = [&](std::uint32_t part) {
+        const DrawName name{task.id, DrawKind::kTile, part, static_cast<std::uint32_t>(place)};
+        return draw_randomness(committee.seed, name);
+    };
+    const std::uint64_t segment = reduce(draw(0), committee.segments.size());
+    return {
+        .checkpoint = checkpoint_before(committee.segments[segment]),
+        .tensor = static_cast<std::uint32_t>(reduce(draw(1), task.spec.program.state_tensors)),
+        .number = to_seed(draw(2))};
+}
+
+Result<void, TxError> check_stateless(const AttestAvailability& action) noexcept {
+    const bool in_range = trace::is_well_formed(action.opening) &&
+                          action.opening.opening.tile_path.size() <= kMaxPathLength &&
+                          action.opening.opening.source_path.size() <= kMaxPathLength;
     if (!in_range) {
         return Unexpected{TxError::kFieldOutOfRange};  // TX-6
     }
@@ -115,65 +192,46 @@ Result<void, TxError> check_stateless(const ServeChunk& action) noexcept {
 }
 
 Result<void, TxError> check_stateful(
-    const StateView& view, const Params& /*params*/, const AccountId& /*sender*/, const ServeChunk& action
+    const StateView& view, const Params& /*params*/, const AccountId& sender, const AttestAvailability& action
 ) noexcept {
-    const auto challenge = find_challenge(view, action.challenge);
-    if (!challenge) {
-        return Unexpected{TxError::kChallengeUnknown};  // AVL-1
-    }
-    if (challenge->state != ChallengeState::kOpen) {
-        return Unexpected{TxError::kChallengeOver};  // AVL-2
-    }
-    const Task task = find_task(view, challenge->task).value();
-    const Checkpoint checkpoint = find_checkpoint(view, challenge->task, challenge->checkpoint).value();
-    if (root_of_chunk(action, *challenge, task.spec.program.state_tensors) != checkpoint.state_root) {
-        return Unexpected{TxError::kChunkInvalid};  // AVL-4
-    }
-    return {};
-}
-
-Result<void, TxError> execute(Context& context, const ServeChunk& action) noexcept {
-    // AVL-2
-    Challenge challenge = find_challenge(context.state, action.challenge).value();
-    Task task = find_task(context.state, challenge.task).value();
-    close_challenge(context, challenge, ChallengeState::kServed);
-    forget_challenge(context, task, challenge.id);
-    record(context, task, history::AvailabilityEnded{challenge.id, true});
-    const Penalty penalty{
-        .role = challenge.challenger_role,
-        .from = challenge.challenger,
-        .amount = tenth_of(challenge.bond),
-        .reason = Reason::kNeedlessChallenge,
-        .winners = {task.solver.value()},
-        .winner_reason = Reason::kNeedlessChallenge};
-    slash(context, task, penalty);
-    return_bond(context, challenge, Amount{challenge.bond.grains - penalty.amount.grains});
-    set_challenge(context.state, challenge);
-    resume_deadline(context, task, true);
-    set_task(context.state, task);
-    return {};
-}
-
-// --- ends ----------------------------------------------------------------------------------------------------
-
-void lapse_challenge(Context& context, Challenge challenge) {
     // AVL-3
-    Task task = find_task(context.state, challenge.task).value();
-    close_challenge(context, challenge, ChallengeState::kLapsed);
-    forget_challenge(context, task, challenge.id);
-    record(context, task, history::AvailabilityEnded{challenge.id, false});
-    return_bond(context, challenge, challenge.bond);
-    set_challenge(context.state, challenge);
-    convict(context, task, {.reason = Reason::kUnavailable, .winners = {challenge.challenger}});
+    TRY_ASSIGN(const Task task, require_task(view, action.task));
+    TRY(require_state(task, TaskState::kCompleted, TaskState::kCompleted));
+    if (!is_sitting(task)) {
+        return Unexpected{TxError::kPhase};
+    }
+    const std::size_t place = place_of(*task.committee, sender);
+    if (place == task.committee->members.size()) {
+        return Unexpected{TxError::kNotOnCommittee};
+    }
+    if (task.committee->members[place].has_attested) {
+        return Unexpected{TxError::kAlreadyAttested};
+    }
+    const AskedTile asked = asked_tile(task, place);
+    const trace::StateOpening& opening = action.opening;
+    const Hash256 root = find_checkpoint(view, task.id, asked.checkpoint).value().state_root;
+    if (opening.tensor != asked.tensor || opening.tile != asked.number % canonical::tile_count(opening.type.shape) ||
+        trace::state_root_of(opening, task.spec.program.state_tensors) != root) {
+        return Unexpected{TxError::kTileInvalid};
+    }
+    return {};
 }
 
-void end_challenge_as_moot(Context& context, Task& task, const ChallengeId& id) {
-    // AVL-5
-    Challenge challenge = find_challenge(context.state, id).value();
-    close_challenge(context, challenge, ChallengeState::kMoot);
-    return_bond(context, challenge, challenge.bond);
-    set_challenge(context.state, challenge);
-    record(context, task, history::AvailabilityEnded{id, false, true});
+Result<void, TxError> execute(Context& context, const AttestAvailability& action) noexcept {
+    // AVL-3, AVL-4
+    Task task = find_task(context.state, action.task).value();
+    Committee& committee = task.committee.value();
+    committee.members[place_of(committee, context.actor)].has_attested = true;
+    record(context, task, history::Attested{});
+    const bool have_all = std::all_of(committee.members.begin(), committee.members.end(), [](const CommitteeMember& member) {
+        return member.has_attested;
+    });
+    if (have_all) {
+        conclude_available(context, task);
+    } else {
+        set_task(context.state, task);
+    }
+    return {};
 }
 
 }  // namespace assay::contracts

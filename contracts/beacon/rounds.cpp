@@ -228,8 +228,7 @@ void lapse_drawing(Context& context, Task& task) {
 
 void fail_draw(Context& context, Task& task, Pause pause) {
     // BCN-9, TASK-18
-    const bool is_disputed = task.open_disputes != 0 || task.open_challenges != 0;
-    if (task.deadline.value == 0 && !is_disputed && !get_docket(context.state, task.id).suspended) {
+    if (task.deadline.value == 0 && task.open_disputes == 0 && !get_docket(context.state, task.id).suspended) {
         end_without_fraud(context, task, TaskState::kExpired);
         return;
     }

@@ -27,7 +27,6 @@ bool end_task_deadline(Context& context, const TaskId& id, Height height) {
     switch (task.state) {
         case TaskState::kOpen: lapse_opening(context, task); return true;
         case TaskState::kDrawn: lapse_acceptance(context, task); return true;
-        // An open challenge does not buy the solver time: TASK-11 is for what comes after completion.
         case TaskState::kTraining: lapse_training(context, task); return true;
         default: break;
     }
@@ -36,7 +35,13 @@ bool end_task_deadline(Context& context, const TaskId& id, Height height) {
         return true;
     }
     switch (task.state) {
-        case TaskState::kCompleted: lapse_drawing(context, task); return true;
+        case TaskState::kCompleted:
+            if (is_sitting(task)) {
+                lapse_committee(context, task);
+            } else {
+                lapse_drawing(context, task);
+            }
+            return true;
         case TaskState::kVerifying: lapse_phase(context, task); return true;
         case TaskState::kChallenge:
             if (!await_ancestors(context, task)) {
@@ -58,15 +63,6 @@ bool end_dispute_deadline(Context& context, const DisputeId& id, Height height) 
     return true;
 }
 
-bool end_challenge_deadline(Context& context, const ChallengeId& id, Height height) {
-    auto challenge = find_challenge(context.state, id).value();
-    if (challenge.state != ChallengeState::kOpen || challenge.deadline != height) {
-        return false;
-    }
-    lapse_challenge(context, std::move(challenge));
-    return true;
-}
-
 /// What it took, besides the entry itself.
 std::uint64_t end_deadline(Context& context, const Coming& coming) {
     const Due& due = coming.due;
@@ -74,8 +70,6 @@ std::uint64_t end_deadline(Context& context, const Coming& coming) {
     switch (due.kind) {
         case DueKind::kTask: return gas_of(end_task_deadline(context, retag<TaskId>(due.id), coming.height));
         case DueKind::kDispute: return gas_of(end_dispute_deadline(context, retag<DisputeId>(due.id), coming.height));
-        case DueKind::kChallenge:
-            return gas_of(end_challenge_deadline(context, retag<ChallengeId>(due.id), coming.height));
         case DueKind::kUnbonding: release_unbonded(context, due.role, retag<AccountId>(due.id)); return kGasPerEntry;
         case DueKind::kDraw: queue_for_draw(context, retag<TaskId>(due.id)); return kGasPerEntry;
     }

@@ -39,8 +39,7 @@ struct AmountOut {
     Amount operator()(const RevealMove& /*action*/) const { return {}; }
     Amount operator()(const SelectMove& /*action*/) const { return {}; }
     Amount operator()(const ProveMove& /*action*/) const { return {}; }
-    Amount operator()(const ChallengeAvailability& /*action*/) const { return {}; }
-    Amount operator()(const ServeChunk& /*action*/) const { return {}; }
+    Amount operator()(const AttestAvailability& /*action*/) const { return {}; }
     Amount operator()(const DeclareDivergence& /*action*/) const { return {}; }
     Amount operator()(const DiscloseVerdict& /*action*/) const { return {}; }
     Amount operator()(const ChallengeVerdict& /*action*/) const { return {}; }

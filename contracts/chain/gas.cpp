@@ -19,6 +19,7 @@ constexpr std::uint64_t kTask = 20;
 constexpr std::uint64_t kVerdict = 3;
 constexpr std::uint64_t kWatcher = 3;
 constexpr std::uint64_t kProfile = 2;
+constexpr std::uint64_t kMember = 1;  ///< of a committee
 constexpr std::uint64_t kDispute = 50;
 constexpr std::uint64_t kPosition = 80;  ///< a node of 1,024 inputs and 256 children
 constexpr std::uint64_t kSeat = 1;       ///< of the beacon's record
@@ -37,6 +38,7 @@ class Price {
           stored_(verdicts_ * (std::uint64_t{params.redraws_max} + 1)),
           verdict_(kVerdict + kWatcher * params.watchers_per_verdict),
           profiles_(params.profilers),
+          members_(params.committee_seats),
           seats_(params.contributors_max),
           hashed_(size_bytes / kBytesPerGas) {}
 
@@ -70,8 +72,10 @@ class Price {
     std::uint64_t operator()(const SelectMove&) const { return move(); }
     std::uint64_t operator()(const ProveMove&) const { return move() + kPartial + task_end(); }
 
-    std::uint64_t operator()(const ChallengeAvailability&) const { return task(5) + moot(); }
-    std::uint64_t operator()(const ServeChunk&) const { return task(6) + hashed_; }
+    /// AVL-6: the last that is needed pays the committee.
+    std::uint64_t operator()(const AttestAvailability&) const {
+        return task(2 * (2 + verdicts_) + members_) + hashed_;
+    }
 
     std::uint64_t operator()(const JoinBeacon&) const { return seats(3) + kStakeRead * seats_; }
     std::uint64_t operator()(const Contribute&) const { return seats(1); }
@@ -81,14 +85,14 @@ class Price {
     std::uint64_t deadline() const { return task_end() + dispute() + moot(); }
     std::uint64_t draw(Queue queue, std::uint64_t candidates) const {
         const std::uint64_t places = queue == Queue::kSolver ? 1 : queue == Queue::kProfilers ? profiles_ : verdicts_;
-        // BCN-10: who is drawn in the place of another is looked for among all.
+        // BCN-10: who is drawn in the place of another is looked for among all. A committee takes less: it reads no stake.
         return task(8 + 2 * places) + places * kStakeRead * candidates;
     }
 
   private:
     static std::uint64_t slots(std::uint64_t count) { return count * kGasPerSlot; }
     std::uint64_t task(std::uint64_t others) const {
-        return kTask + verdict_ * stored_ + kProfile * profiles_ + slots(others);
+        return kTask + verdict_ * stored_ + kProfile * profiles_ + kMember * members_ + slots(others);
     }
     std::uint64_t seats(std::uint64_t others) const { return kSeat * seats_ + slots(others); }
     /// GAS-5: balance and stake of everybody who can have a bond in a task, or a payment from it.
@@ -105,6 +109,7 @@ class Price {
     const std::uint64_t stored_;    ///< AVL-7: with those that were drawn before them
     const std::uint64_t verdict_;
     const std::uint64_t profiles_;
+    const std::uint64_t members_;
     const std::uint64_t seats_;
     const std::uint64_t hashed_;
 };

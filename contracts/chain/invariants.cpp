@@ -70,9 +70,6 @@ void hold(Totals& totals, const Task& task, Wide sign) {
 void hold(Totals& totals, const Dispute& dispute, Wide sign) {
     totals.unaccounted[{dispute.challenger_role, dispute.challenger}] -= sign * wide(dispute.challenger_bond);
 }
-void hold(Totals& totals, const Challenge& challenge, Wide sign) {
-    totals.unaccounted[{challenge.challenger_role, challenge.challenger}] -= sign * wide(challenge.bond);
-}
 
 void hold(Totals& totals, const Beacon& beacon, Wide sign) {
     for (const Seat& seat : beacon.seats) {
@@ -148,7 +145,7 @@ Payout payout_of(const TaskId& task, std::span<const HistoryRecord> history) {
 bool is_cleared(const Task& task) {
     const auto profiles = profiles_of(task);
     return task.escrow.grains == 0 && task.room.grains == 0 && task.solver_bond.grains == 0 && task.open_disputes == 0 &&
-           task.open_challenges == 0 && task.deadline.value == 0 &&
+           task.deadline.value == 0 &&
            std::all_of(task.assignments.begin(), task.assignments.end(), [](const Assignment& assignment) {
                return assignment.bond.grains == 0 && assignment.reserve.grains == 0;
            }) &&
@@ -210,7 +207,6 @@ Result<void, InvariantError> check_slot(
             return check_task(change, history);
         }
         case SlotKind::kDispute: add_holdings(totals, change_of<Dispute>(before, key, value)); return {};
-        case SlotKind::kChallenge: add_holdings(totals, change_of<Challenge>(before, key, value)); return {};
         case SlotKind::kBeacon: add_holdings(totals, change_of<Beacon>(before, key, value)); return {};
         default: return {};
     }

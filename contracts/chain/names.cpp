@@ -3,7 +3,6 @@
 #include <cstddef>
 
 #include <contracts/arbitration/dispute.hpp>
-#include <contracts/availability/challenge.hpp>
 #include <contracts/chain/transaction.hpp>
 #include <contracts/chain/tx_error.hpp>
 #include <contracts/tasks/task.hpp>
@@ -31,19 +30,19 @@ constexpr std::array<const char*, 8> kVerdicts{"due",    "committed", "accepted"
 constexpr std::array<const char*, 25> kReasons{
     "reward",          "verification_fee", "refund",      "won_dispute",     "lost_dispute",
     "false_accusation", "dispute_timeout", "unavailable", "missed_deadline", "missed_verdict",
-    "wrong_verdict",   "needless_challenge", "moot",     "tax",             "jackpot",
+    "wrong_verdict",   "attestation",    "moot",     "tax",             "jackpot",
     "forced_error",    "broken_commitment", "undisclosed",    "contradiction",
     "beyond_tolerance", "beyond_budget",    "profiling_fee", "withheld_secret",
     "room",             "unserved"};
 
 constexpr std::array<const char*, 6> kDisputeStates{"active", "refuted", "upheld", "moot", "awaiting", "forced"};
 
-constexpr std::array<const char*, 4> kChallengeStates{"open", "served", "lapsed", "moot"};
+constexpr std::array<const char*, 3> kCommitteeStates{"sitting", "available", "withheld"};
 
 constexpr std::array<const char*, std::variant_size_v<Action>> kActions{
     "transfer",       "bond",          "unbond",          "submit_task",    "accept_task",   "post_checkpoint",
     "complete_task",  "cancel_task",   "commit_verdict",  "publish_verdict", "open_dispute",  "reveal_move",
-    "select_move",    "prove_move",    "challenge_availability", "serve_chunk",
+    "select_move",    "prove_move",    "attest_availability",
     "declare_divergence", "disclose_verdict", "challenge_verdict", "register_validator", "unjail", "register_hardware",
     "commit_profile", "publish_profile", "challenge_profile", "join_beacon", "contribute", "leave_beacon",
     "decline_task"};
@@ -51,11 +50,12 @@ constexpr std::array<const char*, std::variant_size_v<Action>> kActions{
 constexpr std::array<const char*, std::variant_size_v<HistoryEvent>> kEvents{
     "submitted",         "solver_drawn",     "accepted",       "checkpoint_posted",
     "completed",         "verifier_drawn",   "verdict_committed", "verdict_published",
-    "dispute_opened",    "dispute_moved",    "dispute_ended",  "availability_challenged",
-    "availability_ended", "paid",            "slashed",        "state_changed",
+    "dispute_opened",    "dispute_moved",    "dispute_ended",  "committee_drawn",
+    "committee_ended",   "paid",            "slashed",        "state_changed",
     "diverged",          "lottery_drawn",    "watcher_drawn",  "verdict_disclosed",
     "verdict_challenged", "tainted",         "profiler_drawn",  "profile_committed", "profile_published",
-    "profile_challenged", "profiling_ended", "scored",         "round_closed"};
+    "profile_challenged", "profiling_ended", "scored",         "round_closed",
+    "attested"};
 
 constexpr std::array<const char*, 2> kModes{"exact", "tolerance"};
 constexpr std::array<const char*, 3> kVerdictParts{"probe", "end", "measurement"};
@@ -78,7 +78,7 @@ const char* to_string(TaskState state) noexcept { return name_of(kTaskStates, st
 const char* to_string(VerdictStatus status) noexcept { return name_of(kVerdicts, status); }
 const char* to_string(Reason reason) noexcept { return name_of(kReasons, reason); }
 const char* to_string(DisputeState state) noexcept { return name_of(kDisputeStates, state); }
-const char* to_string(ChallengeState state) noexcept { return name_of(kChallengeStates, state); }
+const char* to_string(CommitteeState state) noexcept { return name_of(kCommitteeStates, state); }
 const char* action_name(const Action& action) noexcept { return kActions[action.index()]; }
 const char* event_name(const HistoryEvent& event) noexcept { return kEvents[event.index()]; }
 
@@ -139,10 +139,9 @@ const char* to_string(TxError error) noexcept {
         case TxError::kNotExact: return "not_exact";
         case TxError::kPartUnknown: return "part_unknown";
         case TxError::kNotMeasured: return "not_measured";
-        case TxError::kChallengeUnknown: return "challenge_unknown";
-        case TxError::kChallengeOver: return "challenge_over";
-        case TxError::kChunkInvalid: return "chunk_invalid";
-        case TxError::kCheckpointUnknown: return "checkpoint_unknown";
+        case TxError::kTileInvalid: return "tile_invalid";
+        case TxError::kNotOnCommittee: return "not_on_committee";
+        case TxError::kAlreadyAttested: return "already_attested";
         case TxError::kAlreadySeated: return "already_seated";
         case TxError::kSeatsTaken: return "seats_taken";
         case TxError::kNotSeated: return "not_seated";

@@ -51,9 +51,6 @@ std::optional<TaskId> task_of(
             } else if constexpr (requires { concrete.dispute; }) {
                 const auto dispute = find_dispute(view, concrete.dispute);
                 return dispute ? std::optional{dispute->task} : std::nullopt;
-            } else if constexpr (requires { concrete.challenge; }) {
-                const auto challenge = find_challenge(view, concrete.challenge);
-                return challenge ? std::optional{challenge->task} : std::nullopt;
             } else {
                 return std::nullopt;
             }

@@ -65,7 +65,6 @@ Bytes checkpoint(const TaskId& task, std::uint32_t index) {
     return key;
 }
 Bytes dispute(const DisputeId& dispute) { return make_key(SlotKind::kDispute, dispute.view()); }
-Bytes challenge(const ChallengeId& challenge) { return make_key(SlotKind::kChallenge, challenge.view()); }
 Bytes hardware(Role role, const AccountId& account) {
     Bytes key = make_key(SlotKind::kHardware);
     key.push_back(static_cast<std::uint8_t>(role));
@@ -153,10 +152,6 @@ std::optional<Dispute> find_dispute(const StateView& view, const DisputeId& disp
     return read_slot<Dispute>(view, keys::dispute(dispute));
 }
 
-std::optional<Challenge> find_challenge(const StateView& view, const ChallengeId& challenge) {
-    return read_slot<Challenge>(view, keys::challenge(challenge));
-}
-
 std::optional<ProfileReport> find_profile(const StateView& view, const TaskId& task, std::uint32_t place) {
     return read_slot<ProfileReport>(view, keys::profile(task, place));
 }
@@ -234,9 +229,6 @@ void set_checkpoint(Overlay& state, const TaskId& task, std::uint32_t index, con
     write_slot(state, keys::checkpoint(task, index), checkpoint);
 }
 void set_dispute(Overlay& state, const Dispute& dispute) { write_slot(state, keys::dispute(dispute.id), dispute); }
-void set_challenge(Overlay& state, const Challenge& challenge) {
-    write_slot(state, keys::challenge(challenge.id), challenge);
-}
 void set_profile(Overlay& state, const TaskId& task, std::uint32_t place, const ProfileReport& report) {
     write_slot(state, keys::profile(task, place), report);
 }

@@ -24,7 +24,6 @@ enum class SlotKind : std::uint8_t {
     kTask = 5,
     kCheckpoint = 6,
     kDispute = 7,
-    kChallenge = 8,
     kValidator = 10,
     kProfile = 9,     ///< per task and place in its profiles: the published report
     kStakers = 16,    ///< per role: the accounts that may be drawn
@@ -62,12 +61,12 @@ Bytes drawing();
 }  // namespace keys
 
 /// What has a deadline; TASK-18: kDraw, a task that is drawn for again.
-enum class DueKind : std::uint8_t { kTask = 1, kDispute = 2, kChallenge = 3, kUnbonding = 4, kDraw = 5 };
+enum class DueKind : std::uint8_t { kTask = 1, kDispute = 2, kUnbonding = 3, kDraw = 4 };
 constexpr bool is_valid(DueKind k) { return k >= DueKind::kTask && k <= DueKind::kDraw; }
 
 struct Due {
     DueKind kind = DueKind::kTask;
-    Hash256 id;                ///< the task, dispute or challenge; the account of an unbonding
+    Hash256 id;                ///< the task or dispute; the account of an unbonding
     Role role = Role::kSolver; ///< of an unbonding
     bool operator==(const Due&) const = default;
     static constexpr auto fields() { return Fields<&Due::kind, &Due::id, &Due::role>{}; }
@@ -106,11 +105,9 @@ struct Docket {
     std::uint32_t draws = 0;        ///< TASK-18: that have failed, or fell on a solver that did not accept
     Height open_until;              ///< TASK-17: until then it waits for a solver; 0 before
     bool suspended = false;         ///< the task's deadline has passed and waits for what is open to end
-    std::vector<DisputeId> disputes;      ///< open ones, in order of opening
-    std::vector<ChallengeId> challenges;  ///< likewise
+    std::vector<DisputeId> disputes;  ///< open ones, in order of opening
     static constexpr auto fields() {
-        return Fields<
-            &Docket::draws, &Docket::open_until, &Docket::suspended, &Docket::disputes, &Docket::challenges>{};
+        return Fields<&Docket::draws, &Docket::open_until, &Docket::suspended, &Docket::disputes>{};
     }
 };
 
@@ -138,7 +135,6 @@ Stake get_stake(const StateView& view, Role role, const AccountId& account);
 std::optional<Task> find_task(const StateView& view, const TaskId& task);
 std::optional<Checkpoint> find_checkpoint(const StateView& view, const TaskId& task, std::uint32_t index);
 std::optional<Dispute> find_dispute(const StateView& view, const DisputeId& dispute);
-std::optional<Challenge> find_challenge(const StateView& view, const ChallengeId& challenge);
 std::optional<ProfileReport> find_profile(const StateView& view, const TaskId& task, std::uint32_t place);
 std::vector<AccountId> get_stakers(const StateView& view, Role role);
 QueueEnds get_queue(const StateView& view, Queue queue);
@@ -167,7 +163,6 @@ void set_stake(Overlay& state, Role role, const AccountId& id, const Stake& stak
 void set_task(Overlay& state, const Task& task);
 void set_checkpoint(Overlay& state, const TaskId& task, std::uint32_t index, const Checkpoint& checkpoint);
 void set_dispute(Overlay& state, const Dispute& dispute);
-void set_challenge(Overlay& state, const Challenge& challenge);
 void set_profile(Overlay& state, const TaskId& task, std::uint32_t place, const ProfileReport& report);
 void set_stakers(Overlay& state, Role role, const std::vector<AccountId>& stakers);
 void set_validator(Overlay& state, const AccountId& id, const Validator& validator);

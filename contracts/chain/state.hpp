@@ -8,7 +8,6 @@
 #include <core/base/bytes.hpp>
 #include <core/base/integers.hpp>
 #include <contracts/arbitration/dispute.hpp>
-#include <contracts/availability/challenge.hpp>
 #include <contracts/beacon/beacon.hpp>
 #include <contracts/ledger/account.hpp>
 #include <contracts/params/params.hpp>
@@ -36,7 +35,6 @@ Bytes stake(Role role, const AccountId& account);
 Bytes task(const TaskId& task);
 Bytes checkpoint(const TaskId& task, std::uint32_t index);
 Bytes dispute(const DisputeId& dispute);
-Bytes challenge(const ChallengeId& challenge);
 Bytes validator(const AccountId& account);
 Bytes validators();  ///< the accounts that are registered, a list
 Bytes banned();      ///< likewise those that signed twice

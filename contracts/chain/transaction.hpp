@@ -24,7 +24,6 @@ namespace assay::contracts {
 
 using TaskId = FixedBytes<struct TaskIdTag, 32>;
 using DisputeId = FixedBytes<struct DisputeIdTag, 32>;
-using ChallengeId = FixedBytes<struct ChallengeIdTag, 32>;
 
 enum class Role : std::uint8_t { kSolver = 1, kVerifier = 2, kWhistleblower = 3, kValidator = 4 };
 constexpr bool is_valid(Role r) { return r >= Role::kSolver && r <= Role::kValidator; }
@@ -220,25 +219,11 @@ struct ProveMove {
     trace::Proof proof;
     static constexpr auto fields() { return Fields<&ProveMove::dispute, &ProveMove::proof>{}; }
 };
-struct ChallengeAvailability {  // availability; "show tile `tile` of tensor `tensor` of checkpoint `checkpoint`"
+/// Availability; "I have all that a replay of the committee's segments needs, and will replay them if I am drawn".
+struct AttestAvailability {
     TaskId task;
-    std::uint32_t checkpoint = 0;
-    std::uint32_t tensor = 0;
-    std::uint64_t tile = 0;
-    Role role = Role::kVerifier;  ///< whose stake the challenger's bond is locked in
-    static constexpr auto fields() {
-        return Fields<
-            &ChallengeAvailability::task, &ChallengeAvailability::checkpoint, &ChallengeAvailability::tensor,
-            &ChallengeAvailability::tile, &ChallengeAvailability::role>{};
-    }
-};
-struct ServeChunk {  // the answer: the tile, with its path to the checkpoint's state root
-    ChallengeId challenge;
-    canonical::TensorType type;
-    trace::TileOpening opening;
-    static constexpr auto fields() {
-        return Fields<&ServeChunk::challenge, &ServeChunk::type, &ServeChunk::opening>{};
-    }
+    trace::StateOpening opening;  ///< AVL-3: the tile that was drawn for the sender
+    static constexpr auto fields() { return Fields<&AttestAvailability::task, &AttestAvailability::opening>{}; }
 };
 
 struct DeclareDivergence {  // tasks, by the solver: a step of the next segment diverged (NUM-6), and training ends with it
@@ -400,7 +385,7 @@ struct LeaveBeacon {  // by a contributor that owes no secret; its bond comes ba
 
 using Action = std::variant<
     Transfer, Bond, Unbond, SubmitTask, AcceptTask, PostCheckpoint, CompleteTask, CancelTask, CommitVerdict,
-    PublishVerdict, OpenDispute, RevealMove, SelectMove, ProveMove, ChallengeAvailability, ServeChunk,
+    PublishVerdict, OpenDispute, RevealMove, SelectMove, ProveMove, AttestAvailability,
     DeclareDivergence, DiscloseVerdict, ChallengeVerdict, RegisterValidator, Unjail,
     RegisterHardware, CommitProfile, PublishProfile, ChallengeProfile,
     JoinBeacon, Contribute, LeaveBeacon, DeclineTask>;

@@ -70,10 +70,9 @@ enum class [[nodiscard]] TxError : std::uint8_t {
     kPartUnknown = 89,       ///< DSP-45, PRF-5: there is no such part to dispute
     kNotMeasured = 90,       ///< DSP-45: the roots do not lead to the states that were measured
     // Availability.
-    kChallengeUnknown = 100,  ///< AVL-1
-    kChallengeOver = 101,     ///< AVL-2
-    kChunkInvalid = 102,      ///< AVL-4
-    kCheckpointUnknown = 103, ///< AVL-1
+    kTileInvalid = 102,       ///< AVL-3: not the tile that was drawn, or not of the checkpoint
+    kNotOnCommittee = 104,    ///< AVL-3
+    kAlreadyAttested = 105,   ///< AVL-3
     // The beacon.
     kAlreadySeated = 130,     ///< BCN-1
     kSeatsTaken = 131,        ///< BCN-3

@@ -29,7 +29,7 @@ struct Params {
     // Bonds.
     Amount solver_bond{5'000'000'000};       ///< at least this is locked while a task is solved
     Amount verifier_bond{1'000'000'000};     ///< at least, per assignment
-    Amount challenger_bond{1'000'000'000};   ///< at least, per dispute or availability challenge
+    Amount challenger_bond{1'000'000'000};   ///< at least, per dispute
     std::uint32_t unbonding_blocks = 1'000;
 
     // Drawing.
@@ -43,7 +43,7 @@ struct Params {
     std::uint32_t challenge_blocks = 100;    ///< TASK-10: after the last verdict, before payment
     std::uint32_t dispute_clock_blocks = 400;     ///< DSP-32: each party's whole thinking time
     std::uint32_t dispute_extension_blocks = 50;  ///< DSP-33: what is left after a move is never less
-    std::uint32_t availability_blocks = 100;      ///< AVL-3
+    std::uint32_t attest_blocks = 200;            ///< AVL-3
 
     // Shares, in basis points of what is slashed; the rest is burned (SET rules).
     std::uint32_t slash_to_winner_bps = 5'000;
@@ -107,6 +107,10 @@ struct Params {
     std::uint32_t redraw_blocks = 10;     ///< TASK-18: between two draws for a task; twice as many after each
     std::uint32_t redraws_max = 4;        ///< AVL-7: how often verifiers are drawn anew
 
+    // Committees.
+    std::uint32_t committee_seats = 21;  ///< AVL-2
+    Amount attest_fee{4'000'000};        ///< AVL-6: of one attestation
+
     bool operator==(const Params&) const = default;
     static constexpr auto fields() {
         return Fields<
@@ -114,7 +118,7 @@ struct Params {
             &Params::block_gas_max, &Params::solver_bond, &Params::verifier_bond, &Params::challenger_bond,
             &Params::unbonding_blocks, &Params::verifiers_per_segment, &Params::segments_checked,
             &Params::accept_blocks, &Params::commit_blocks, &Params::publish_blocks, &Params::challenge_blocks,
-            &Params::dispute_clock_blocks, &Params::dispute_extension_blocks, &Params::availability_blocks,
+            &Params::dispute_clock_blocks, &Params::dispute_extension_blocks, &Params::attest_blocks,
             &Params::slash_to_winner_bps, &Params::solver_bond_bps, &Params::verifier_bond_bps,
             &Params::challenger_bond_bps, &Params::value_per_check, &Params::value_per_verifier,
             &Params::segments_checked_max, &Params::verifiers_per_segment_max, &Params::forced_error_bps,
@@ -127,7 +131,7 @@ struct Params {
             &Params::task_value_max, &Params::validator_unbonding_ms, &Params::trusting_period_ms,
             &Params::deadline_slash_bps, &Params::decline_blocks, &Params::end_block_gas_max, &Params::draw_blocks,
             &Params::draws_max, &Params::draw_price, &Params::room_price, &Params::redraw_blocks,
-            &Params::redraws_max>{};
+            &Params::redraws_max, &Params::committee_seats, &Params::attest_fee>{};
     }
 };
 

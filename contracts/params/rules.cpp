@@ -50,6 +50,12 @@ bool is_waiting_valid(const Params& params) {
            params.end_block_gas_max / 2 >= kGasPerEntry + deadline_gas(params);
 }
 
+/// PAR-10: a committee costs the solver no more than it costs the verifier that was silent.
+bool are_committees_valid(const Params& params) {
+    const auto fees = checked_mul(params.attest_fee.grains, std::uint64_t{params.committee_seats});
+    return params.committee_seats >= 1 && params.committee_seats <= kMaxCommitteeSeats && fees && *fees <= tenth_of(params.verifier_bond).grains;
+}
+
 /// PAR-6: what bounds a jackpot leaves something of it where jackpots are to be won.
 bool are_jackpots_valid(const Params& params) {
     const bool are_won = params.forced_error_bps != 0 && params.watchers_per_verdict != 0;
@@ -86,7 +92,7 @@ bool are_valid(const Params& params) noexcept {
     const std::array spans{params.unbonding_blocks,     params.accept_blocks,
                            params.commit_blocks,        params.publish_blocks,
                            params.challenge_blocks,     params.dispute_clock_blocks,
-                           params.dispute_extension_blocks, params.availability_blocks,
+                           params.dispute_extension_blocks, params.attest_blocks,
                            params.disclose_blocks,      params.downtime_blocks,
                            params.jail_blocks,          params.contribute_blocks,
                            params.decline_blocks,       params.draw_blocks,
@@ -96,7 +102,7 @@ bool are_valid(const Params& params) noexcept {
     const bool sizes_ok = params.tx_size_max >= kMinTxSize && params.tx_size_max <= kMaxTxSize &&
                           params.block_size_max >= params.tx_size_max;
     const bool gas_ok = are_counts_valid(params) && params.profilers <= kMaxProfilers &&
-                        params.block_gas_max >= gas_max(params);  // GAS-8
+                        are_committees_valid(params) && params.block_gas_max >= gas_max(params);  // GAS-8
     const bool fees_ok = params.gas_price_min.grains >= 1 && params.gas_price_min <= kGasPriceMax;
     const bool bonds_ok = params.solver_bond.grains >= 1 && params.verifier_bond.grains >= 1 &&
                           params.challenger_bond.grains >= 1 &&

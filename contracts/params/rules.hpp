@@ -8,7 +8,8 @@ namespace assay::contracts {
 
 /// PAR-1: whether a chain can run with these: every span at least one block, shares of at most the whole, sizes that a
 /// transaction can have, a fee that cannot overflow, at most kMaxAssignments verifiers for one task; PAR-5: time for a
-/// draw; PAR-6: jackpots that are something; PAR-9: prices of waiting that are numbers.
+/// draw; PAR-6: jackpots that are something; PAR-9: prices of waiting that are numbers; PAR-10: committees that cost a
+/// solver no more than the verifier that was silent.
 bool are_valid(const Params& params) noexcept;
 
 inline constexpr std::uint32_t kMaxSpanBlocks = 1U << 30U;
@@ -28,6 +29,7 @@ inline constexpr std::uint32_t kMaxProfilers = 16;
 inline constexpr std::uint32_t kMaxContributors = 256;
 inline constexpr std::uint32_t kMaxDraws = 64;
 inline constexpr std::uint32_t kMaxRedraws = 16;
+inline constexpr std::uint32_t kMaxCommitteeSeats = 64;
 /// PAR-9: so that the deposit of any task is a number.
 inline constexpr Amount kDrawPriceMax{1'000'000'000};
 inline constexpr Amount kRoomPriceMax{100'000};

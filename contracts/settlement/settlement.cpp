@@ -6,7 +6,6 @@
 #include <vector>
 
 #include <contracts/arbitration/arbitration.hpp>
-#include <contracts/availability/availability.hpp>
 #include <contracts/chain/slots.hpp>
 #include <contracts/ledger/ledger.hpp>
 #include <contracts/params/by_value.hpp>
@@ -134,11 +133,7 @@ void finish(Context& context, Task& task, TaskState state) {
     for (const DisputeId& dispute : docket.disputes) {
         end_dispute_as_moot(context, task, dispute);
     }
-    for (const ChallengeId& challenge : docket.challenges) {
-        end_challenge_as_moot(context, task, challenge);
-    }
     task.open_disputes = 0;
-    task.open_challenges = 0;
     return_bonds(context, task);
     return_room(context, task);
     close_task(context, task, state);
@@ -197,14 +192,15 @@ void end_without_fraud(Context& context, Task& task, TaskState state) {
 }
 
 PenaltyOutcome convict(Context& context, Task& task, const Conviction& conviction) {
-    // SET-2
+    // SET-2; AVL-5: where nothing is shown, and nobody wins, it loses as much as any conviction burns at least.
+    const bool is_withheld = conviction.reason == Reason::kUnavailable;
     const Penalty penalty{
         .role = Role::kSolver,
         .from = task.solver.value(),
-        .amount = task.solver_bond,
+        .amount = is_withheld ? Amount{task.solver_bond.grains / 2} : task.solver_bond,
         .reason = conviction.reason,
         .winners = conviction.winners};
-    task.solver_bond = {};
+    task.solver_bond = subtract(task.solver_bond, penalty.amount);
     const PenaltyOutcome outcome = slash(context, task, penalty);
     // Where a clock ran out nothing is known of the segment, and only the solver could have shown that it is right.
     const bool is_shown = conviction.reason != Reason::kDisputeTimeout;

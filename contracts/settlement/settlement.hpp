@@ -24,13 +24,13 @@ struct Conviction {
     std::vector<AccountId> winners{};  ///< SET-10; with nobody what is slashed is burned
     std::optional<std::uint32_t> segment{};  ///< the refuted one; its acceptors lose their bonds
 };
-/// SET-2: the solver was refuted, or did not show what it must keep. Returns what became of the solver's bond.
+/// SET-2: the solver was refuted, or did not serve what it must keep. Returns what became of the solver's bond.
 PenaltyOutcome convict(Context& context, Task& task, const Conviction& conviction);
 
 /// VER-16: pays each of those who won by a forced error of one verdict of this task, and records it.
 void pay_jackpots(Context& context, Task& task, const std::vector<AccountId>& winners);
 
-/// SET-3: a tenth of an amount, what a verifier loses who misses a phase and a challenger who asked needlessly.
+/// SET-3: a tenth of an amount, what a verifier loses who misses a phase.
 Amount tenth_of(Amount amount) noexcept;
 
 }  // namespace assay::contracts

@@ -18,19 +18,39 @@ Result<void, TxError> check_amount(Amount amount) {
     return {};
 }
 
+void pay_winner(Context& context, Task& task, const Penalty& penalty, const AccountId& winner, Amount share) {
+    if (share.grains != 0) {
+        credit(context.state, winner, share);
+        record(context, task, history::Paid{winner, share, penalty.winner_reason});
+    }
+}
+
+/// What of a penalty its winners get together.
+Amount won_of(const Params& params, const Penalty& penalty) {
+    if (penalty.each) {
+        return Amount{penalty.each->grains * penalty.winners.size()};  // AVL-6: at most the penalty
+    }
+    return penalty.winners.empty()
+        ? Amount{}
+        : Amount{checked_mul_div(penalty.amount.grains, params.slash_to_winner_bps, kBasisPoints).value()};
+}
+
 /// SET-10: half of what is won goes to the first alone, the other half in equal parts to all; the rest of it to the first.
 void pay_winners(Context& context, Task& task, const Penalty& penalty, Amount won) {
     if (won.grains == 0) {
+        return;
+    }
+    if (penalty.each) {
+        for (const AccountId& winner : penalty.winners) {
+            pay_winner(context, task, penalty, winner, *penalty.each);
+        }
         return;
     }
     const std::size_t count = std::min(penalty.winners.size(), kWinnersMax);
     const std::uint64_t part = won.grains / 2 / count;
     for (std::size_t i = 0; i < count; ++i) {
         const Amount share{i == 0 ? won.grains - part * (count - 1) : part};
-        if (share.grains != 0) {
-            credit(context.state, penalty.winners[i], share);
-            record(context, task, history::Paid{penalty.winners[i], share, penalty.winner_reason});
-        }
+        pay_winner(context, task, penalty, penalty.winners[i], share);
     }
 }
 
@@ -160,11 +180,8 @@ PenaltyOutcome slash(Context& context, Task& task, const Penalty& penalty) {
     if (penalty.amount.grains == 0) {
         return {};
     }
-    const std::uint64_t won = penalty.winners.empty()
-        ? 0
-        : checked_mul_div(penalty.amount.grains, context.params.slash_to_winner_bps, kBasisPoints).value();
-    const PenaltyOutcome outcome{
-        .slashed = penalty.amount, .paid = Amount{won}, .burned = subtract(penalty.amount, Amount{won})};
+    const Amount won = won_of(context.params, penalty);
+    const PenaltyOutcome outcome{.slashed = penalty.amount, .paid = won, .burned = subtract(penalty.amount, won)};
     Stake stake = get_stake(context.state, penalty.role, penalty.from);
     stake.locked = subtract(stake.locked, penalty.amount);
     put_stake(context, penalty.role, penalty.from, stake);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include <core/base/result.hpp>
@@ -51,13 +52,14 @@ struct Penalty {
     Reason reason = Reason::kLostDispute;
     std::vector<AccountId> winners{};  ///< SET-10: whoever accused first comes first; with nobody all of it is burned
     Reason winner_reason = Reason::kWonDispute;
+    std::optional<Amount> each{};  ///< AVL-6: what every winner gets, in the place of the shares of SET-10
 };
 struct PenaltyOutcome {
     Amount slashed;
     Amount paid;
     Amount burned;
 };
-/// SET-5, SET-10: takes the penalty, pays the winners' share, burns the rest, and records both in the history of `task`.
+/// SET-5, SET-10, AVL-6: takes the penalty, pays the winners' share, burns the rest, and records both in the history of `task`.
 PenaltyOutcome slash(Context& context, Task& task, const Penalty& penalty);
 
 }  // namespace assay::contracts

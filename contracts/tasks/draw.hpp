@@ -17,8 +17,8 @@ namespace assay::contracts {
 
 /// What a draw is for; two draws of one round never use the same randomness.
 enum class DrawKind : std::uint8_t { kSolver = 1, kSegment = 2, kVerifier = 3, kProbe = 4, kWatcher = 5,
-                                      kProfiler = 6, kReference = 7, kSketch = 8, kMark = 9 };
-constexpr bool is_valid(DrawKind k) { return k >= DrawKind::kSolver && k <= DrawKind::kMark; }
+                                      kProfiler = 6, kReference = 7, kSketch = 8, kMark = 9, kMember = 10, kTile = 11 };
+constexpr bool is_valid(DrawKind k) { return k >= DrawKind::kSolver && k <= DrawKind::kTile; }
 
 /// Names one draw of a round.
 struct DrawName {

@@ -126,8 +126,12 @@ void set_task_deadline(Context& context, Task& task, Height deadline) {
 
 void enter_state(Context& context, Task& task, TaskState state, Height deadline) {
     task.state = state;
-    set_task_deadline(context, task, deadline);
+    restart_deadline(context, task, deadline);
     record(context, task, history::StateChanged{state});
+}
+
+void restart_deadline(Context& context, Task& task, Height deadline) {
+    set_task_deadline(context, task, deadline);
     Docket docket = get_docket(context.state, task.id);
     if (docket.suspended) {
         docket.suspended = false;
@@ -136,7 +140,7 @@ void enter_state(Context& context, Task& task, TaskState state, Height deadline)
 }
 
 bool suspend_deadline(Context& context, Task& task) {
-    if (task.open_disputes == 0 && task.open_challenges == 0) {
+    if (task.open_disputes == 0) {
         return false;
     }
     set_task_deadline(context, task, Height{});
@@ -146,20 +150,9 @@ bool suspend_deadline(Context& context, Task& task) {
     return true;
 }
 
-void resume_deadline(Context& context, Task& task, bool was_served) {
-    const bool gives_time = was_served && task.state == TaskState::kVerifying;
-    const std::uint64_t extra = gives_time ? context.params.availability_blocks : 0;
-    Docket docket = get_docket(context.state, task.id);
-    if (!docket.suspended) {
-        if (extra != 0 && task.deadline.value != 0) {
-            set_task_deadline(context, task, Height{task.deadline.value + extra});
-        }
-        return;
-    }
-    if (task.open_disputes == 0 && task.open_challenges == 0) {
-        docket.suspended = false;
-        set_docket(context.state, task.id, docket);
-        set_task_deadline(context, task, context.height_after(std::max<std::uint64_t>(extra, 1)));
+void resume_deadline(Context& context, Task& task) {
+    if (get_docket(context.state, task.id).suspended && task.open_disputes == 0) {
+        restart_deadline(context, task, context.height_after(1));
     }
 }
 

@@ -20,12 +20,13 @@ Result<void, TxError> require_open_window(const StateView& view, const Task& tas
 void enter_state(Context& context, Task& task, TaskState state, Height deadline);
 void set_task_deadline(Context& context, Task& task, Height deadline);
 
-/// TASK-11: a deadline that passes while a dispute or a challenge is open waits until the last of them has ended.
-/// True when it does.
+/// Gives the task another deadline within its state; one that had passed and waits for disputes (TASK-11) does not any more.
+void restart_deadline(Context& context, Task& task, Height deadline);
+
+/// TASK-11: a deadline that passes while a dispute is open waits until the last of them has ended. True when it does.
 bool suspend_deadline(Context& context, Task& task);
-/// One of the open disputes or challenges has ended without ending the task. A challenge that was served gives the
-/// verifiers back the time they waited for the data (AVL-6).
-void resume_deadline(Context& context, Task& task, bool was_served);
+/// One of the open disputes has ended without ending the task.
+void resume_deadline(Context& context, Task& task);
 
 /// Ends the task: its state, no deadline, no docket. A queue that it waits in passes it over.
 void close_task(Context& context, Task& task, TaskState state);

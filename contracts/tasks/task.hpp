@@ -23,7 +23,9 @@ enum class TaskState : std::uint8_t {
     kOpen = 1,        ///< waiting for a solver to be drawn, for `draw_blocks` at most (TASK-17)
     kDrawn = 2,       ///< a solver was drawn and has yet to accept
     kTraining = 3,
-    kCompleted = 4,   ///< waiting for verifiers to be drawn: by the beacon's next round, if there are enough (VER-7)
+    /// Waiting for verifiers, or for a committee, to be drawn: by the beacon's next round, if there are enough (VER-7);
+    /// or for what the committee says (AVL-3).
+    kCompleted = 4,
     kVerifying = 5,   ///< verdicts are committed and published
     kChallenge = 6,   ///< anyone may still dispute
     kDisclosure = 7,  ///< verdicts are disclosed; then payment
@@ -52,7 +54,7 @@ enum class VerdictStatus : std::uint8_t {
     kCommitted = 2,
     kAccepted = 3,  ///< published: the segment's end is as the solver says
     kRejected = 4,  ///< published: it is not
-    kMissed = 5,    ///< not committed, published or disclosed in time
+    kMissed = 5,    ///< not committed, published or disclosed in time; with a bond: a committee will say whose fault it is (AVL-8)
     kBroken = 6,    ///< published otherwise than committed (VER-14)
     kRefuted = 7,   ///< challenged, and lost (DSP-43)
     kContradicted = 8,  ///< another verdict on the segment says something else, and nobody disputed either (VER-20)
@@ -87,6 +89,37 @@ constexpr bool is_published(const Assignment& assignment) {
 }
 /// Published, and what it was committed to is still secret.
 constexpr bool is_secret(const Assignment& assignment) { return is_published(assignment) && !assignment.forced; }
+
+/// Where a committee stands (AVL-2).
+enum class CommitteeState : std::uint8_t {
+    kSitting = 1,    ///< its members fetch, until the task's deadline
+    kAvailable = 2,  ///< members with more than half of the seats have attested
+    kWithheld = 3,   ///< its time is over
+};
+constexpr bool is_valid(CommitteeState s) { return s >= CommitteeState::kSitting && s <= CommitteeState::kWithheld; }
+const char* to_string(CommitteeState state) noexcept;
+
+struct CommitteeMember {
+    AccountId account;
+    std::uint32_t seats = 1;
+    bool has_attested = false;
+    static constexpr auto fields() {
+        return Fields<&CommitteeMember::account, &CommitteeMember::seats, &CommitteeMember::has_attested>{};
+    }
+};
+
+/// Who was drawn to say whether segments without a verdict could have been replayed (AVL rules).
+struct Committee {
+    std::vector<std::uint32_t> segments;  ///< in ascending order
+    std::vector<CommitteeMember> members;  ///< in the order in which they were drawn first
+    CommitteeState state = CommitteeState::kSitting;
+    std::uint32_t sitting = 1;  ///< AVL-5: the how many-eth one in a row
+    Hash256 seed;               ///< AVL-3: of the round that drew it
+    static constexpr auto fields() {
+        return Fields<
+            &Committee::segments, &Committee::members, &Committee::state, &Committee::sitting, &Committee::seed>{};
+    }
+};
 
 /// Where profiling stands (PRF-1).
 enum class ProfilingPhase : std::uint8_t { kDraw = 1, kCommit = 2, kPublish = 3, kChallenge = 4, kOver = 5 };
@@ -153,7 +186,6 @@ struct Task {
     std::optional<std::uint64_t> diverged_at;
     std::vector<Assignment> assignments;
     std::uint32_t open_disputes = 0;
-    std::uint32_t open_challenges = 0;
     std::uint32_t history_count = 0;
     Hash256 history_root;  ///< HIS-2: chain of "assay/history" over the task's history records
     Hash256 lottery;       ///< VER-10: what decides, with each verifier's salt, whose verdict is forced; zero before
@@ -164,16 +196,22 @@ struct Task {
     std::optional<Evaluation> evaluation;  ///< EVL-4; of a completed task that asks for one and did not diverge
     Amount room;  ///< TASK-17: what is left of the deposit that pays for waiting
     std::uint32_t redraws = 0;  ///< AVL-7: how often verifiers were drawn anew
+    std::optional<Committee> committee;  ///< AVL-1: the last one
     static constexpr auto fields() {
         return Fields<
             &Task::id, &Task::submitter, &Task::spec, &Task::state, &Task::submitted_at, &Task::deadline, &Task::solver,
             &Task::escrow, &Task::solver_bond, &Task::checkpoints, &Task::diverged_at, &Task::assignments,
-            &Task::open_disputes, &Task::open_challenges, &Task::history_count, &Task::history_root, &Task::lottery,
+            &Task::open_disputes, &Task::history_count, &Task::history_root, &Task::lottery,
             &Task::second_window, &Task::depth, &Task::tainted_by, &Task::tolerance, &Task::evaluation, &Task::room,
-            &Task::redraws>{};
+            &Task::redraws, &Task::committee>{};
     }
 };
 
+/// AVL-2: whether the task waits for what its committee says.
+inline bool is_sitting(const Task& task) {
+    return task.state == TaskState::kCompleted && task.committee &&
+           task.committee->state == CommitteeState::kSitting;
+}
 /// The first segment that somebody executes: 0, the initialisation, or 1 where a parent gives the state (LIN-2).
 std::uint32_t first_segment(const TaskSpec& spec) noexcept;
 /// Segments of a task: 0 (initialisation) .. segment_count; as many as checkpoints when complete, minus one.
@@ -213,11 +251,11 @@ enum class Reason : std::uint8_t {
     kLostDispute = 5,        ///< slashed: the responder's claim was refuted by the referee
     kFalseAccusation = 6,    ///< slashed: the challenger's accusation was refuted by the referee
     kDisputeTimeout = 7,     ///< slashed: a clock ran out
-    kUnavailable = 8,        ///< slashed: a challenged chunk was not served
+    kUnavailable = 8,        ///< slashed: three committees in a row could not fetch what a replay needs
     kMissedDeadline = 9,     ///< slashed: a drawn solver did not complete
     kMissedVerdict = 10,     ///< slashed: a verifier did not commit, publish or disclose
     kWrongVerdict = 11,      ///< slashed: a verifier accepted a segment that was refuted
-    kNeedlessChallenge = 12, ///< slashed: an availability challenge that was answered
+    kAttestation = 12,       ///< a part of a solver's slashed bond, to a committee's member that attested
     kMoot = 13,              ///< nothing moved but the bond, back: the task ended while this was open
     kTax = 14,               ///< escrow to the treasury; paid to nobody (zero)
     kJackpot = 15,           ///< treasury to a watcher that challenged a forced verdict
@@ -230,7 +268,7 @@ enum class Reason : std::uint8_t {
     kProfilingFee = 22,      ///< escrow to a profiler
     kWithheldSecret = 23,    ///< slashed: a contributor to the beacon kept the secret that it owed
     kRoom = 24,              ///< a task's deposit for waiting: back to the submitter; burned where paid to nobody (zero)
-    kUnserved = 25,          ///< slashed: a solver, of whose checkpoints some verifiers gave no verdict though others did
+    kUnserved = 25,          ///< slashed: a solver, of whose segments some verifiers gave no verdict though others could
 };
 constexpr bool is_valid(Reason r) { return r >= Reason::kReward && r <= Reason::kUnserved; }
 const char* to_string(Reason reason) noexcept;
@@ -299,21 +337,19 @@ struct DisputeEnded {
         return Fields<&DisputeEnded::dispute, &DisputeEnded::claim_refuted, &DisputeEnded::reason>{};
     }
 };
-struct AvailabilityChallenged {
-    ChallengeId challenge;
-    std::uint32_t checkpoint = 0;
+struct CommitteeDrawn {
+    std::uint32_t sitting = 1;
+    std::vector<std::uint32_t> segments;
+    std::vector<AccountId> seats;  ///< whose each is
     static constexpr auto fields() {
-        return Fields<&AvailabilityChallenged::challenge, &AvailabilityChallenged::checkpoint>{};
+        return Fields<&CommitteeDrawn::sitting, &CommitteeDrawn::segments, &CommitteeDrawn::seats>{};
     }
 };
-struct AvailabilityEnded {
-    ChallengeId challenge;
-    bool served = false;
-    bool moot = false;  ///< neither served nor lapsed: the task ended while it was open
-    static constexpr auto fields() {
-        return Fields<&AvailabilityEnded::challenge, &AvailabilityEnded::served, &AvailabilityEnded::moot>{};
-    }
+struct CommitteeEnded {
+    bool is_available = false;
+    static constexpr auto fields() { return Fields<&CommitteeEnded::is_available>{}; }
 };
+struct Attested { static constexpr auto fields() { return Fields<>{}; } };
 struct Paid {
     AccountId to;
     Amount amount;
@@ -429,12 +465,12 @@ struct StateChanged {
 using HistoryEvent = std::variant<
     history::Submitted, history::SolverDrawn, history::Accepted, history::CheckpointPosted, history::Completed,
     history::VerifierDrawn, history::VerdictCommitted, history::VerdictPublished, history::DisputeOpened,
-    history::DisputeMoved, history::DisputeEnded, history::AvailabilityChallenged, history::AvailabilityEnded,
+    history::DisputeMoved, history::DisputeEnded, history::CommitteeDrawn, history::CommitteeEnded,
     history::Paid, history::Slashed, history::StateChanged, history::Diverged, history::LotteryDrawn,
     history::WatcherDrawn, history::VerdictDisclosed, history::VerdictChallenged,
     history::Tainted, history::ProfilerDrawn,
     history::ProfileCommitted, history::ProfilePublished, history::ProfileChallenged, history::ProfilingEnded,
-    history::Scored, history::RoundClosed>;
+    history::Scored, history::RoundClosed, history::Attested>;
 const char* event_name(const HistoryEvent& event) noexcept;
 
 /// HIS-1: one transition of a task. `tx` and `actor` are zero when a deadline did it.

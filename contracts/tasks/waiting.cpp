@@ -45,7 +45,7 @@ Amount waiting_deposit(const Params& params, const TaskSpec& spec) noexcept {
 std::optional<Queue> queue_of(const Task& task) noexcept {
     switch (task.state) {
         case TaskState::kOpen: return Queue::kSolver;
-        case TaskState::kCompleted: return Queue::kVerifiers;
+        case TaskState::kCompleted: return is_sitting(task) ? std::nullopt : std::optional{Queue::kVerifiers};
         case TaskState::kVerifying: return Queue::kLottery;
         case TaskState::kProfiling:
             return task.tolerance.value().phase == ProfilingPhase::kDraw ? std::optional{Queue::kProfilers} : std::nullopt;

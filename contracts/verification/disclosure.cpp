@@ -81,7 +81,7 @@ void answer_challenges(
     if (assignment.forced == true) {
         pay_jackpots(context, task, jackpot_winners(context.params, assignment, challenges));
     }
-    resume_deadline(context, task, false);
+    resume_deadline(context, task);
 }
 
 }  // namespace

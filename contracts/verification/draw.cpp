@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include <contracts/availability/availability.hpp>
 #include <contracts/chain/slots.hpp>
 #include <contracts/ledger/ledger.hpp>
 #include <contracts/params/by_value.hpp>
@@ -60,7 +61,8 @@ bool is_able(const VerifierDraw& draw, const AccountId& account) {
     return left >= verifier_needs(draw.context.params, task_value(draw.task.spec)).grains;
 }
 
-/// VER-1: one verifier for a segment, other than those drawn for it already; nor those of an earlier draw (AVL-7).
+/// VER-1: one verifier for a segment, other than those drawn for it already; after a committee one who has attested, and was
+/// not drawn for it before (AVL-7).
 std::optional<AccountId> draw_verifier(const VerifierDraw& draw, const DrawName& name) {
     const std::uint64_t needed = verifier_needs(draw.context.params, task_value(draw.task.spec)).grains;
     std::vector<Candidate> candidates = draw.round.drawing.verifiers;
@@ -70,7 +72,8 @@ std::optional<AccountId> draw_verifier(const VerifierDraw& draw, const DrawName&
         };
         const bool taken = std::any_of(draw.drawn.begin(), draw.drawn.end(), is_its) ||
                            std::any_of(draw.task.assignments.begin(), draw.task.assignments.end(), is_its);
-        if (taken || candidate.weight < needed || candidate.account == draw.task.submitter ||
+        const bool is_excluded = draw.task.committee && !has_attested(draw.task, candidate.account);
+        if (taken || is_excluded || candidate.weight < needed || candidate.account == draw.task.submitter ||
             candidate.account == draw.task.solver) {
             candidate.weight = 0;
         }
@@ -134,6 +137,7 @@ bool draw_assignments(VerifierDraw& draw) {
 void assign(Context& context, Task& task, std::vector<Assignment> drawn, const ClosedRound& round) {
     record_round(context, task, round);
     const bool is_first = task.assignments.empty();
+    task.redraws += is_first ? 0 : 1;
     for (Assignment& assignment : drawn) {
         lock_stake(context, Role::kVerifier, assignment.verifier, add(assignment.bond, assignment.reserve));
         record(context, task, history::VerifierDrawn{assignment.segment, assignment.verifier});
@@ -178,6 +182,10 @@ void draw_watchers(Context& context, Task& task, const ClosedRound& round) {
 }
 
 void draw_verifiers(Context& context, Task& task, std::uint32_t solver_class, const ClosedRound& round) {
+    if (needs_committee(task)) {
+        draw_committee(context, task, round);
+        return;
+    }
     VerifierDraw draw{.context = context, .task = task, .round = round, .solver_class = solver_class};
     if (!draw_assignments(draw)) {
         fail_draw(context, task);

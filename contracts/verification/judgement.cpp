@@ -10,7 +10,7 @@
 #include <contracts/tasks/lifecycle.hpp>
 #include <contracts/verification/verification.hpp>
 
-/// What the verdicts of a task come to (AVL-7, AVL-9, VER-18 to VER-21).
+/// What the verdicts of a task come to (AVL-1, AVL-7, VER-18 to VER-21).
 namespace assay::contracts {
 namespace {
 
@@ -75,38 +75,13 @@ bool is_beyond_budget(const Params& params, const Task& task) {
     return std::max(trace::growth(parameters), trace::growth(other)) > params.growth_max_thousandths;
 }
 
-/// AVL-9: whether on some segment nobody who was drawn published a verdict, in any of the draws.
-bool is_unserved(const Task& task) {
-    std::vector<std::uint32_t> open = open_segments(task);
-    for (const Assignment& assignment : task.assignments) {
-        if (assignment.status != VerdictStatus::kMissed || !assignment.end_root.is_zero()) {  // it was published
-            std::erase(open, assignment.segment);
-        }
-    }
-    return !open.empty();
-}
-
-/// AVL-9: it may have chosen whom to serve by what was drawn; so it loses as much as a conviction burns.
-void burn_unserved(Context& context, Task& task) {
-    const Penalty penalty{
-        .role = Role::kSolver,
-        .from = task.solver.value(),
-        .amount = Amount{task.solver_bond.grains / 2},
-        .reason = Reason::kUnserved};
-    task.solver_bond = subtract(task.solver_bond, penalty.amount);
-    slash(context, task, penalty);
-}
-
-/// AVL-7: the segments without an accepting verdict get other verifiers, `redraws_max` times at most; then the task expires.
+/// AVL-1, AVL-7: the segments without an accepting verdict get a committee, and other verifiers, `redraws_max` times at most;
+/// then the task expires.
 void draw_anew(Context& context, Task& task) {
     if (task.redraws >= context.params.redraws_max) {
-        if (is_unserved(task)) {
-            burn_unserved(context, task);
-        }
         end_without_fraud(context, task, TaskState::kExpired);
         return;
     }
-    ++task.redraws;
     task.second_window = false;
     task.lottery = {};
     await_verifiers(context, task);

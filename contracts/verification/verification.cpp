@@ -39,12 +39,7 @@ void advance_phase(Context& context, Task& task, bool was_commit_phase) {
     } else if (was_commit_phase) {
         // VER-10
         await_draw(context, task);
-        set_task_deadline(context, task, Height{});
-        Docket docket = get_docket(context.state, task.id);
-        if (docket.suspended) {
-            docket.suspended = false;
-            set_docket(context.state, task.id, docket);
-        }
+        restart_deadline(context, task, Height{});
     }
 }
 
@@ -70,6 +65,22 @@ Result<void, TxError> check_parts(const Task& task, const Assignment& assignment
         return Unexpected{TxError::kProbeMismatch};
     }
     return {};
+}
+
+/// AVL-8: whether another verifier of the segment has committed.
+bool is_served_to_another(const Task& task, const Assignment& assignment) {
+    return std::any_of(task.assignments.begin(), task.assignments.end(), [&](const Assignment& other) {
+        return other.segment == assignment.segment && other.status == VerdictStatus::kCommitted;
+    });
+}
+
+/// AVL-8: whose fault it was a committee will say; a tenth of the bond stays locked until then.
+void hold_tenth(Context& context, Assignment& assignment) {
+    const Amount held = tenth_of(assignment.bond);
+    assignment.bond = subtract(assignment.bond, held);
+    return_assignment(context, assignment);
+    assignment.bond = held;
+    assignment.status = VerdictStatus::kMissed;
 }
 
 /// AVL-8: whether what a verdict needs was served cannot be seen; so its solver loses what its verifier loses.
@@ -251,18 +262,17 @@ Result<void, TxError> execute(Context& context, const PublishVerdict& action) no
 void lapse_phase(Context& context, Task& task) {
     const bool commit_phase = in_commit_phase(task);
     const VerdictStatus missing = commit_phase ? VerdictStatus::kDue : VerdictStatus::kCommitted;
-    const bool was_possible = !commit_phase || awaits_publication(task);
     for (Assignment& assignment : task.assignments) {
         if (assignment.status != missing) {
             continue;
         }
-        if (was_possible) {
-            miss(context, task, assignment);
-        } else {
-            return_assignment(context, assignment);  // VER-5
-            assignment.status = VerdictStatus::kMissed;
+        const bool has_fetched = !commit_phase || task.committee;  // AVL-7: who is drawn after a committee has attested
+        if (!has_fetched && !is_served_to_another(task, assignment)) {
+            hold_tenth(context, assignment);
+            continue;
         }
-        if (was_possible && commit_phase) {
+        miss(context, task, assignment);
+        if (!has_fetched) {
             share_miss(context, task);
         }
     }

@@ -31,9 +31,9 @@ Result<void, TxError> check_stateful(
 ) noexcept;
 Result<void, TxError> execute(Context& context, const DiscloseVerdict& action) noexcept;
 
-/// VER-7: a task that is complete, or whose verdicts leave a segment open (AVL-7), waits for verifiers. Stores it.
+/// VER-7: a task that is complete, or whose verdicts leave a segment open (AVL-1), waits for a draw. Stores it.
 void await_verifiers(Context& context, Task& task);
-/// VER-1, AVL-7: draws segments and verifiers for a task that waits for them; `solver_class` is that of its solver's machine (HW-4).
+/// VER-1, AVL-7: draws segments and verifiers, or a committee (AVL-2), for a task that waits for them; `solver_class` is that of its solver's machine (HW-4).
 void draw_verifiers(Context& context, Task& task, std::uint32_t solver_class, const ClosedRound& round);
 /// VER-10: the lottery of a task whose commit phase is over, and its watchers.
 void draw_lottery(Context& context, Task& task, const ClosedRound& round);
@@ -49,9 +49,9 @@ void end_window(Context& context, Task& task);
 /// VER-5: the time to disclose has passed.
 void lapse_disclosure(Context& context, Task& task);
 
-/// VER-18 to VER-21, AVL-7: every verdict is disclosed and every window is over: the task settles, or in tolerance mode by
-/// what stands the solver is convicted; where a segment has no accepting verdict it is drawn anew, or the task expires.
-/// Stores the task.
+/// VER-18 to VER-21, AVL-1, AVL-7: every verdict is disclosed and every window is over: the task settles, or in tolerance mode by
+/// what stands the solver is convicted; where a segment has no accepting verdict the task waits for a committee, or for
+/// other verifiers, or it expires. Stores the task.
 void decide(Context& context, Task& task);
 /// VER-18: whether a published verdict on a segment that is judged by distance accepts it.
 bool is_within_threshold(const Task& task, const Verdict& verdict) noexcept;
@@ -68,7 +68,7 @@ void return_assignment(Context& context, Assignment& assignment);
 bool contradicts(const Assignment& one, const Assignment& other) noexcept;
 /// VER-5: a tenth of the bond is burned, the rest goes back. The caller stores the task, whose `assignment` it is.
 void miss(Context& context, Task& task, Assignment& assignment);
-/// AVL-7: segments that were drawn and have no accepting verdict, in ascending order.
+/// AVL-1: segments that were drawn and have no accepting verdict, in ascending order.
 std::vector<std::uint32_t> open_segments(const Task& task);
 
 }  // namespace assay::contracts

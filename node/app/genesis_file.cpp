@@ -35,6 +35,7 @@ constexpr AmountParam kAmounts[] = {
     {"task_value_max", &Params::task_value_max},
     {"draw_price", &Params::draw_price},
     {"room_price", &Params::room_price},
+    {"attest_fee", &Params::attest_fee},
 };
 
 struct NumberParam {
@@ -54,7 +55,7 @@ constexpr NumberParam kNumbers[] = {
     {"challenge_blocks", &Params::challenge_blocks},
     {"dispute_clock_blocks", &Params::dispute_clock_blocks},
     {"dispute_extension_blocks", &Params::dispute_extension_blocks},
-    {"availability_blocks", &Params::availability_blocks},
+    {"attest_blocks", &Params::attest_blocks},
     {"slash_to_winner_bps", &Params::slash_to_winner_bps},
     {"solver_bond_bps", &Params::solver_bond_bps},
     {"verifier_bond_bps", &Params::verifier_bond_bps},
@@ -87,6 +88,7 @@ constexpr NumberParam kNumbers[] = {
     {"draws_max", &Params::draws_max},
     {"redraw_blocks", &Params::redraw_blocks},
     {"redraws_max", &Params::redraws_max},
+    {"committee_seats", &Params::committee_seats},
 };
 
 struct SpanParam {

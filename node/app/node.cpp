@@ -309,8 +309,4 @@ std::optional<double> Node::referee_us(const contracts::DisputeId& dispute) cons
     return ns ? std::optional(static_cast<double>(*ns) / 1'000.0) : std::nullopt;
 }
 
-std::vector<contracts::ChallengeId> Node::challenges(const contracts::TaskId& task) const {
-    return history::Reader(application_.committed()->snapshot()).challenges(task);
-}
-
 }  // namespace assay::node

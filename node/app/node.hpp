@@ -71,7 +71,6 @@ class Node final : public NodeApi {
     ) const override;
     std::vector<DisputeMove> dispute_moves(const contracts::DisputeId& dispute) const override;
     std::optional<double> referee_us(const contracts::DisputeId& dispute) const override;
-    std::vector<contracts::ChallengeId> challenges(const contracts::TaskId& task) const override;
 
   private:
     std::unique_ptr<Driver> make_driver();

@@ -117,7 +117,6 @@ class NodeApi {
     virtual std::vector<DisputeMove> dispute_moves(const contracts::DisputeId& dispute) const = 0;
     /// Microseconds this node took to judge the dispute's proof; nullopt when none was judged here.
     virtual std::optional<double> referee_us(const contracts::DisputeId& dispute) const = 0;
-    virtual std::vector<contracts::ChallengeId> challenges(const contracts::TaskId& task) const = 0;
 };
 
 }  // namespace assay::node

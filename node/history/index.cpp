@@ -29,10 +29,9 @@ enum class Kind : std::uint8_t {
     kTaskDispute = 7,
     kMove = 8,
     kReferee = 9,
-    kTaskChallenge = 10,
-    kBlock = 11,
-    kTxRecord = 12,  ///< by height and index
-    kBlockTx = 13,   ///< likewise, of kept blocks
+    kBlock = 10,
+    kTxRecord = 11,  ///< by height and index
+    kBlockTx = 12,   ///< likewise, of kept blocks
 };
 
 Bytes make_key(Kind kind, ByteView id = {}) {
@@ -215,8 +214,6 @@ std::map<Hash256, contracts::DisputeId> index_records(
             put(batch, with_number(make_key(Kind::kDispute), here), *dispute);
             put(batch, with_number(make_key(Kind::kTaskDispute, record.task.view()), here), *dispute);
             opened.emplace(record.tx, *dispute);
-        } else if (const auto* challenge = std::get_if<contracts::history::AvailabilityChallenged>(&record.event)) {
-            put(batch, with_number(make_key(Kind::kTaskChallenge, record.task.view()), here), challenge->challenge);
         }
     }
     return opened;
@@ -426,11 +423,6 @@ std::vector<Move> Reader::moves(const contracts::DisputeId& dispute) const {
 std::optional<std::uint64_t> Reader::referee_nanoseconds(const contracts::DisputeId& dispute) const {
     const auto bytes = snapshot_.get(Column::kHistory, make_key(Kind::kReferee, dispute.view()));
     return bytes ? std::optional(decode_stored<std::uint64_t>(*bytes)) : std::nullopt;
-}
-
-std::vector<contracts::ChallengeId> Reader::challenges(const contracts::TaskId& task) const {
-    constexpr std::size_t kAll = 100'000;
-    return list<contracts::ChallengeId>(make_key(Kind::kTaskChallenge, task.view()), 0, kAll).items;
 }
 
 }  // namespace assay::history

@@ -108,7 +108,6 @@ class Reader {
     ) const;
     std::vector<Move> moves(const contracts::DisputeId& dispute) const;
     std::optional<std::uint64_t> referee_nanoseconds(const contracts::DisputeId& dispute) const;
-    std::vector<contracts::ChallengeId> challenges(const contracts::TaskId& task) const;
 
   private:
     std::vector<storage::Entry> items(std::uint8_t kind, Height height, std::uint32_t count) const;

@@ -144,11 +144,4 @@ std::optional<double> MeteredApi::referee_us(const contracts::DisputeId& dispute
     return api_.referee_us(dispute);
 }
 
-std::vector<contracts::ChallengeId> MeteredApi::challenges(const contracts::TaskId& task) const {
-    work_.charge(kRead);
-    auto challenges = api_.challenges(task);
-    work_.charge(challenges.size());
-    return challenges;
-}
-
 }  // namespace assay::rpc

@@ -36,7 +36,6 @@ class MeteredApi final : public node::NodeApi {
     ) const override;
     std::vector<node::DisputeMove> dispute_moves(const contracts::DisputeId& dispute) const override;
     std::optional<double> referee_us(const contracts::DisputeId& dispute) const override;
-    std::vector<contracts::ChallengeId> challenges(const contracts::TaskId& task) const override;
 
   private:
     node::NodeApi& api_;

@@ -265,11 +265,6 @@ TaskDetails details_of(const NodeApi& api, const contracts::Task& task) {
         details.disputes.insert(details.disputes.end(), page.items.begin(), page.items.end());
         from = page.next;
     }
-    for (const auto& id : api.challenges(task.id)) {
-        if (auto challenge = find<contracts::Challenge>(api, keys::challenge(id))) {
-            details.challenges.push_back(*std::move(challenge));
-        }
-    }
     return details;
 }
 
@@ -442,12 +437,6 @@ Json dispute_list(const NodeApi& api, const Json& params) {
             {"first_height", first_history(api)}};
 }
 
-Json challenge_get(const NodeApi& api, const Json& params) {
-    const Arguments arguments(params, {"challenge"});
-    const auto id = arguments.id<contracts::ChallengeId>("challenge");
-    return render(require<contracts::Challenge>(api, keys::challenge(id), "challenge"));
-}
-
 Json profile_get(const NodeApi& api, const Json& params) {
     const Arguments arguments(params, {"task", "profiler"});
     const auto id = arguments.id<contracts::TaskId>("task");
@@ -469,11 +458,10 @@ Json profile_get(const NodeApi& api, const Json& params) {
 
 /// The slot that exactly one of the parameters names.
 Bytes key_argument(const Arguments& arguments) {
-    constexpr std::array<const char*, 7> kNames{"key",     "task",      "account", "dispute",
-                                                "challenge", "stake", "checkpoint"};
+    constexpr std::array<const char*, 6> kNames{"key", "task", "account", "dispute", "stake", "checkpoint"};
     const auto given = std::count_if(kNames.begin(), kNames.end(), [&](const char* name) { return arguments.has(name); });
     if (given != 1) {
-        throw invalid_params("exactly one of key, task, account, dispute, challenge, stake, checkpoint is needed");
+        throw invalid_params("exactly one of key, task, account, dispute, stake, checkpoint is needed");
     }
     if (arguments.has("task")) {
         return keys::task(arguments.id<contracts::TaskId>("task"));
@@ -483,9 +471,6 @@ Bytes key_argument(const Arguments& arguments) {
     }
     if (arguments.has("dispute")) {
         return keys::dispute(arguments.id<contracts::DisputeId>("dispute"));
-    }
-    if (arguments.has("challenge")) {
-        return keys::challenge(arguments.id<contracts::ChallengeId>("challenge"));
     }
     if (arguments.has("stake")) {
         const Json value = arguments.object("stake");
@@ -504,9 +489,7 @@ Bytes key_argument(const Arguments& arguments) {
 }
 
 Json chain_proof(const NodeApi& api, const Json& params) {
-    const Arguments arguments(
-        params, {"key", "task", "account", "dispute", "challenge", "stake", "checkpoint", "height"}
-    );
+    const Arguments arguments(params, {"key", "task", "account", "dispute", "stake", "checkpoint", "height"});
     const Bytes key = key_argument(arguments);
     const auto height =
         arguments.has("height") ? std::optional(Height{arguments.number("height", kAny)}) : std::nullopt;
@@ -551,7 +534,6 @@ Dispatcher make_dispatcher(NodeApi& api) {
     add("checkpoint_get", checkpoint_get);
     add("dispute_get", dispute_get);
     add("dispute_list", dispute_list);
-    add("challenge_get", challenge_get);
     add("profile_get", profile_get);
     out.add("chain_wait", [](const Json& params, Work& work) { return chain_wait(params, work); });
     out.add("tx_submit", [&api](const Json& params, Work& work) {

@@ -70,6 +70,20 @@ Json render_assignments(const std::vector<contracts::Assignment>& assignments) {
     return out;
 }
 
+Json render_committee(const contracts::Committee& committee) {
+    Json members = Json::array();
+    for (const contracts::CommitteeMember& member : committee.members) {
+        members.push_back(
+            {{"account", render(member.account)}, {"seats", member.seats}, {"has_attested", member.has_attested}}
+        );
+    }
+    return {{"segments", committee.segments},
+            {"members", std::move(members)},
+            {"state", contracts::to_string(committee.state)},
+            {"sitting", committee.sitting},
+            {"seed", render(committee.seed)}};
+}
+
 Json render_profiles(const std::vector<contracts::Profile>& profiles) {
     Json out = Json::array();
     for (const contracts::Profile& item : profiles) {
@@ -167,7 +181,7 @@ Json render(const contracts::Params& params) {
             {"challenge_blocks", params.challenge_blocks},
             {"dispute_clock_blocks", params.dispute_clock_blocks},
             {"dispute_extension_blocks", params.dispute_extension_blocks},
-            {"availability_blocks", params.availability_blocks},
+            {"attest_blocks", params.attest_blocks},
             {"slash_to_winner_bps", params.slash_to_winner_bps},
             {"solver_bond_bps", params.solver_bond_bps},
             {"verifier_bond_bps", params.verifier_bond_bps},
@@ -209,7 +223,9 @@ Json render(const contracts::Params& params) {
             {"draw_price", render(params.draw_price)},
             {"room_price", render(params.room_price)},
             {"redraw_blocks", params.redraw_blocks},
-            {"redraws_max", params.redraws_max}};
+            {"redraws_max", params.redraws_max},
+            {"committee_seats", params.committee_seats},
+            {"attest_fee", render(params.attest_fee)}};
 }
 
 Json render(const contracts::Stake& stake) {
@@ -221,18 +237,6 @@ Json render(const contracts::Stake& stake) {
     return {{"free", render(stake.free)}, {"locked", render(stake.locked)}, {"unbonding", std::move(unbonding)},
             {"is_unlisted", stake.is_unlisted},
             {"declined_until", stake.declined_until.value == 0 ? Json() : Json(stake.declined_until.value)}};
-}
-
-Json render(const contracts::Challenge& challenge) {
-    return {{"id", render(challenge.id)},
-            {"task", render(challenge.task)},
-            {"checkpoint", challenge.checkpoint},
-            {"tensor", challenge.tensor},
-            {"tile", challenge.tile},
-            {"challenger", render(challenge.challenger)},
-            {"state", contracts::to_string(challenge.state)},
-            {"deadline", challenge.deadline.value},
-            {"raw", raw(challenge)}};
 }
 
 Json render(const contracts::HistoryRecord& record) {
@@ -287,13 +291,6 @@ Json render_task(const contracts::Task& task, const TaskDetails& details) {
     for (const contracts::DisputeId& id : details.disputes) {
         disputes.push_back(render(id));
     }
-    Json challenges = Json::array();
-    for (const contracts::Challenge& challenge : details.challenges) {
-        Json item = render(challenge);
-        item.erase("task");
-        item.erase("raw");
-        challenges.push_back(std::move(item));
-    }
     out["verification_fee"] = render(task.spec.verification_fee);
     out["escrow"] = render(task.escrow);
     out["room"] = render(task.room);
@@ -303,13 +300,13 @@ Json render_task(const contracts::Task& task, const TaskDetails& details) {
     out["checkpoints"] = std::move(checkpoints);
     out["diverged_at"] = or_null(task.diverged_at);
     out["assignments"] = render_assignments(task.assignments);
+    out["committee"] = task.committee ? render_committee(*task.committee) : Json();
     out["deadline"] = task.deadline.value;
     out["hardware_class"] = task.spec.hardware_class;
     out["parent"] = task.spec.parent ? render(*task.spec.parent) : Json();
     out["depth"] = task.depth;
     out["tainted_by"] = task.tainted_by ? render(*task.tainted_by) : Json();
     out["open_disputes"] = task.open_disputes;
-    out["open_challenges"] = task.open_challenges;
     out["history_count"] = task.history_count;
     out["history_root"] = render(task.history_root);
     out["lottery"] = id_or_null(task.lottery);
@@ -319,7 +316,6 @@ Json render_task(const contracts::Task& task, const TaskDetails& details) {
     out["evaluation"] = render(task.spec.evaluation);
     out["score"] = task.evaluation ? render_score(task.evaluation->score) : Json();
     out["disputes"] = std::move(disputes);
-    out["challenges"] = std::move(challenges);
     out["program_id"] = render(trace::program_id(task.spec.program));
     out["raw"] = raw(task);
     return out;

@@ -33,7 +33,6 @@ Json render(const contracts::ArtifactRef& artifact);
 Json render(const std::optional<contracts::EvaluationCommitment>& evaluation);
 Json render_score(std::uint32_t score);  ///< as a number
 Json render(const contracts::TaskSpec& spec);
-Json render(const contracts::Challenge& challenge);
 /// The members of an action, or of an event of a task's history, by name.
 Json render(const contracts::Action& action);
 Json render(const contracts::HistoryEvent& event);
@@ -48,7 +47,6 @@ Json render_tx_bytes(ByteView bytes, bool whole);          ///< what the bytes a
 struct TaskDetails {
     std::vector<contracts::Checkpoint> checkpoints;  ///< from index 0 on
     std::vector<contracts::DisputeId> disputes;
-    std::vector<contracts::Challenge> challenges;
 };
 Json render_task(const contracts::Task& task, const TaskDetails& details);
 Json render_task_summary(const contracts::Task& task);

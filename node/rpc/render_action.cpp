@@ -82,15 +82,8 @@ Json fields_of(const ProveMove& a) {
             {"entry", a.proof.entry.has_value()},
             {"divergence", a.proof.divergence.has_value()}};
 }
-Json fields_of(const ChallengeAvailability& a) {
-    return {{"task", rpc::render(a.task)},
-            {"checkpoint", a.checkpoint},
-            {"tensor", a.tensor},
-            {"tile", a.tile},
-            {"role", to_string(a.role)}};
-}
-Json fields_of(const ServeChunk& a) {
-    return {{"challenge", rpc::render(a.challenge)}, {"rows", a.type.shape.rows}, {"cols", a.type.shape.cols}};
+Json fields_of(const AttestAvailability& a) {
+    return {{"task", rpc::render(a.task)}, {"tensor", a.opening.tensor}, {"tile", a.opening.tile}};
 }
 
 Json fields_of(const RegisterHardware& a) {

@@ -37,12 +37,15 @@ Json fields_of(const DisputeEnded& e) {
             {"claim_refuted", e.claim_refuted},
             {"reason", contracts::to_string(e.reason)}};
 }
-Json fields_of(const AvailabilityChallenged& e) {
-    return {{"challenge", rpc::render(e.challenge)}, {"checkpoint", e.checkpoint}};
+Json fields_of(const CommitteeDrawn& e) {
+    Json seats = Json::array();
+    for (const AccountId& account : e.seats) {
+        seats.push_back(rpc::render(account));
+    }
+    return {{"sitting", e.sitting}, {"segments", e.segments}, {"seats", std::move(seats)}};
 }
-Json fields_of(const AvailabilityEnded& e) {
-    return {{"challenge", rpc::render(e.challenge)}, {"served", e.served}, {"moot", e.moot}};
-}
+Json fields_of(const CommitteeEnded& e) { return {{"is_available", e.is_available}}; }
+Json fields_of(const Attested&) { return Json::object(); }
 Json fields_of(const Paid& e) {
     return {{"to", e.to.is_zero() ? Json() : rpc::render(e.to)},  // SET-8: the treasury
             {"amount", rpc::render(e.amount)},

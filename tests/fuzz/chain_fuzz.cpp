@@ -70,8 +70,6 @@ class Player {
             choose(action.task, tasks_, which);
         } else if constexpr (requires { action.dispute; }) {
             choose(action.dispute, disputes_, which);
-        } else if constexpr (requires { action.challenge; }) {
-            choose(action.challenge, challenges_, which);
         }
     }
     /// A move that the dispute's position accepts, as far as that takes no program.
@@ -99,8 +97,6 @@ class Player {
                 tasks_.push_back(entry.task);
             } else if (const auto* opened = std::get_if<history::DisputeOpened>(&entry.event)) {
                 disputes_.push_back(opened->dispute);
-            } else if (const auto* asked = std::get_if<history::AvailabilityChallenged>(&entry.event)) {
-                challenges_.push_back(asked->challenge);
             }
         }
     }
@@ -108,7 +104,6 @@ class Player {
     test::Chain chain_;
     std::vector<TaskId> tasks_;
     std::vector<DisputeId> disputes_;
-    std::vector<ChallengeId> challenges_;
 };
 
 }  // namespace

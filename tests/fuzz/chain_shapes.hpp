@@ -9,7 +9,7 @@
 
 namespace assay::fuzz {
 
-/// Who does what after how many empty blocks. Ids of tasks, disputes and challenges are replaced by ones that exist.
+/// Who does what after how many empty blocks. Ids of tasks and disputes are replaced by ones that exist.
 struct ChainStep {
     std::uint8_t who = 0;
     std::uint8_t blocks = 0;

@@ -23,7 +23,6 @@ class FakeNode final : public node::NodeApi {
         put(contracts::keys::task({}), contracts::Task{});
         put(contracts::keys::checkpoint({}, 0), contracts::Checkpoint{});
         put(contracts::keys::dispute({}), contracts::Dispute{});
-        put(contracts::keys::challenge({}), contracts::Challenge{});
     }
     node::NodeStatus status() const override { return {}; }
     contracts::Params params() const override { return {}; }
@@ -66,7 +65,6 @@ class FakeNode final : public node::NodeApi {
     }
     std::vector<node::DisputeMove> dispute_moves(const DisputeId&) const override { return {node::DisputeMove{}}; }
     std::optional<double> referee_us(const DisputeId&) const override { return 1.5; }
-    std::vector<contracts::ChallengeId> challenges(const TaskId&) const override { return {contracts::ChallengeId{}}; }
 
   private:
     template <class T>

@@ -82,8 +82,10 @@ std::vector<Action> all_actions() {
         RevealMove{.dispute = {}, .round = 1, .children = std::vector<Hash256>(4)},
         SelectMove{.dispute = {}, .round = 1, .selection = selection},
         ProveMove{.dispute = {}, .proof = proof},
-        ChallengeAvailability{.task = {}, .checkpoint = 1, .tensor = 2, .tile = 3, .role = Role::kVerifier},
-        ServeChunk{.challenge = {}, .type = {.dtype = canonical::DType::kF32, .shape = {4, 1}}, .opening = opening},
+        AttestAvailability{
+            .task = {},
+            .opening = {.tensor = 1, .tile = 0, .type = {.dtype = canonical::DType::kF32, .shape = {4, 1}},
+                        .opening = opening}},
         DeclareDivergence{
             .task = {}, .step = 3, .state_root = {}, .artifact = make_spec().program_artifact,
             .opening = {.tensor = 1, .tile = 0, .type = {.dtype = canonical::DType::kF32, .shape = {4, 1}},
@@ -155,7 +157,10 @@ void write_records(const CorpusWriter& out) {
     write_record(out, 0, "evaluated_task", task);
     write_record(out, 1, "checkpoint", Checkpoint{.state_root = {}, .artifact = task.spec.program_artifact, .height = {}});
     write_record(out, 2, "dispute", Dispute{});
-    write_record(out, 3, "challenge", Challenge{});
+    Committee committee{.segments = {1, 3}, .members = {}, .state = CommitteeState::kSitting, .sitting = 2, .seed = {}};
+    committee.members.resize(3);
+    committee.members[1].has_attested = true;
+    write_record(out, 3, "committee", committee);
     write_record(out, 4, "account", Account{});
     write_record(out, 5, "stake", Stake{});
     write_record(out, 6, "params", Params{});
@@ -223,11 +228,18 @@ void write_scripts(const CorpusWriter& out) {
     dispute.steps.push_back({.who = kSolver, .blocks = 1, .which = 0, .action = reveal});
     dispute.steps.push_back({.who = kWhistleblower, .blocks = 39, .which = 0, .action = open});
     out.write("chain", "dispute", codec::encode(dispute));
-    const ChallengeAvailability ask{.task = {}, .checkpoint = 1, .tensor = 2, .tile = 3, .role = Role::kWhistleblower};
-    ChainScript challenge{.stage = 3, .steps = {}};
-    challenge.steps.push_back({.who = kWhistleblower, .blocks = 0, .which = 0, .action = ask});
-    challenge.steps.push_back({.who = kSolver, .blocks = 0, .which = 0, .action = actions.back()});
-    out.write("chain", "challenge", codec::encode(challenge));
+    // Nobody gives a verdict: a committee is drawn, and drawn again.
+    constexpr std::uint8_t kVerifier = 2;
+    constexpr std::uint8_t kStranger = 4;
+    const Bond join{.role = Role::kVerifier, .amount = Amount{100'000'000'000}};
+    const AttestAvailability attest{.task = {}, .opening = {}};
+    ChainScript withheld{.stage = 3, .steps = {}};
+    withheld.steps.push_back({.who = kStranger, .blocks = 0, .which = 0, .action = join});
+    for (int i = 0; i < 4; ++i) {
+        withheld.steps.push_back({.who = kVerifier, .blocks = 10, .which = 0, .action = attest});
+        withheld.steps.push_back({.who = kStranger, .blocks = 0, .which = 0, .action = attest});
+    }
+    out.write("chain", "withheld", codec::encode(withheld));
 }
 
 }  // namespace

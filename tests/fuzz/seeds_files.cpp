@@ -76,7 +76,7 @@ void write_calls(const CorpusWriter& out) {
         {"task_history", R"("cursor":"x","task":")" + zeros + "\""},
         {"task_lineage", R"("task":")" + zeros + "\""},
         {"checkpoint_get", R"("index":0,"task":")" + zeros + "\""}, {"dispute_get", R"("dispute":")" + zeros + "\""},
-        {"dispute_list", R"("task":")" + zeros + "\""}, {"challenge_get", R"("challenge":")" + zeros + "\""},
+        {"dispute_list", R"("task":")" + zeros + "\""},
         {"profile_get", R"("task":")" + zeros + R"(","profiler":")" + zeros + "\""},
     };
     std::string batch = "[";

@@ -42,8 +42,19 @@ bool is_invented(const model::Task& task, const std::set<AccountId>& honest, mod
            !task.spec.parent && !is_trained(task, shop);
 }
 
+/// AVL-4: whether others than the honest had half of the seats of its last committee.
+bool has_outvoted(const model::Task& task, const std::set<AccountId>& honest) {
+    std::uint64_t seats = 0;
+    std::uint64_t others = 0;
+    for (const auto& member : task.committee.value().members) {
+        seats += member.seats;
+        others += honest.contains(member.account) ? 0 : member.seats;
+    }
+    return 2 * others >= seats;
+}
+
 /// Whether accomplices of its solver have accepted what no honest verifier did, which the page marks open: a solver that
-/// serves only them is paid when one of them is drawn for each such segment (AVL-7).
+/// serves only them is paid when one of them is drawn at once for each such segment (AVL-1).
 bool is_by_accomplices(const model::Task& task, const std::set<AccountId>& honest) {
     std::set<std::uint32_t> drawn;
     std::set<std::uint32_t> accepted;
@@ -76,7 +87,7 @@ std::uint64_t wealth(const model::World& world, const AccountId& account) {
 
 void Ledger::note_payment(const contracts::HistoryRecord& entry, const contracts::history::Paid& paid) {
     Payment payment{entry.task, paid.to, paid.amount.grains, paid.reason, std::nullopt};
-    const bool is_won = paid.reason == Reason::kWonDispute || paid.reason == Reason::kNeedlessChallenge;
+    const bool is_won = paid.reason == Reason::kWonDispute || paid.reason == Reason::kAttestation;
     if (is_won && !fresh_.empty()) {
         payment.slash = fresh_.back();
     }
@@ -108,6 +119,8 @@ void Ledger::note_block(
                 {entry.task, entry.height.value, slashed->from, slashed->amount.grains, slashed->reason});
             if (slashed->reason == Reason::kUnserved) {
                 shared_.insert({entry.task, entry.height.value});
+            } else if (slashed->reason == Reason::kUnavailable && has_outvoted(world.tasks.at(entry.task), honest)) {
+                outvoted_.insert(entry.task);
             }
         } else if (const auto* paid = std::get_if<contracts::history::Paid>(&entry.event)) {
             note_payment(entry, *paid);
@@ -186,6 +199,7 @@ Balance Ledger::balance(const contracts::Genesis& genesis, const model::World& w
         if (honest.contains(slash.from)) {
             const std::int64_t amount = to_signed(slash.amount);
             (is_excused(slash) ? excused : out.harm) += amount;
+            out.open += is_outvoted(slash) ? amount : 0;
         }
     }
     for (const auto& [id, task] : world.tasks) {
@@ -194,7 +208,7 @@ Balance Ledger::balance(const contracts::Genesis& genesis, const model::World& w
         if (task.solver && honest.contains(*task.solver) && !away.contains(*task.solver) && ended_unpaid && all_posted) {
             // Where nobody could be drawn: whose bonds are all locked. The page marks that open.
             const bool is_unjudged = task.state == TaskState::kExpired && task.redraws < genesis.params.redraws_max;
-            (is_unjudged ? out.open : out.unpaid) += to_signed(task.spec.reward.grains);
+            (is_unjudged || outvoted_.contains(id) ? out.open : out.unpaid) += to_signed(task.spec.reward.grains);
         }
         if (honest.contains(task.submitter) && is_invented(task, honest, shop)) {
             (is_by_accomplices(task, honest) ? out.open : out.harm) += to_signed(contracts::task_value(task.spec).grains);

@@ -49,8 +49,9 @@ class Ledger {
     const std::vector<Slash>& fresh() const { return fresh_; }
     /// AVL-8: whether it is one of two equal losses of a verifier and a solver, of which nobody can say whose fault they are.
     bool is_shared(const Slash& slash) const;
-    /// Whether it was the loser's own doing.
-    bool is_excused(const Slash& slash) const { return away.contains(slash.from); }
+    /// Whether it was the loser's own doing, or that of attackers with half of the seats of a committee, which the page
+    /// marks open.
+    bool is_excused(const Slash& slash) const { return away.contains(slash.from) || is_outvoted(slash); }
 
     Balance balance(const contracts::Genesis& genesis, const model::World& world, model::Workshop& shop) const;
 
@@ -74,6 +75,9 @@ class Ledger {
         std::int64_t spent = 0;      ///< by honest submitters on taxes and waiting
     };
 
+    bool is_outvoted(const Slash& slash) const {
+        return slash.reason == contracts::Reason::kUnavailable && outvoted_.contains(slash.task);
+    }
     void note_payment(const contracts::HistoryRecord& entry, const contracts::history::Paid& paid);
     Flows flows(const model::World& world, model::Workshop& shop) const;
     /// What of the escrows of honest submitters went to nobody: what does not divide.
@@ -83,6 +87,7 @@ class Ledger {
     std::vector<Slash> fresh_;
     std::vector<Payment> payments_;
     std::set<std::pair<contracts::TaskId, std::uint64_t>> shared_;  ///< task and height where a solver shared a loss
+    std::set<contracts::TaskId> outvoted_;  ///< convicted by a committee of which attackers had half of the seats
     std::int64_t fees_ = 0;      ///< of the honest
     std::int64_t presents_ = 0;  ///< of attackers, to the honest
     Wide capital_ = 0;

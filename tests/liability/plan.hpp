@@ -22,7 +22,7 @@ enum class PlanKind : std::uint8_t {
     kLiar,        ///< a verifier that publishes what no replay gives: a divergence, an end root, a distance
     kSpammer,     ///< a sender whose first transaction takes the money that those behind it are to pay with
     kDrafter,     ///< a submitter whose worthless tasks nobody can do, while a cheat's work is judged
-    kWithholder,  ///< a solver that trains nothing and shows its states to nobody but the chain
+    kWithholder,  ///< a solver that shows its states to nobody, whether it trained them or not
     kBait,        ///< a submitter of deadlines that can just be met, where a solver has an outage
     kSquatter,    ///< copies others' registrations as validators out of the mempool
     kWaiter,      ///< a submitter of many tasks that nobody will ever take

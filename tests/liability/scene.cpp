@@ -17,6 +17,7 @@ contracts::Params make_params(simulation::Events& events) {
     params.disclose_blocks = 20;
     params.dispute_clock_blocks = 80;
     params.dispute_extension_blocks = 20;
+    params.attest_blocks = 30;
     params.segments_checked = 6;
     params.segments_checked_max = 6;
     params.solver_bond_bps = 0;

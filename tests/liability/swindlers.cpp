@@ -31,7 +31,7 @@ class Liar final : public Plan {
     void set_order(simulation::Order& order) override { order.in_tolerance = order.in_tolerance || chance(70); }
 
     void act(const Stage& stage) override {
-        member(0).bond(stage, Role::kVerifier, 500 * kCoin);
+        member(0).bond(stage, Role::kVerifier, 260 * kCoin);  // less than a quarter (AVL-5)
         const auto state = stage.node.state();
         for (const contracts::TaskId& id : stage.bulletin.tasks) {
             const auto task = contracts::find_task(*state, id);
@@ -133,8 +133,7 @@ class Liar final : public Plan {
     }
 
     static trace::StateOpening finite_tile(const model::Workshop& shop, const Hash256& root) {
-        const contracts::ServeChunk chunk = shop.chunk({}, root, 0, 0);
-        return {0, 0, chunk.type, chunk.opening};
+        return trace::open_tile(shop.state(root), 0, 0);
     }
 
     std::map<std::pair<contracts::TaskId, std::uint32_t>, contracts::VerdictOpening> openings_;
@@ -148,7 +147,7 @@ class Withholder final : public Plan {
 
     void act(const Stage& stage) override {
         if (!how_) {
-            how_ = How{chance(80), chance(50)};
+            how_ = How{chance(50)};
         }
         member(0).bond(stage, Role::kSolver, 700 * kCoin);
         const auto state = stage.node.state();
@@ -156,14 +155,12 @@ class Withholder final : public Plan {
             const auto task = contracts::find_task(*state, id);
             if (task && task->solver == member(0).id() && is_known(stage.shop, task->spec)) {
                 solve(stage, *task);
-                serve(stage, *state, *task);
             }
         }
     }
 
   private:
     struct How {
-        bool serves_chunks = true;  ///< to who asks on the chain; nobody gets an artifact
         bool trains = false;
     };
 
@@ -187,19 +184,6 @@ class Withholder final : public Plan {
             const Hash256 last = root_of(stage, task, wanted - 1);
             member(0).send_once(stage, contracts::CompleteTask{
                 task.id, task.spec.evaluation ? std::optional(stage.shop.evaluation(last)) : std::nullopt});
-        }
-    }
-
-    void serve(const Stage& stage, const contracts::StateView& state, const Task& task) {
-        if (!how_->serves_chunks || contracts::is_terminal(task.state)) {
-            return;
-        }
-        for (const contracts::ChallengeId& id : contracts::get_docket(state, task.id).challenges) {
-            const auto challenge = contracts::find_challenge(state, id).value();
-            const Hash256 root = root_of(stage, task, challenge.checkpoint);
-            if (stage.shop.knows(root)) {
-                member(0).send_once(stage, stage.shop.chunk(id, root, challenge.tensor, challenge.tile));
-            }
         }
     }
 

@@ -125,6 +125,9 @@ std::optional<contracts::Queue> Model::queue_of(const Task& task) const {
         const bool waits = task.profiling->phase == contracts::ProfilingPhase::kDraw;
         return waits ? std::optional{Queue::kProfilers} : std::nullopt;
     }
+    if (is_sitting(task)) {
+        return std::nullopt;
+    }
     const std::map<TaskState, Queue> queues{
         {TaskState::kOpen, Queue::kSolver},
         {TaskState::kCompleted, Queue::kVerifiers},
@@ -294,7 +297,7 @@ void Model::lapse_drawing(const TaskId& id) {
 
 void Model::fail_draw(const TaskId& id, bool is_short) {
     const Task& task = at(id);
-    if (task.deadline == 0 && !task.suspended && task.disputes.empty() && task.challenges.empty()) {
+    if (task.deadline == 0 && !task.suspended && task.disputes.empty()) {
         end_without_fraud(id, TaskState::kExpired);
     } else {
         pause_draw(id, is_short);  // TASK-18, TASK-19

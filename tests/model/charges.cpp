@@ -17,9 +17,6 @@ using contracts::VerdictStatus;
 
 /// What the model does not compute but takes from the receipt.
 bool is_chains_to_say(const contracts::Action& action, TxError code) {
-    if (std::holds_alternative<contracts::ServeChunk>(action)) {
-        return code == TxError::kChunkInvalid || code == TxError::kFieldOutOfRange;
-    }
     const auto* verdict = std::get_if<contracts::ChallengeVerdict>(&action);
     const auto* profile = std::get_if<contracts::ChallengeProfile>(&action);
     return code == TxError::kNotMeasured &&

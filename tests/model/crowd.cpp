@@ -33,10 +33,12 @@ contracts::Params make_params(std::uint64_t seed) {
     };
     contracts::Params params;
     params.gas_price_min = {in(1, 20)};
-    params.solver_bond = {in(1, 8) * kCoin};
+    // On some chains a solver's bond does not even pay a committee.
+    const bool is_bond_small = random() % 5 == 0;
+    params.solver_bond = {is_bond_small ? in(1, 30) * kCoin / 100 : in(1, 8) * kCoin};
     params.verifier_bond = {in(1, 3) * kCoin / 2 + in(0, 99)};
     params.challenger_bond = {in(1, 3) * kCoin / 2 + in(0, 99)};
-    params.solver_bond_bps = in(0, 15'000);
+    params.solver_bond_bps = is_bond_small ? 0 : in(0, 15'000);
     params.verifier_bond_bps = in(0, 1'000);
     params.challenger_bond_bps = in(0, 1'000);
     params.unbonding_blocks = in(2, 40);
@@ -47,7 +49,7 @@ contracts::Params make_params(std::uint64_t seed) {
     params.disclose_blocks = in(4, 10);
     params.dispute_clock_blocks = in(8, 30);
     params.dispute_extension_blocks = in(1, 5);
-    params.availability_blocks = in(3, 8);
+    params.attest_blocks = in(4, 10);
     params.segments_checked = in(1, 3);
     params.segments_checked_max = in(3, 12);
     params.verifiers_per_segment = in(1, 2);
@@ -83,7 +85,10 @@ contracts::Params make_params(std::uint64_t seed) {
     params.draw_price = {in(0, 1'000'000)};
     params.room_price = {in(0, 100)};
     params.redraw_blocks = in(1, 4);
-    params.redraws_max = in(0, 2);
+    params.redraws_max = in(0, 3);
+    // PAR-10
+    params.committee_seats = in(2, 7);
+    params.attest_fee = {random() % (params.verifier_bond.grains / 10 / params.committee_seats + 1)};
     const auto least = static_cast<std::uint32_t>(contracts::kGasPerEntry + contracts::deadline_gas(params));
     params.end_block_gas_max = random() % 3 == 0 ? 2 * least * in(1, 3) : 1'000'000;
     params.task_value_max = {in(12, 40) * kCoin};
@@ -253,8 +258,8 @@ void Crowd::look_for_work(const Actor& actor, const Mirror& chain, Actions& out)
         add_verdicts(actor, id, task, out);
         add_profiling(actor, id, task, world, out);
         add_accusations(actor, id, task, out);
+        add_attestations(actor, id, task, out);
     }
-    add_chunks(actor, world, out);
     add_moves(actor, chain, out);
 }
 

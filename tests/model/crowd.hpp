@@ -77,7 +77,9 @@ class Crowd {
     contracts::VerdictOpening opening(const Actor& actor, const TaskId& id, const Task& task, const Duty& duty);
     Hash256 true_start(const Task& task, const World& world);
     contracts::ProfileReport report(const Actor& actor, const TaskId& id, const Task& task, const World& world);
-    void add_chunks(const Actor& actor, const World& world, Actions& out);
+    std::optional<trace::StateOpening> asked_tile(const TaskId& id, const Task& task, std::size_t place) const;
+    void add_attestations(const Actor& actor, const TaskId& id, const Task& task, Actions& out);
+    bool is_withheld(const TaskId& id, const Task& task) const;
     std::optional<contracts::MeasuredRoots> roots_of(const std::array<Hash256, 3>& states) const;
     /// A verdict's part that `actor` finds wrong, or picks without reason.
     void add_verdict_challenge(const Actor& actor, const TaskId& id, const Task& task, const Duty& duty, Actions& out);

@@ -77,25 +77,10 @@ std::uint64_t Model::end_deadline(const Due& due, std::uint64_t height) {
         end_task_deadline(TaskId{due.id.data});
         return ended;
     }
-    if (due.kind == DueKind::kDispute) {
-        if (world_.disputes.at(DisputeId{due.id.data}).deadline != height) {
-            return 0;
-        }
-        lapse_dispute(DisputeId{due.id.data});
-        return ended;
-    }
-    // AVL-3
-    const ChallengeId id{due.id.data};
-    Challenge& challenge = world_.challenges.at(id);
-    if (challenge.deadline != height) {
+    if (world_.disputes.at(DisputeId{due.id.data}).deadline != height) {
         return 0;
     }
-    challenge.state = contracts::ChallengeState::kLapsed;
-    set_deadline(due, challenge.deadline, 0);
-    std::erase(at(challenge.task).challenges, id);
-    unlock(challenge.role, challenge.challenger, challenge.bond);
-    challenge.bond = 0;
-    convict(challenge.task, {Reason::kUnavailable, {challenge.challenger}, std::nullopt});
+    lapse_dispute(DisputeId{due.id.data});
     return ended;
 }
 
@@ -134,16 +119,6 @@ void Model::miss_all(const TaskId& id, const std::function<bool(const Duty&)>& i
     }
 }
 
-/// VER-5: nobody has committed, so nobody is fined.
-void Model::excuse_all(const TaskId& id) {
-    for (Duty& duty : at(id).duties) {
-        if (duty.status == VerdictStatus::kDue) {
-            duty.status = VerdictStatus::kMissed;
-            unlock(Role::kVerifier, duty.verifier, std::exchange(duty.bond, 0) + std::exchange(duty.reserve, 0));
-        }
-    }
-}
-
 /// LIN-3, VER-13
 void Model::end_window(const TaskId& id) {
     const Task& task = at(id);
@@ -171,31 +146,23 @@ void Model::end_task_deadline(const TaskId& id) {
         lapse_acceptance(id);
     } else if (task.state == TaskState::kTraining) {
         lapse_training(id);
-    } else if (!task.disputes.empty() || !task.challenges.empty()) {
+    } else if (!task.disputes.empty()) {
         set_task_deadline(id, 0);  // TASK-11
         task.suspended = true;
     } else if (task.state == TaskState::kCompleted) {
-        lapse_drawing(id);  // VER-7
+        if (is_sitting(task)) {
+            lapse_committee(id);
+        } else {
+            lapse_drawing(id);  // VER-7
+        }
     } else if (task.state == TaskState::kVerifying) {
         const bool commits = std::any_of(task.duties.begin(), task.duties.end(), [](const Duty& duty) {
             return duty.status == VerdictStatus::kDue;
         });
-        const VerdictStatus missing = commits ? VerdictStatus::kDue : VerdictStatus::kCommitted;
-        const auto is_missing = [missing](const Duty& duty) { return duty.status == missing; };
-        const bool anybody = std::any_of(task.duties.begin(), task.duties.end(), [](const Duty& duty) {
-            return duty.status == VerdictStatus::kCommitted;
-        });
-        if (commits && !anybody) {
-            excuse_all(id);
+        if (commits) {
+            lapse_commitments(id);
         } else {
-            const auto count = std::count_if(task.duties.begin(), task.duties.end(), is_missing);
-            miss_all(id, is_missing);
-            for (std::ptrdiff_t i = 0; commits && i < count; ++i) {
-                // AVL-7
-                const std::uint64_t lost = std::min(bond_of(Role::kVerifier, task) / 10, task.solver_bond);
-                task.solver_bond -= lost;
-                slash(id, Role::kSolver, *task.solver, lost, Reason::kUnserved, {});
-            }
+            miss_all(id, [](const Duty& duty) { return duty.status == VerdictStatus::kCommitted; });
         }
         advance_verdicts(id, commits);
     } else if (task.state == TaskState::kChallenge) {

@@ -214,6 +214,7 @@ bool Model::try_duties(const TaskId& id, std::uint32_t solver_class) {
             std::erase_if(able, [&](const auto& c) {
                 return c.second < needed || c.first == task.solver ||
                        (c.first == task.submitter && flaw_ != Flaw::kDrawsAnybody) ||
+                       (task.committee && !has_attested(task, c.first)) ||  // AVL-7
                        std::find(drawn.begin(), drawn.end(), c.first) != drawn.end();
             });
             const auto verifier = pick_able(able, solver_class, {id, DrawKind::kVerifier, segment, i}, needed);
@@ -240,6 +241,10 @@ bool Model::try_duties(const TaskId& id, std::uint32_t solver_class) {
 
 void Model::draw_verifiers(const TaskId& id, std::uint32_t solver_class) {
     Task& task = at(id);
+    if (needs_committee(task)) {
+        draw_committee(id);
+        return;
+    }
     const auto stakes = world_.stakes;
     const auto duties = task.duties;
     if (!try_duties(id, solver_class)) {
@@ -248,6 +253,7 @@ void Model::draw_verifiers(const TaskId& id, std::uint32_t solver_class) {
         fail_draw(id);
         return;
     }
+    task.redraws += duties.empty() ? 0U : 1U;  // AVL-7
     if (task.profiling && duties.empty()) {
         task.profiling->sketch_seed = contracts::to_seed(random({id, DrawKind::kSketch, 0, 0}));  // VER-17
     }

@@ -35,6 +35,8 @@ enum Purpose : std::uint32_t {
     kDiscloses,
     kReport,
     kServes,
+    kFetches,
+    kAttests,
     kReports,
     kLieOfReport,
     kDrift,
@@ -156,26 +158,6 @@ void Crowd::add_solving(const Actor& actor, const TaskId& id, const Task& task, 
     }
 }
 
-void Crowd::add_chunks(const Actor& actor, const World& world, Actions& out) {
-    for (const auto& [id, challenge] : world.challenges) {
-        if (challenge.state != contracts::ChallengeState::kOpen) {
-            continue;
-        }
-        const Task& task = world.tasks.at(challenge.task);
-        const Hash256 root = task.checkpoints.at(challenge.checkpoint);
-        const bool serves = task.solver == actor.id ? fixed(Hash256{id.data}, actor.id, kServes, 100) >= 20 : chance(1);
-        // A specification that is only nearly right may name more tensors than its program makes.
-        if (!serves || !shop_.knows(root) || challenge.tensor >= shop_.state(root).size()) {
-            continue;
-        }
-        contracts::ServeChunk chunk = shop_.chunk(id, root, challenge.tensor, challenge.tile);
-        if (chance(10)) {
-            chunk.opening.tile.data[0] ^= 1U;
-        }
-        out.push_back(std::move(chunk));
-    }
-}
-
 // --- verifiers -----------------------------------------------------------------------------------------------
 
 /// The root after so many true steps of a segment, from the solver's checkpoint before it; zero when that is unknown.
@@ -259,7 +241,8 @@ void Crowd::add_verdicts(const Actor& actor, const TaskId& id, const Task& task,
         }
         const Hash256 name = duty_name(id, duty.segment);
         const auto keeps_silent = [&](Purpose purpose) { return fixed(name, actor.id, purpose, 100) < 6; };
-        if (duty.status == VerdictStatus::kDue && !keeps_silent(kCommits)) {
+        const bool lacks = is_withheld(id, task) && fixed(name, actor.id, kFetches, 100) < 70;
+        if (duty.status == VerdictStatus::kDue && !keeps_silent(kCommits) && !lacks) {
             const Hash256 commitment =
                 contracts::verdict_commitment(id, duty.segment, actor.id, opening(actor, id, task, duty));
             out.push_back(contracts::CommitVerdict{id, duty.segment, commitment});
@@ -293,6 +276,57 @@ void Crowd::add_verdicts(const Actor& actor, const TaskId& id, const Task& task,
             }
         }
     }
+}
+
+// --- committees ----------------------------------------------------------------------------------------------
+
+/// Whether most of those who ask the solver get nothing.
+bool Crowd::is_withheld(const TaskId& id, const Task& task) const {
+    return fixed(Hash256{id.data}, task.solver.value(), kServes, 100) < 20;
+}
+
+/// What the member at a place has to show; nothing where nobody has the state.
+std::optional<trace::StateOpening> Crowd::asked_tile(const TaskId& id, const Task& task, std::size_t place) const {
+    const Asked asked = asked_of(id, task, place);
+    const Hash256 root = task.checkpoints.at(asked.checkpoint);
+    // A specification that is only nearly right may name more tensors than its program makes.
+    if (!shop_.knows(root) || asked.tensor >= shop_.state(root).size()) {
+        return std::nullopt;
+    }
+    return shop_.opening(root, asked.tensor, asked.number);
+}
+
+void Crowd::add_attestations(const Actor& actor, const TaskId& id, const Task& task, Actions& out) {
+    if (task.state != TaskState::kCompleted || !task.committee) {
+        return;
+    }
+    const Committee& committee = *task.committee;
+    std::size_t place = 0;
+    while (place < committee.members.size() && committee.members[place].account != actor.id) {
+        ++place;
+    }
+    const bool is_member = place < committee.members.size();
+    const bool is_asked = is_sitting(task) && is_member && !committee.members[place].has_attested;
+    const Hash256 name = mix(Hash256{id.data}, {}, contracts::to_seed(committee.seed));
+    const std::uint64_t silent = is_withheld(id, task) ? 70 : 10;
+    // Others attest as well now and then: strangers, members again, and before a draw or after the end.
+    if (is_asked ? fixed(name, actor.id, kAttests, 100) < silent : !chance(2)) {
+        return;
+    }
+    auto opening = asked_tile(id, task, is_member ? place : 0);
+    if (!opening) {
+        return;
+    }
+    if (chance(10)) {
+        opening->opening.tile.data[0] ^= 1U;
+    } else if (chance(5)) {
+        opening->tensor ^= 1U;
+    } else if (chance(10)) {
+        // A tile of a checkpoint, but hardly ever the one that was drawn.
+        const Hash256 root = task.checkpoints[below(task.checkpoints.size())];
+        opening = shop_.opening(shop_.knows(root) ? root : shop_.start(Way::kTruth), opening->tensor, random_());
+    }
+    out.push_back(contracts::AttestAvailability{id, *opening});
 }
 
 // --- profilers -----------------------------------------------------------------------------------------------
@@ -412,22 +446,17 @@ void Crowd::add_accusations(const Actor& actor, const TaskId& id, const Task& ta
         return;
     }
     const Role role = actor.role == Role::kVerifier ? Role::kVerifier : Role::kWhistleblower;
-    if (below(400) < 2) {
-        const auto checkpoint = static_cast<std::uint32_t>(below(task.checkpoints.size()));
-        out.push_back(contracts::ChallengeAvailability{
-            id, checkpoint, static_cast<std::uint32_t>(below(2)), random_(), role});
-    }
     if (task.state < TaskState::kCompleted || task.state > TaskState::kChallenge || task.suspended) {
         return;
     }
-    if (chance(4)) {
+    if (chance(is_sitting(task) ? 10 : 4)) {
         const std::uint32_t first = first_of(task.spec);
         const std::uint32_t last = last_of(task) + (task.evaluation ? 1U : 0U);
         const auto segment = static_cast<std::uint32_t>(first + below(last + 1U - first));
         const Hash256 end = true_end(task, segment, steps_in(task, segment));
         const bool wrong = end != claimed_after(task, segment) || (is_of_diverging(task, shop_) && shop_.knows(end) &&
                                                                 trace::open_divergence(shop_.state(end)));
-        if (is_exact(task, segment) && (wrong ? !end.is_zero() : chance(3))) {
+        if (is_exact(task, segment) && (wrong ? !end.is_zero() : chance(is_sitting(task) ? 10 : 3))) {
             out.push_back(contracts::OpenDispute{id, segment, role});
         }
     }

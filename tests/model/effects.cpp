@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include <contracts/arbitration/arbitration.hpp>
-#include <contracts/availability/availability.hpp>
 #include <contracts/params/rules.hpp>
 #include <contracts/validators/validators.hpp>
 #include <contracts/verification/lottery.hpp>
@@ -243,7 +242,7 @@ void Model::act(const contracts::DiscloseVerdict& a) {
             }
         }
         pay_jackpots(a.task, winners);
-        resume(a.task, false);
+        resume(a.task);
     }
     const bool secret = std::any_of(task.duties.begin(), task.duties.end(), is_secret);
     if (task.state == TaskState::kDisclosure && !secret) {
@@ -367,51 +366,6 @@ void Model::act(const contracts::ProveMove& a) {
     Dispute& dispute = world_.disputes.at(a.dispute);
     note_move(dispute, who_ == dispute.responder);
     rule(a.dispute, refuted, refuted ? Reason::kLostDispute : Reason::kFalseAccusation);
-}
-
-// --- availability --------------------------------------------------------------------------------------------
-
-void Model::act(const contracts::ChallengeAvailability& a) {
-    const ChallengeId id = contracts::challenge_id(who_, nonce_);
-    Challenge challenge{
-        a.task,
-        a.checkpoint,
-        a.tensor,
-        a.tile,
-        who_,
-        a.role,
-        challenge_bond(at(a.task)),
-        contracts::ChallengeState::kOpen,
-        0};
-    lock(a.role, who_, challenge.bond);
-    world_.challenges[id] = challenge;
-    set_deadline(
-        {contracts::DueKind::kChallenge, Hash256{id.data}, {}},
-        world_.challenges.at(id).deadline,
-        height_ + params_.availability_blocks
-    );
-    at(a.task).challenges.push_back(id);
-}
-
-void Model::act(const contracts::ServeChunk& a) {
-    // AVL-2
-    Challenge& challenge = world_.challenges.at(a.challenge);
-    challenge.state = contracts::ChallengeState::kServed;
-    set_deadline({contracts::DueKind::kChallenge, Hash256{a.challenge.data}, {}}, challenge.deadline, 0);
-    std::erase(at(challenge.task).challenges, a.challenge);
-    const std::uint64_t lost = challenge.bond / 10;
-    slash(
-        challenge.task,
-        challenge.role,
-        challenge.challenger,
-        lost,
-        Reason::kNeedlessChallenge,
-        {*at(challenge.task).solver},
-        Reason::kNeedlessChallenge
-    );
-    unlock(challenge.role, challenge.challenger, challenge.bond - lost);
-    challenge.bond = 0;
-    resume(challenge.task, true);
 }
 
 // --- validators, machines ------------------------------------------------------------------------------------

@@ -177,7 +177,7 @@ void Model::refute_verdict(
     drop_disputes_over(id, [&](const Dispute& other) {
         return other.verdict && other.verdict->verifier == duty.verifier && other.segment == duty.segment;
     });
-    resume(id, false);
+    resume(id);
 }
 
 void Model::refute_profile(const DisputeId& won, Reason reason) {
@@ -198,7 +198,7 @@ void Model::refute_profile(const DisputeId& won, Reason reason) {
         }
     }
     drop_disputes_over(id, [&](const Dispute& other) { return other.responder == dispute.responder; });
-    resume(id, false);
+    resume(id);
 }
 
 /// The referee has spoken, or a clock has run out.
@@ -218,7 +218,7 @@ void Model::rule(const DisputeId& id, bool refuted, Reason reason) {
         ended.slashed = loss.slashed;
         ended.paid = loss.paid;
         ended.burned = loss.burned;
-        resume(dispute.task, false);
+        resume(dispute.task);
     } else if (dispute.verdict) {
         Duty* duty = find_duty(at(dispute.task), dispute.segment, dispute.responder);
         refute_verdict(dispute.task, *duty, VerdictStatus::kRefuted, reason, id);
@@ -245,31 +245,19 @@ void Model::enter(const TaskId& id, TaskState state, std::uint64_t deadline) {
     set_task_deadline(id, deadline);
 }
 
-/// TASK-11, AVL-6: what was open has ended.
-void Model::resume(const TaskId& id, bool was_served) {
+/// TASK-11: a dispute has ended.
+void Model::resume(const TaskId& id) {
     Task& task = at(id);
-    const std::uint64_t more = was_served && task.state == TaskState::kVerifying ? params_.availability_blocks : 0;
-    if (!task.suspended) {
-        if (more != 0 && task.deadline != 0) {
-            set_task_deadline(id, task.deadline + more);
-        }
-    } else if (task.disputes.empty() && task.challenges.empty()) {
+    if (task.suspended && task.disputes.empty()) {
         task.suspended = false;
-        set_task_deadline(id, height_ + std::max<std::uint64_t>(more, 1));
+        set_task_deadline(id, height_ + 1);
     }
 }
 
 void Model::finish(const TaskId& id, TaskState state) {
-    // DSP-40, AVL-5: what is still open is moot, and all other bonds return.
+    // DSP-40, AVL-8: what is still open is moot, and all other bonds return.
     drop_disputes_over(id, [](const Dispute& /*dispute*/) { return true; });
     Task& task = at(id);
-    for (const ChallengeId& open : task.challenges) {
-        Challenge& challenge = world_.challenges.at(open);
-        challenge.state = contracts::ChallengeState::kMoot;
-        set_deadline({contracts::DueKind::kChallenge, Hash256{open.data}, {}}, challenge.deadline, 0);
-        unlock(challenge.role, challenge.challenger, challenge.bond);
-        challenge.bond = 0;
-    }
     if (task.solver) {
         unlock(Role::kSolver, *task.solver, task.solver_bond);
         task.solver_bond = 0;
@@ -293,7 +281,6 @@ void Model::finish(const TaskId& id, TaskState state) {
     task.draws = 0;
     task.open_until = 0;
     task.disputes.clear();
-    task.challenges.clear();
 }
 
 void Model::end_without_fraud(const TaskId& id, TaskState state) {
@@ -306,9 +293,10 @@ void Model::end_without_fraud(const TaskId& id, TaskState state) {
 Model::Loss Model::convict(const TaskId& id, const Conviction& conviction) {
     // SET-2
     Task& task = at(id);
-    const std::uint64_t bond = task.solver_bond;
-    task.solver_bond = 0;
-    const Loss loss = slash(id, Role::kSolver, task.solver.value(), bond, conviction.reason, conviction.winners);
+    const bool withheld = conviction.reason == Reason::kUnavailable;  // AVL-5
+    const std::uint64_t lost = withheld ? task.solver_bond / 2 : task.solver_bond;
+    task.solver_bond -= lost;
+    const Loss loss = slash(id, Role::kSolver, task.solver.value(), lost, conviction.reason, conviction.winners);
     for (Duty& duty : task.duties) {
         const bool unanswered = conviction.reason == Reason::kDisputeTimeout;  // nobody has shown it to be wrong
         if (!unanswered && conviction.segment == duty.segment && duty.status == VerdictStatus::kAccepted) {
@@ -429,7 +417,7 @@ void Model::conclude(const TaskId& id) {
     }
 }
 
-/// AVL-7: segments that somebody was drawn for, and nobody has accepted.
+/// AVL-1: segments that somebody was drawn for, and nobody has accepted.
 std::set<std::uint32_t> Model::unaccepted(const Task& task) {
     std::set<std::uint32_t> out;
     for (const Duty& duty : task.duties) {
@@ -477,26 +465,11 @@ void Model::decide(const TaskId& id) {
         return;
     }
     if (!unaccepted(task).empty()) {
-        // AVL-7
+        // AVL-1, AVL-7
         if (task.redraws == params_.redraws_max) {
-            // AVL-9: a segment of which everybody kept silent.
-            std::set<std::uint32_t> answered;
-            std::set<std::uint32_t> drawn;
-            for (const Duty& duty : task.duties) {
-                drawn.insert(duty.segment);
-                if (duty.status != VerdictStatus::kMissed || !duty.verdict.end_root.is_zero()) {
-                    answered.insert(duty.segment);
-                }
-            }
-            if (answered != drawn && flaw_ != Flaw::kUnservedIsFree) {
-                const std::uint64_t lost = task.solver_bond / 2;
-                task.solver_bond -= lost;
-                slash(id, Role::kSolver, *task.solver, lost, Reason::kUnserved, {});
-            }
             end_without_fraud(id, TaskState::kExpired);
             return;
         }
-        ++task.redraws;
         task.second_window = false;
         task.lottery = {};
         complete(id);

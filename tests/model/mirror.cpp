@@ -68,6 +68,19 @@ void read_profiling(Task& task, const contracts::Tolerance& record) {
     task.profiling = std::move(next);
 }
 
+Committee committee_of(const contracts::Committee& record) {
+    Committee out{
+        .segments = record.segments,
+        .members = {},
+        .state = record.state,
+        .sitting = record.sitting,
+        .seed = record.seed};
+    for (const contracts::CommitteeMember& member : record.members) {
+        out.members.push_back({member.account, member.seats, member.has_attested});
+    }
+    return out;
+}
+
 void read_task(Task& task, const contracts::Task& record) {
     task.submitter = record.submitter;
     task.spec = record.spec;
@@ -90,6 +103,10 @@ void read_task(Task& task, const contracts::Task& record) {
     for (const contracts::Assignment& assignment : record.assignments) {
         task.duties.push_back(duty_of(assignment));
     }
+    task.committee.reset();
+    if (record.committee) {
+        task.committee = committee_of(*record.committee);
+    }
     if (record.tolerance) {
         read_profiling(task, *record.tolerance);
     }
@@ -100,7 +117,6 @@ void read_docket(Task& task, const contracts::Docket& record) {
     task.open_until = record.open_until.value;
     task.suspended = record.suspended;
     task.disputes = record.disputes;
-    task.challenges = record.challenges;
 }
 
 Dispute dispute_of(const contracts::Dispute& record) {
@@ -201,20 +217,6 @@ void read_slot(Mirror& mirror, const Bytes& key, const Bytes& value) {
             const auto dispute = decode<contracts::Dispute>(value);
             world.disputes[dispute.id] = dispute_of(dispute);
             mirror.games[dispute.id] = {dispute.claim, dispute.position};
-            break;
-        }
-        case SlotKind::kChallenge: {
-            const auto record = decode<contracts::Challenge>(value);
-            world.challenges[record.id] = {
-                record.task,
-                record.checkpoint,
-                record.tensor,
-                record.tile,
-                record.challenger,
-                record.challenger_role,
-                record.bond.grains,
-                record.state,
-                record.deadline.value};
             break;
         }
         case SlotKind::kValidator: {
@@ -337,8 +339,8 @@ std::string explain(const Task& a, const Task& b) {
     differs("open_until", a.open_until != b.open_until);
     differs("room", a.room != b.room);
     differs("redraws", a.redraws != b.redraws);
+    differs("committee", a.committee != b.committee);
     differs("disputes", a.disputes != b.disputes);
-    differs("challenges", a.challenges != b.challenges);
     differs("taint", a.tainted_by != b.tainted_by);
     differs("spec", a.spec != b.spec);
     return out;
@@ -348,9 +350,6 @@ std::string explain(const Dispute& a, const Dispute& b) {
            std::to_string(a.deadline) + " / " + std::to_string(b.deadline) + ", bond " + std::to_string(a.bond) +
            " / " + std::to_string(b.bond) + ", rounds " + std::to_string(a.rounds) + " / " + std::to_string(b.rounds) +
            ", bytes " + std::to_string(a.bytes) + " / " + std::to_string(b.bytes);
-}
-std::string explain(const Challenge& a, const Challenge& b) {
-    return std::string("state ") + to_string(a.state) + " / " + to_string(b.state);
 }
 std::string explain(const Validator& a, const Validator& b) {
     return "power " + std::to_string(a.power) + " / " + std::to_string(b.power) + ", jailed until " +
@@ -418,7 +417,6 @@ std::string find_difference(const World& model, const World& chain) {
     for (const std::string& fault :
          {compare("task", model.tasks, chain.tasks),
           compare("dispute", model.disputes, chain.disputes),
-          compare("challenge", model.challenges, chain.challenges),
           compare("account", model.people, chain.people),
           compare("stake", model.stakes, chain.stakes),
           compare("machine", model.machines, chain.machines),

@@ -47,10 +47,11 @@ enum class Flaw : std::uint8_t {
     kAnyValue,      ///< tasks are admitted whatever they are worth
     kPaysCopies,    ///< watchers win jackpots whatever they have sealed
     kAnyJackpot,    ///< the contributors' bonds bound no jackpot
-    kUnservedIsFree,  ///< a solver that nobody gave a verdict on keeps its bond
+    kHalfSuffices,    ///< members with exactly half of the seats find the segments available
+    kReturnsTenths,   ///< what verifiers have locked is returned when the segments are available
     kEnderIsFirst,    ///< whoever's dispute ends comes first among the accusers
 };
-inline constexpr int kFlaws = 18;
+inline constexpr int kFlaws = 19;
 
 class Model {
   public:
@@ -87,7 +88,7 @@ class Model {
         std::uint64_t burned = 0;
     };
 
-    // refusals.cpp, refusals_judging.cpp: every reason to refuse an action that the state gives.
+    // refusals.cpp, refusals_judging.cpp, committees.cpp: every reason to refuse an action that the state gives.
     Why charge(const Sent& sent);
     std::uint64_t gas_of(const Sent& sent) const;
     std::uint64_t base_fee() const;
@@ -109,8 +110,7 @@ class Model {
     Why why(const contracts::RevealMove& a) const;
     Why why(const contracts::SelectMove& a) const;
     Why why(const contracts::ProveMove& a) const;
-    Why why(const contracts::ChallengeAvailability& a) const;
-    Why why(const contracts::ServeChunk& a) const;
+    Why why(const contracts::AttestAvailability& a) const;
     Why why(const contracts::DeclareDivergence& a) const;
     Why why(const contracts::DiscloseVerdict& a) const;
     Why why(const contracts::ChallengeVerdict& a) const;
@@ -127,7 +127,7 @@ class Model {
     Why why_not_party(const DisputeId& id, bool responder, bool challenger) const;
     bool needs_stake(Why& why, Role role, std::uint64_t amount) const;
 
-    // effects.cpp: what an action that is not refused does.
+    // effects.cpp, committees.cpp: what an action that is not refused does.
     void act(const contracts::Transfer& a);
     void act(const contracts::Bond& a);
     void act(const contracts::Unbond& a);
@@ -142,8 +142,7 @@ class Model {
     void act(const contracts::RevealMove& a);
     void act(const contracts::SelectMove& a);
     void act(const contracts::ProveMove& a);
-    void act(const contracts::ChallengeAvailability& a);
-    void act(const contracts::ServeChunk& a);
+    void act(const contracts::AttestAvailability& a);
     void act(const contracts::DeclareDivergence& a);
     void act(const contracts::DiscloseVerdict& a);
     void act(const contracts::ChallengeVerdict& a);
@@ -196,7 +195,7 @@ class Model {
     std::vector<AccountId> accusers(const DisputeId& won) const;
     void refute_profile(const DisputeId& won, contracts::Reason reason);
     void drop_disputes_over(const TaskId& id, const std::function<bool(const Dispute&)>& is_over_it);
-    void resume(const TaskId& id, bool was_served);
+    void resume(const TaskId& id);
     void enter(const TaskId& id, contracts::TaskState state, std::uint64_t deadline);
     void finish(const TaskId& id, contracts::TaskState state);
     void end_without_fraud(const TaskId& id, contracts::TaskState state);
@@ -209,6 +208,15 @@ class Model {
     void pay_profilers(const TaskId& id, bool taxed, std::uint64_t divisor = 1);
     std::size_t pay_verifiers(const TaskId& id, const std::optional<std::uint32_t>& refuted, bool taxed);
 
+    // committees.cpp: what becomes of segments that nobody's verdict accepts.
+    static bool needs_committee(const Task& task);
+    static bool has_attested(const Task& task, const AccountId& account);
+    void draw_committee(const TaskId& id);
+    void find_available(const TaskId& id);
+    void lapse_committee(const TaskId& id);
+    void lapse_commitments(const TaskId& id);
+    void charge_solver(const TaskId& id, std::uint64_t least);
+
     // block.cpp, deadlines.cpp, draws.cpp: the end of a block.
     void end_block(const contracts::BlockContext& block);
     /// What of the block's gas for deadlines it took, besides the entry itself.
@@ -216,7 +224,6 @@ class Model {
     void end_task_deadline(const TaskId& id);
     void lapse_acceptance(const TaskId& id);
     void lapse_training(const TaskId& id);
-    void excuse_all(const TaskId& id);
     void miss_all(const TaskId& id, const std::function<bool(const Duty&)>& is_missing);
     void end_window(const TaskId& id);
     void lapse_dispute(const DisputeId& id);
@@ -307,6 +314,15 @@ class Model {
     std::string fault_;
 };
 
+/// AVL-3: the tile that the member at `place` of the task's committee has to show, and of which checkpoint.
+struct Asked {
+    std::uint32_t checkpoint = 0;
+    std::uint32_t tensor = 0;
+    std::uint64_t number = 0;  ///< modulo the tensor's tiles
+};
+Asked asked_of(const TaskId& id, const Task& task, std::size_t place);
+/// Whether the task waits for what its committee says.
+bool is_sitting(const Task& task);
 bool is_over(contracts::TaskState state);
 std::uint32_t first_of(const contracts::TaskSpec& spec);
 /// The number of the last segment that was executed, or is to be.

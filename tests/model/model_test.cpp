@@ -54,7 +54,6 @@ std::vector<std::string> what_to_reach() {
           Reason::kMissedDeadline,
           Reason::kMissedVerdict,
           Reason::kWrongVerdict,
-          Reason::kNeedlessChallenge,
           Reason::kBrokenCommitment,
           Reason::kUndisclosed,
           Reason::kContradiction,
@@ -72,7 +71,7 @@ std::vector<std::string> what_to_reach() {
           Reason::kJackpot,
           Reason::kProfilingFee,
           Reason::kRoom,
-          Reason::kNeedlessChallenge}) {
+          Reason::kAttestation}) {
         names.push_back(std::string("payment ") + to_string(reason));
     }
     // The toy program has no sum long enough for partials.
@@ -97,6 +96,13 @@ std::vector<std::string> what_to_reach() {
           "event tainted",
           "event diverged",
           "event watcher_drawn",
+          "event committee_drawn",
+          "event attested",
+          "committee available",
+          "committee withheld",
+          "refusal tile_invalid",
+          "refusal not_on_committee",
+          "refusal already_attested",
           "beacon withheld",
           "beacon closed by secrets",
           "beacon alone",
@@ -119,8 +125,7 @@ std::vector<std::string> what_to_reach() {
           "reveal_move",
           "select_move",
           "prove_move",
-          "challenge_availability",
-          "serve_chunk",
+          "attest_availability",
           "declare_divergence",
           "disclose_verdict",
           "challenge_verdict",

@@ -234,6 +234,8 @@ contracts::Action Crowd::nonsense(const Actor& actor, const Mirror& chain) {
     if (chance(40)) {
         roots = contracts::MeasuredRoots{};
     }
+    trace::StateOpening shown =
+        shop_.opening(shop_.start(Way::kTruth), static_cast<std::uint32_t>(below(2)), random_());
     const contracts::TaskSpec spec = spoil(make_spec(world), id);
 
     switch (below(26)) {
@@ -268,9 +270,11 @@ contracts::Action Crowd::nonsense(const Actor& actor, const Mirror& chain) {
         case 13:
             return contracts::ProveMove{dispute, {}};
         case 14:
-            return contracts::ChallengeAvailability{id, segment, static_cast<std::uint32_t>(below(3)), random_(), role};
+            return contracts::AttestAvailability{id, shown};
         case 15:
-            return contracts::ServeChunk{any(world.challenges), {}, {}};
+            (chance(50) ? shown.opening.source_path : shown.opening.tile_path).resize(chance(50) ? 65 : 64);
+            shown.type.shape.rows *= chance(50) ? 0U : 1U;
+            return contracts::AttestAvailability{id, shown};
         case 16:
             return contracts::DeclareDivergence{id, below(10), root, {}, {}};
         case 17:

@@ -15,7 +15,6 @@
 /// Money is in grains, spans and heights in blocks; height 0 is none.
 namespace assay::model {
 
-using contracts::ChallengeId;
 using contracts::DisputeId;
 using contracts::Role;
 using contracts::TaskId;
@@ -87,6 +86,22 @@ struct Profiling {
     bool operator==(const Profiling&) const = default;
 };
 
+struct Member {
+    AccountId account;
+    std::uint32_t seats = 0;
+    bool has_attested = false;
+    bool operator==(const Member&) const = default;
+};
+
+struct Committee {
+    std::vector<std::uint32_t> segments;  ///< in ascending order
+    std::vector<Member> members;          ///< in the order in which they were drawn first
+    contracts::CommitteeState state = contracts::CommitteeState::kSitting;
+    std::uint32_t sitting = 1;  ///< the number of committees in a row, with this one
+    Hash256 seed;
+    bool operator==(const Committee&) const = default;
+};
+
 struct Task {
     AccountId submitter;
     contracts::TaskSpec spec;
@@ -102,6 +117,7 @@ struct Task {
     std::optional<std::uint64_t> diverged_at;
     std::optional<contracts::Evaluation> evaluation;
     std::vector<Duty> duties;
+    std::optional<Committee> committee;  ///< the last one
     std::optional<Profiling> profiling;
     Hash256 lottery;
     bool second_window = false;
@@ -111,8 +127,7 @@ struct Task {
     std::uint32_t draws = 0;
     std::uint64_t open_until = 0;
     bool suspended = false;
-    std::vector<DisputeId> disputes;      ///< open, in order of opening
-    std::vector<ChallengeId> challenges;  ///< likewise
+    std::vector<DisputeId> disputes;  ///< open, in order of opening
     bool operator==(const Task&) const = default;
 };
 
@@ -142,19 +157,6 @@ struct Dispute {
     std::uint64_t paid = 0;
     std::uint64_t burned = 0;
     bool operator==(const Dispute&) const = default;
-};
-
-struct Challenge {
-    TaskId task;
-    std::uint32_t checkpoint = 0;
-    std::uint32_t tensor = 0;
-    std::uint64_t tile = 0;
-    AccountId challenger;
-    Role role = Role::kVerifier;
-    std::uint64_t bond = 0;
-    contracts::ChallengeState state = contracts::ChallengeState::kOpen;
-    std::uint64_t deadline = 0;
-    bool operator==(const Challenge&) const = default;
 };
 
 struct Validator {
@@ -206,7 +208,6 @@ struct World {
     std::map<StakeKey, Machine> machines;
     std::map<TaskId, Task> tasks;
     std::map<DisputeId, Dispute> disputes;
-    std::map<ChallengeId, Challenge> challenges;
     std::map<AccountId, Validator> validators;
     std::vector<AccountId> listed;  ///< of the validators, sorted
     std::vector<AccountId> banned;  ///< likewise

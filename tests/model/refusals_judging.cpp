@@ -6,7 +6,6 @@
 #include <cstring>
 
 #include <contracts/arbitration/arbitration.hpp>
-#include <contracts/availability/availability.hpp>
 #include <core/codec/borsh.hpp>
 #include <verifier/trace/commitment.hpp>
 #include <verifier/trace/referee.hpp>
@@ -327,42 +326,6 @@ Model::Why Model::why(const contracts::ProveMove& a) const {
         out.insert(TxError::kProofInvalid);
     }
     return out;
-}
-
-Model::Why Model::why(const contracts::ChallengeAvailability& a) const {
-    Why out;
-    if (a.role == Role::kSolver || a.role == Role::kValidator || a.checkpoint > 1'024 || a.tensor >= 1'024) {
-        out.insert(TxError::kFieldOutOfRange);
-    }
-    const Task* task = find(a.task);
-    if (task == nullptr) {
-        out.insert(TxError::kTaskUnknown);
-        return out;
-    }
-    const bool in_window = task->state == TaskState::kTraining || task->state == TaskState::kCompleted ||
-                           task->state == TaskState::kVerifying ||
-                           (task->state == TaskState::kChallenge && !task->suspended);
-    if (!in_window) {
-        out.insert(TxError::kTaskState);
-    }
-    if (a.checkpoint >= task->checkpoints.size() || a.tensor >= task->spec.program.state_tensors) {
-        out.insert(TxError::kCheckpointUnknown);
-    }
-    if (task->solver == who_) {
-        out.insert(TxError::kNotParty);
-    }
-    needs_stake(out, a.role, challenge_bond(*task));
-    return out;
-}
-
-Model::Why Model::why(const contracts::ServeChunk& a) const {
-    const auto found = world_.challenges.find(a.challenge);
-    if (found == world_.challenges.end()) {
-        return {TxError::kChallengeUnknown, TxError::kFieldOutOfRange};
-    }
-    return found->second.state == contracts::ChallengeState::kOpen
-               ? Why{}
-               : Why{TxError::kChallengeOver, TxError::kFieldOutOfRange};
 }
 
 Model::Why Model::why(const contracts::DeclareDivergence& a) const {

@@ -69,11 +69,6 @@ class Session {
                 return "a dispute is still open";
             }
         }
-        for (const auto& [id, challenge] : mirror_.world.challenges) {
-            if (challenge.state == contracts::ChallengeState::kOpen) {
-                return "a challenge is still open";
-            }
-        }
         std::map<StakeKey, std::uint64_t> seated;
         for (const auto& [account, seat] : mirror_.world.beacon.seats) {
             seated[{Role::kVerifier, account}] = seat.bond;
@@ -106,6 +101,8 @@ class Session {
                     [std::string("dispute ") + (ended->claim_refuted ? "refuted " : "upheld ") +
                      to_string(ended->reason)];
                 note_score(*ended, coverage);
+            } else if (const auto* found = std::get_if<contracts::history::CommitteeEnded>(&entry.event)) {
+                ++coverage[found->is_available ? "committee available" : "committee withheld"];
             } else if (const auto* over = std::get_if<contracts::history::ProfilingEnded>(&entry.event)) {
                 ++coverage[std::string("profiling ") + to_string(over->outcome)];
             } else if (const auto* moved = std::get_if<contracts::history::DisputeMoved>(&entry.event)) {

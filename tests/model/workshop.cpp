@@ -89,21 +89,19 @@ const contracts::Evaluation& Workshop::evaluation(const Hash256& root) {
                : evaluations_.emplace(root, contracts::test::evaluation_of(state(root))).first->second;
 }
 
-contracts::ServeChunk Workshop::chunk(
-    const contracts::ChallengeId& challenge, const Hash256& root, std::uint32_t tensor, std::uint64_t tile
-) const {
+trace::StateOpening Workshop::opening(const Hash256& root, std::uint32_t tensor, std::uint64_t number) const {
     const State& known = state(root);
     std::vector<Hash256> commitments;
     for (const canonical::Tensor& each : known) {
         commitments.push_back(trace::commit_tensor(each));
     }
     const canonical::Tensor& asked = known.at(tensor);
-    const std::uint64_t place = tile % canonical::tile_count(asked.shape);
-    contracts::ServeChunk out;
-    out.challenge = challenge;
+    trace::StateOpening out;
+    out.tensor = tensor;
+    out.tile = number % canonical::tile_count(asked.shape);
     out.type = {asked.dtype, asked.shape};
-    out.opening.tile = canonical::tile_of(asked, place);
-    out.opening.tile_path = trace::tile_tree(asked).path(place);
+    out.opening.tile = canonical::tile_of(asked, out.tile);
+    out.opening.tile_path = trace::tile_tree(asked).path(out.tile);
     out.opening.source_path = merkle::Tree(commitments).path(tensor);
     return out;
 }

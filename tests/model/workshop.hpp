@@ -62,10 +62,8 @@ class Workshop {
     );
     /// What an honest solver says of the final state with this root, which is known.
     const contracts::Evaluation& evaluation(const Hash256& root);
-    /// The answer to a challenge of the state with this root, which is known.
-    contracts::ServeChunk chunk(
-        const contracts::ChallengeId& challenge, const Hash256& root, std::uint32_t tensor, std::uint64_t tile
-    ) const;
+    /// A tile of the state with this root, which is known and has the tensor; `number` counts modulo its tiles.
+    trace::StateOpening opening(const Hash256& root, std::uint32_t tensor, std::uint64_t number) const;
     const ToyRun& run(Way way) const { return *runs_.at(static_cast<std::size_t>(way)); }
     /// The program run under another seed.
     ToyRun run_under(std::uint64_t seed) const { return ToyRun(std::nullopt, ToyRun::kScale, {noise_, seed}); }

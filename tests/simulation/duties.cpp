@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include <contracts/arbitration/arbitration.hpp>
+#include <contracts/availability/availability.hpp>
 #include <contracts/chain/slots.hpp>
 #include <contracts/params/by_value.hpp>
 #include <contracts/verification/lottery.hpp>
@@ -33,6 +34,9 @@ const T* as(const Intent& decided) {
     return std::get_if<T>(&decided);
 }
 
+trace::StateOpening open_asked(const std::vector<canonical::Tensor>& state, const contracts::AskedTile& asked) {
+    return trace::open_tile(state, asked.tensor, asked.number % canonical::tile_count(state[asked.tensor].shape));
+}
 
 }  // namespace
 
@@ -72,11 +76,11 @@ void Worker::add_duties(const View& view, Actions& out) {
         if (!can_execute(task->spec)) {
             continue;
         }
-        add_chunks(view, *task, out);
         add_moves(view, *task, out);
         if (role() == Role::kVerifier) {
             add_profiling(view, *task, out);
             add_verifying(view, *task, out);
+            add_attesting(view, *task, out);
         } else if (role() == Role::kWhistleblower) {
             add_watching(view, *task, out);
         }
@@ -158,19 +162,6 @@ void Worker::add_solving(const View& view, const Task& task, Actions& out) {
         const bool has_score = task.spec.evaluation.has_value();
         out.push_back(contracts::CompleteTask{
             task.id, has_score ? std::optional(shop_.evaluation(trained.back())) : std::nullopt});
-    }
-}
-
-void Worker::add_chunks(const View& view, const Task& task, Actions& out) {
-    for (const auto& id : contracts::get_docket(*view.state, task.id).challenges) {
-        const auto challenge = contracts::find_challenge(*view.state, id).value();
-        const Intent decided = roles::decide_challenge(challenge, task, id_);
-        const Hash256 root = root_at(view, task.id, challenge.checkpoint);
-        const bool has_state = trained_[task.id].size() > challenge.checkpoint;
-        if (as<intent::ServeChunk>(decided) == nullptr || kind_ == Kind::kWithholder || !has_state) {
-            continue;
-        }
-        out.push_back(shop_.chunk(id, root, challenge.tensor, challenge.tile));
     }
 }
 
@@ -301,6 +292,31 @@ void Worker::add_verifying(const View& view, const Task& task, Actions& out) {
         } else if (as<intent::Disclose>(decided) != nullptr) {
             out.push_back(contracts::DiscloseVerdict{task.id, duty.segment, openings_[part]});
         }
+    }
+}
+
+/// Liars keep silent on committees.
+void Worker::add_attesting(const View& view, const Task& task, Actions& out) {
+    const bool is_liar = kind_ == Kind::kLazyVerifier || kind_ == Kind::kFalseAccuser;
+    const Intent decided = roles::decide_member({.task = task, .self = id_});
+    if (as<intent::Attest>(decided) == nullptr || is_liar) {
+        return;
+    }
+    for (const std::uint32_t segment : task.committee->segments) {
+        for (const std::uint32_t index : {contracts::checkpoint_before(segment), std::min(segment, task.checkpoints - 1)}) {
+            roles::Replays tries;
+            if (!fetch(task.id, index, tries)) {
+                return;
+            }
+        }
+    }
+    const auto& members = task.committee->members;
+    const auto place = std::find_if(members.begin(), members.end(), [&](const auto& member) { return member.account == id_; });
+    const contracts::AskedTile asked =
+        contracts::asked_tile(task, static_cast<std::size_t>(std::distance(members.begin(), place)));
+    const Hash256 root = root_at(view, task.id, asked.checkpoint);
+    if (shop_.knows(root)) {
+        out.push_back(contracts::AttestAvailability{task.id, open_asked(shop_.state(root), asked)});
     }
 }
 

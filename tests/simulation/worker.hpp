@@ -128,8 +128,8 @@ class Worker {
     Hash256 train(const View& view, const contracts::Task& task, std::uint32_t segment) const;
     /// How this solver runs a task in exact mode.
     model::Way way_on(const contracts::TaskSpec& spec) const;
-    void add_chunks(const View& view, const contracts::Task& task, Actions& out);
     void add_verifying(const View& view, const contracts::Task& task, Actions& out);
+    void add_attesting(const View& view, const contracts::Task& task, Actions& out);
     void add_watching(const View& view, const contracts::Task& task, Actions& out);
     void add_verdict_watching(const View& view, const contracts::Task& task, Actions& out);
     void add_moves(const View& view, const contracts::Task& task, Actions& out);

@@ -6,8 +6,10 @@
 #include <stdexcept>
 
 #include <contracts/arbitration/arbitration.hpp>
+#include <contracts/availability/availability.hpp>
 #include <contracts/chain/slots.hpp>
 #include <contracts/params/by_value.hpp>
+#include <contracts/settlement/settlement.hpp>
 #include <contracts/tasks/tasks.hpp>
 #include <contracts/tasks/waiting.hpp>
 #include <contracts/verification/lottery.hpp>
@@ -350,34 +352,44 @@ std::optional<Action> challenge_verdict(Stage& stage, const Player& player) {
                             VerdictPart::kMeasurement, roots};
 }
 
-std::optional<Action> challenge_availability(Stage& stage, const Player& player) {
-    Task task = exact_task(stage, player, TaskState::kChallenge, VerdictStatus::kAccepted);
-    task.solver = account_numbered(0);
-    return ChallengeAvailability{put(stage, task), 1, 0, 0, Role::kVerifier};
+/// A task on which nobody committed: of every verifier a tenth is held (AVL-8).
+Task silent_task(Stage& stage, const Player& player) {
+    Task task = assigned_task(stage, player, TaskState::kCompleted, VerdictStatus::kMissed, VerdictStatus::kMissed);
+    task.spec.program.state_tensors = canonical::kMaxStateTensors;
+    for (Assignment& assignment : task.assignments) {
+        assignment.bond = tenth_of(assignment.bond);
+    }
+    end_at(stage, task, Height{stage.height.value + 10});
+    return task;
 }
 
-std::optional<Action> serve_chunk(Stage& stage, const Player& player) {
-    Task task = exact_task(stage, player, TaskState::kChallenge, VerdictStatus::kAccepted);
-    task.spec.program.state_tensors = canonical::kMaxStateTensors;
-    task.open_challenges = 1;
-    const trace::StateOpening opening = open_state(canonical::DType::kI64);
+/// The last that is needed, of a committee of as many members as there are seats.
+std::optional<Action> attest_availability(Stage& stage, const Player& player) {
+    Task task = silent_task(stage, player);
+    Committee& committee = task.committee.emplace();
+    committee.seed = hash_numbered("seed", player.number);
+    for (const Assignment& assignment : task.assignments) {
+        committee.segments.push_back(assignment.segment);
+    }
+    const std::uint32_t seats = stage.params.committee_seats;
+    for (std::uint32_t i = 0; i < seats; ++i) {
+        committee.members.push_back({.account = account_numbered(2 + i), .seats = 1, .has_attested = i < seats / 2});
+    }
+    committee.members.back() = {.account = player.id, .seats = 1, .has_attested = false};
+    const AskedTile asked = asked_tile(task, seats - 1);
+    trace::StateOpening opening = open_state(canonical::DType::kI64);
+    opening.tensor = asked.tensor;
+    opening.tile = asked.number % canonical::tile_count(opening.type.shape);
     const Hash256 root = trace::state_root_of(opening, task.spec.program.state_tensors).value();
-    set_checkpoint(stage.state, task.id, 1, {root, make_artifact(), Height{1}});
-    Challenge challenge;
-    challenge.id = retag<ChallengeId>(hash_numbered("challenge", player.number));
-    challenge.task = task.id;
-    challenge.checkpoint = 1;
-    challenge.challenger = account_numbered(1);
-    challenge.bond = Amount{1'000'000'000};
-    const Due due{DueKind::kChallenge, retag<Hash256>(challenge.id)};
-    set_deadline(stage.state, due, challenge.deadline, Height{stage.height.value + 10});
-    Stake stake = get_stake(stage.state, challenge.challenger_role, challenge.challenger);
-    stake.locked = kMuch;
-    set_stake(stage.state, challenge.challenger_role, challenge.challenger, stake);
-    set_challenge(stage.state, challenge);
-    set_docket(stage.state, task.id, {.open_until = {}, .disputes = {}, .challenges = {challenge.id}});
+    set_checkpoint(stage.state, task.id, asked.checkpoint, {root, make_artifact(), Height{1}});
+    return AttestAvailability{put(stage, task), opening};
+}
+
+std::optional<Action> draw_committee_of_task(Stage& stage, const Player& player) {
+    Task task = silent_task(stage, player);
     put(stage, task);
-    return ServeChunk{challenge.id, opening.type, opening.opening};
+    await_round(stage, task);
+    return std::nullopt;
 }
 
 std::optional<Action> declare_divergence(Stage& stage, const Player& player) {
@@ -496,8 +508,8 @@ std::vector<Scene> ordinary_scenes() {
         {"disclose_verdict", disclose_verdict},
         {"open_dispute", open_dispute_over_segment},
         {"challenge_verdict", challenge_verdict},
-        {"challenge_availability", challenge_availability},
-        {"serve_chunk", serve_chunk},
+        {"draw of a committee", draw_committee_of_task},
+        {"attest_availability", attest_availability},
         {"declare_divergence", declare_divergence},
         {"register_validator", register_as_validator},
         {"unjail", unjail},

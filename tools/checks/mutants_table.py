@@ -74,10 +74,9 @@ MUTANTS = [
         "} else if (!open_segments(task).empty()) {",
         "} else if (task.redraws > 1'000 && !open_segments(task).empty()) {"),),
         search(12, "withholder"), "law 2"),
-    Mutant("5", "all verifiers are fined", (
-        (VERIFICATION, "const bool was_possible = !commit_phase || awaits_publication(task);",
-         "const bool was_possible = true;"),
-        (VERIFICATION, "if (was_possible && commit_phase) {", "if (commit_phase && task.redraws > 1'000) {")),
+    Mutant("5", "all verifiers are fined", ((
+        VERIFICATION, "            hold_tenth(context, assignment);\n",
+        "            static_cast<void>(hold_tenth);\n            miss(context, task, assignment);\n"),),
         search(12, "withholder"), "law 1"),
     Mutant("5", "all profilers are fined", ((
         "contracts/profiling/profiling.cpp",
@@ -121,8 +120,8 @@ MUTANTS = [
         ("test_model",), "model / chain"),
     Mutant("13", "a failed draw ends a dispute", ((
         "contracts/beacon/rounds.cpp",
-        "const bool is_disputed = task.open_disputes != 0 || task.open_challenges != 0;",
-        "const bool is_disputed = false;"),),
+        "if (task.deadline.value == 0 && task.open_disputes == 0 &&",
+        "if (task.deadline.value == 0 &&"),),
         ("test_contracts", "--test-case=VER-7*"), "VER-7"),
     Mutant("14", "the probe is known before", (
         ("contracts/verification/draw.cpp",

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include <contracts/params/rules.hpp>
 #include <tools/cli/task_file.hpp>
 #include <tools/cli/toml_section.hpp>
 
@@ -55,7 +56,7 @@ void read_root(const TomlSection& root, Costs& out) {
 
 void read_prices(const TomlSection& section, Costs& out) {
     section.allow(
-        {"compute_hour", "replay_ratio", "fetch_share", "transaction", "dispute", "dispute_replays", "contribution", "chunk", "bid_max", "capital"}
+        {"compute_hour", "replay_ratio", "fetch_share", "transaction", "dispute", "dispute_replays", "contribution", "attestation", "bid_max", "capital"}
     );
     Grains hour = static_cast<Grains>(out.compute_price);
     read_amount(section, "compute_hour", hour);
@@ -68,7 +69,7 @@ void read_prices(const TomlSection& section, Costs& out) {
     read_amount(section, "transaction", out.transaction_fee);
     read_amount(section, "dispute", out.dispute_fees);
     section.read("dispute_replays", {.min = 0.0, .max = 1e3}, out.dispute_replays);
-    read_amount(section, "chunk", out.chunk_fees);
+    read_amount(section, "attestation", out.attestation_fees);
     read_amount(section, "contribution", out.contribution_fee);
     read_amount(section, "bid_max", out.bid_max);
     section.read("capital", kBelowOne, out.capital_price);
@@ -151,7 +152,9 @@ void read_parameters(const TomlSection& section, Parameters& out) {
          "dispute_extension_blocks",
          "contributor_bond",
          "task_value_max",
-         "draw_price"}
+         "draw_price",
+         "committee_seats",
+         "attest_fee"}
     );
     read_amount(section, "solver_bond", out.solver_bond);
     read_amount(section, "verifier_bond", out.verifier_bond);
@@ -159,6 +162,7 @@ void read_parameters(const TomlSection& section, Parameters& out) {
     read_amount(section, "contributor_bond", out.contributor_bond);
     read_amount(section, "task_value_max", out.task_value_max);
     read_amount(section, "draw_price", out.draw_price);
+    read_amount(section, "attest_fee", out.attest_fee);
     section.read("solver_bond_bps", 0U, 1'000'000U, out.solver_bond_bps);
     section.read("verifier_bond_bps", 0U, 1'000'000U, out.verifier_bond_bps);
     section.read("challenger_bond_bps", 0U, 1'000'000U, out.challenger_bond_bps);
@@ -173,6 +177,7 @@ void read_parameters(const TomlSection& section, Parameters& out) {
     section.read("tax_bps", 0U, 9'999U, out.tax_bps);
     section.read("slash_to_winner_bps", 0U, 10'000U, out.slash_to_winner_bps);
     section.read("dispute_extension_blocks", 1U, 1U << 30U, out.dispute_extension_blocks);
+    section.read("committee_seats", 1U, contracts::kMaxCommitteeSeats, out.committee_seats);
     const std::uint32_t segments = std::max(out.segments_checked, out.segments_checked_max);
     const std::uint32_t verifiers = std::max(out.verifiers_per_segment, out.verifiers_per_segment_max);
     if ((segments + 1) * verifiers > 256) {

@@ -60,6 +60,8 @@ std::string parameters_text(const Parameters& p) {
     facts.add("contributor_bond", asy(p.contributor_bond));
     facts.add("task_value_max", asy(p.task_value_max));
     facts.add("draw_price", asy(p.draw_price));
+    facts.add("committee_seats", std::to_string(p.committee_seats));
+    facts.add("attest_fee", asy(p.attest_fee));
     return facts.text();
 }
 

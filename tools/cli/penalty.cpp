@@ -29,8 +29,8 @@ class Evidence {
         } else if (const auto* disputed = std::get_if<history::VerdictChallenged>(&record.event)) {
             dispute_segments_[disputed->dispute] = disputed->segment;
             over_verdicts_[disputed->dispute] = {disputed->segment, disputed->verifier};
-        } else if (const auto* challenged = std::get_if<history::AvailabilityChallenged>(&record.event)) {
-            challenge_checkpoints_[challenged->challenge] = challenged->checkpoint;
+        } else if (const auto* committee = std::get_if<history::CommitteeDrawn>(&record.event)) {
+            committee_segments_ = committee->segments;
         } else if (const auto* drawn = std::get_if<history::VerifierDrawn>(&record.event)) {
             verifier_segments_[drawn->verifier].push_back(drawn->segment);
         } else if (const auto* disclosed = std::get_if<history::VerdictDisclosed>(&record.event)) {
@@ -39,8 +39,7 @@ class Evidence {
             if (!published->accepts) {
                 rejections_.insert({published->segment, record.actor});
             }
-        } else if (std::holds_alternative<history::DisputeEnded>(record.event) ||
-                   std::holds_alternative<history::AvailabilityEnded>(record.event)) {
+        } else if (std::holds_alternative<history::DisputeEnded>(record.event)) {
             cause_ = record;
             drop_refuted(record);
         }
@@ -52,13 +51,12 @@ class Evidence {
             penalty.segment = rejections_.begin()->first;
         } else if (penalty.reason == Reason::kMissedVerdict || (penalty.reason == Reason::kBrokenCommitment && !caused)) {
             penalty.segment = only_undisclosed(penalty.from);
-        } else if (caused && std::holds_alternative<history::DisputeEnded>(cause_->event)) {
+        } else if (penalty.reason == Reason::kUnavailable || penalty.reason == Reason::kUnserved) {
+            penalty.unserved = committee_segments_;
+        } else if (caused) {
             penalty.dispute = std::get<history::DisputeEnded>(cause_->event).dispute;
             penalty.segment = find(dispute_segments_, *penalty.dispute);
             penalty.is_over_verdict = over_verdicts_.contains(*penalty.dispute);
-        } else if (caused) {
-            penalty.challenge = std::get<history::AvailabilityEnded>(cause_->event).challenge;
-            penalty.checkpoint = find(challenge_checkpoints_, *penalty.challenge);
         }
     }
 
@@ -99,7 +97,7 @@ class Evidence {
     }
 
     std::map<contracts::DisputeId, std::uint32_t> dispute_segments_;
-    std::map<contracts::ChallengeId, std::uint32_t> challenge_checkpoints_;
+    std::vector<std::uint32_t> committee_segments_;
     std::map<AccountId, std::vector<std::uint32_t>> verifier_segments_;
     std::map<std::pair<AccountId, std::uint32_t>, bool> disclosed_;
     std::map<contracts::DisputeId, Place> over_verdicts_;
@@ -114,7 +112,18 @@ std::string of_segment(const Penalty& penalty) {
     return *penalty.segment == 0 ? "segment 0, the initialisation" : "segment " + number(*penalty.segment);
 }
 
-bool is_won(Reason reason) { return reason == Reason::kWonDispute || reason == Reason::kNeedlessChallenge; }
+std::string of_unserved(const Penalty& penalty) {
+    if (penalty.unserved.empty()) {
+        return "a segment";
+    }
+    std::string out = penalty.unserved.size() == 1 ? "segment " : "segments ";
+    for (std::size_t i = 0; i < penalty.unserved.size(); ++i) {
+        out += (i == 0 ? "" : ", ") + number(penalty.unserved[i]);
+    }
+    return out;
+}
+
+bool is_won(Reason reason) { return reason == Reason::kWonDispute || reason == Reason::kAttestation; }
 
 bool is_unpaid(const Penalty& penalty) {
     return penalty.burned.grains + penalty.paid.grains < penalty.amount.grains;
@@ -185,23 +194,20 @@ std::string meaning(const Penalty& penalty) {
         case Reason::kDisputeTimeout:
             return "It was to move in a dispute over " + segment + " and let its clock run out (DSP-32).";
         case Reason::kUnavailable:
-            return "As the task's solver it did not show a piece of " +
-                   (penalty.checkpoint ? "checkpoint " + number(*penalty.checkpoint) : std::string("a checkpoint")) +
-                   " in time when asked to (AVL-3).";
+            return "As the task's solver it did not serve what a replay of " + of_unserved(penalty) +
+                   " needs: three committees in a row, drawn from the verifiers, could not fetch it (AVL-5).";
         case Reason::kMissedDeadline:
             return "As the task's solver it did not complete the training in time, which burns a part of its bond (TASK-8).";
         case Reason::kMissedVerdict:
-            return "As a verifier drawn for " + segment + " it missed a phase of the verdicts (VER-5).";
+            return "As a verifier drawn for " + segment +
+                   " it missed a phase of the verdicts (VER-5). Where it did not commit, another verifier of the segment had, or a "
+                   "committee could fetch what a replay needs; until then this part of its bond was held (AVL-8).";
         case Reason::kBrokenCommitment:
             return "As a verifier of " + segment + " it published another verdict than it had committed to (VER-14).";
         case Reason::kUndisclosed:
             return "As a verifier of " + segment + " it did not disclose its verdict in time when challenged (DSP-42).";
         case Reason::kWrongVerdict:
             return "As a verifier it accepted " + segment + ", which was refuted (SET-2).";
-        case Reason::kNeedlessChallenge:
-            return "It asked for a piece of " +
-                   (penalty.checkpoint ? "checkpoint " + number(*penalty.checkpoint) : std::string("a checkpoint")) +
-                   " that was shown (AVL-2).";
         case Reason::kContradiction:
             return "As a verifier of " + segment +
                    " it published a verdict that another contradicts, and neither was disputed (VER-20).";
@@ -215,9 +221,12 @@ std::string meaning(const Penalty& penalty) {
             return "As a contributor to the beacon it kept the secret that it owed to the round that this task's draw "
                    "waited for; it lost its seat too (BCN-8).";
         case Reason::kUnserved:
-            return "As the task's solver it shares the fine of a verifier that gave no verdict while others gave theirs "
-                   "(AVL-8), or nobody of several draws gave one on some segment (AVL-9): whether the data was served cannot "
-                   "be seen.";
+            return penalty.unserved.empty()
+                ? "As the task's solver it shares the fine of a verifier that committed to no verdict while another of its "
+                  "segment did: whose fault that was cannot be seen (AVL-8)."
+                : "As the task's solver it pays for a committee that could fetch what a replay of " + of_unserved(penalty) +
+                      " needs: as much as the verifiers lose that gave no verdict, and a fee for each member that attested (AVL-6).";
+        case Reason::kAttestation:
         case Reason::kRoom:
         case Reason::kProfilingFee:
         case Reason::kReward:
@@ -245,8 +254,8 @@ std::vector<std::string> reproductions(const TaskId& task, const Penalty& penalt
     if (penalty.dispute) {
         out.push_back("assay dispute explain " + to_hex(penalty.dispute->view()));
     }
-    if (penalty.challenge) {
-        out.push_back("assay query proof --challenge " + to_hex(penalty.challenge->view()));
+    if (!penalty.unserved.empty()) {
+        out.push_back("assay query proof --task " + id);
     }
     if (penalty.tx != Hash256{}) {
         out.push_back("assay tx show " + hex(penalty.tx));
@@ -277,9 +286,8 @@ json to_json(const TaskId& task, const Penalty& penalty) {
         {"paid", number(penalty.paid.grains)},
         {"winners", winners},
         {"dispute", or_null(penalty.dispute, id_text)},
-        {"challenge", or_null(penalty.challenge, id_text)},
         {"segment", or_null(penalty.segment, same)},
-        {"checkpoint", or_null(penalty.checkpoint, same)},
+        {"unserved", penalty.unserved},
         {"meaning", meaning(penalty)},
         {"reproduce", reproductions(task, penalty)}};
 }

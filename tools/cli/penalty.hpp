@@ -30,9 +30,8 @@ struct Penalty {
     Amount paid;                  ///< to all of them
     std::optional<contracts::DisputeId> dispute;
     bool is_over_verdict = false;  ///< the dispute was over a verifier's verdict, not over the solver's claim
-    std::optional<contracts::ChallengeId> challenge;
-    std::optional<std::uint32_t> segment;     ///< of the dispute, or the verdict
-    std::optional<std::uint32_t> checkpoint;  ///< of the challenge
+    std::optional<std::uint32_t> segment;   ///< of the dispute, or the verdict
+    std::vector<std::uint32_t> unserved{};  ///< the segments that the last committee was drawn for
 };
 
 /// Those in a task's whole history, in its order.

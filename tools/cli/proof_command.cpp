@@ -24,7 +24,6 @@ struct Arguments {
     std::string task;
     std::string account;
     std::string dispute;
-    std::string challenge;
     std::vector<std::string> stake;
     std::shared_ptr<Trusting> trusting;
     std::optional<std::uint64_t> height;
@@ -39,9 +38,6 @@ Bytes key_argument(const Session& session, const Arguments& a) {
     }
     if (!a.dispute.empty()) {
         return keys::dispute(decode_id<contracts::DisputeId>(a.dispute, "dispute"));
-    }
-    if (!a.challenge.empty()) {
-        return keys::challenge(decode_id<contracts::ChallengeId>(a.challenge, "challenge"));
     }
     if (!a.stake.empty()) {
         return keys::stake(role_argument(a.stake[1]), decode_account(session, a.stake[0]));
@@ -91,7 +87,6 @@ void add_proof_command(CLI::App& group, Session& session) {
     slot->add_option("--task", a->task, "A task's record");
     slot->add_option("--account", a->account, "An account");
     slot->add_option("--dispute", a->dispute, "A dispute");
-    slot->add_option("--challenge", a->challenge, "An availability challenge");
     slot->add_option("--stake", a->stake, "An account's stake in a role: ACCOUNT ROLE")->expected(2);
     slot->add_option("--key", a->key, "The slot's key in hex");
     slot->require_option(1);

@@ -30,10 +30,14 @@ std::string event_fields(const json& record) {
             continue;
         }
         const bool is_hash = name == "state_root" || name == "end_root" || name == "probe_root" || name == "lottery" ||
-                             name == "artifact" || name == "dispute" || name == "challenge" || name == "ancestor" ||
+                             name == "artifact" || name == "dispute" || name == "ancestor" ||
                              name == "seed";
+        const bool is_long = name == "seats";
         out += (out.empty() ? "" : ", ") + name + " " +
-               (is_amount(name) ? amount_text(value) : is_hash ? shortened(value) : to_text(value));
+               (is_amount(name) ? amount_text(value)
+                : is_hash       ? shortened(value)
+                : is_long       ? std::to_string(value.size())
+                                : to_text(value));
     }
     return out;
 }
@@ -85,6 +89,28 @@ std::string score_standing(const json& task) {
     return state == "settled" ? "" : state == "convicted" ? "; the solver was convicted" : "; claimed, not settled yet";
 }
 
+/// AVL-2: what a committee was drawn for, and what it has found.
+std::string committee_text(const json& committee) {
+    std::uint64_t seats = 0;
+    std::uint64_t attested = 0;
+    for (const json& member : committee.at("members")) {
+        const auto its = member.at("seats").get<std::uint64_t>();
+        seats += its;
+        attested += member.at("has_attested").get<bool>() ? its : 0;
+    }
+    std::string segments;
+    for (const json& segment : committee.at("segments")) {
+        segments += (segments.empty() ? "" : ", ") + to_text(segment);
+    }
+    const json& state = committee.at("state");
+    const std::string found = state == "sitting"     ? "it fetches what a replay needs"
+                              : state == "available" ? "it could fetch what a replay needs"
+                                                     : "it could not fetch what a replay needs";
+    return "the " + std::string(committee.at("sitting") == 1 ? "first" : committee.at("sitting") == 2 ? "second" : "third") +
+           " of at most three, for segments " + segments + " without an accepting verdict: " + found + "; " +
+           std::to_string(attested) + " of " + std::to_string(seats) + " seats say that they have it";
+}
+
 }  // namespace
 
 std::string task_text(const json& task) {
@@ -125,9 +151,8 @@ std::string task_text(const json& task) {
     for (const json& dispute : task.at("disputes")) {
         facts.add("dispute", to_text(dispute));
     }
-    for (const json& challenge : task.at("challenges")) {
-        facts.add("challenge", to_text(challenge.at("id")) + " of checkpoint " + to_text(challenge.at("checkpoint")) +
-                                   ": " + to_text(challenge.at("state")));
+    if (!task.at("committee").is_null()) {
+        facts.add("committee", committee_text(task.at("committee")));
     }
     const std::string profiles = tolerance.is_null() ? "" : profiles_text(tolerance.at("profiles"));
     return facts.text() + profiles + checkpoints_text(task.at("checkpoints")) + assignments_text(task.at("assignments"));

@@ -40,7 +40,7 @@ const std::vector<Cast>& casts() {
         {.fraud = Fraud::kData, .name = "data", .solver = "data", .convicts = true},
         {.fraud = Fraud::kInit, .name = "init", .solver = "init", .convicts = true},
         {.fraud = Fraud::kOptimizer, .name = "optimizer", .solver = "optimizer", .convicts = true},
-        {.fraud = Fraud::kWithhold, .name = "withhold", .solver = "withhold", .expires = true},
+        {.fraud = Fraud::kWithhold, .name = "withhold", .solver = "withhold", .convicts = true},
         {.fraud = Fraud::kFalseAccuser, .name = "false-accuser", .whistleblower = "false-accuser", .needs_exact = true},
         {.fraud = Fraud::kLazy, .name = "lazy", .verifier = "lazy"},
         {.fraud = Fraud::kCopycat, .name = "copycat", .verifier = "copycat", .needs_exact = true},
@@ -72,7 +72,7 @@ const std::vector<Cast>& casts() {
         {.fraud = Fraud::kDivergence, .name = "divergence", .verifier = "divergence", .needs_tolerance = true},
         {.fraud = Fraud::kIdleSockets, .name = "idle-sockets", .solver = "tile", .convicts = true, .needs_exact = true},
         {.fraud = Fraud::kTarpit, .name = "tarpit", .needs_exact = true},
-        {.fraud = Fraud::kWithholdAll, .name = "withhold-all", .solver = "withhold-all", .expires = true, .needs_exact = true},
+        {.fraud = Fraud::kWithholdAll, .name = "withhold-all", .solver = "withhold-all", .convicts = true, .needs_exact = true},
         {.fraud = Fraud::kLyingNode, .name = "lying-node", .solver = "tile", .convicts = true, .needs_exact = true},
         {.fraud = Fraud::kDoubleProposal, .name = "double-proposal", .needs_exact = true},
         {.fraud = Fraud::kFarm, .name = "farm", .needs_exact = true},
@@ -102,7 +102,8 @@ contracts::Params demo_params(Fraud fraud, bool tolerance) {
     params.challenge_blocks = 60;
     params.dispute_clock_blocks = 200;
     params.dispute_extension_blocks = 50;
-    params.availability_blocks = 30;
+    params.attest_blocks = 100;
+    params.committee_seats = 9;
     params.disclose_blocks = 60;
     params.forced_error_bps = 0;  // a forced error in a demo of something else would only confuse
     if (fraud == Fraud::kForced) {
@@ -120,9 +121,7 @@ contracts::Params demo_params(Fraud fraud, bool tolerance) {
         params.segments_checked = 16;  // all, so that a verifier sees the fraud
         params.segments_checked_max = 16;
     } else if (fraud == Fraud::kWithholdAll || fraud == Fraud::kWithhold) {
-        params.commit_blocks = 150;  // somebody cannot commit, so both draws take all of it
-        params.draw_blocks = 300;
-        params.redraws_max = 1;
+        params.commit_blocks = 150;  // somebody cannot commit, so it takes all of it
         params.segments_checked = 16;  // all, so that somebody is drawn for what is withheld
         params.segments_checked_max = 16;
     } else if (fraud == Fraud::kFarm) {
@@ -167,7 +166,7 @@ std::vector<Player> judges_of(Fraud fraud, bool tolerance) {
             player.stake = Amount{150 * kAsy};  // all segments, each by two who could answer both (VER-1)
         }
         if (fraud == Fraud::kDraft || fraud == Fraud::kWithhold || fraud == Fraud::kWithholdAll) {
-            player.stake = Amount{150 * kAsy};  // for the task's own duties beside those of the drafts, or of either draw
+            player.stake = Amount{150 * kAsy};  // for the task's own duties beside those of the drafts, or for all segments
         }
         if (fraud == Fraud::kDivergence) {
             // The liar is drawn nearly always, and the others have stake for what it leaves undone.

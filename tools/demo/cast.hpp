@@ -19,8 +19,7 @@ struct Cast {
     const char* solver = nullptr;         ///< its --dishonest; nullptr for an honest one
     const char* verifier = nullptr;       ///< the first verifier's; in a collusion every one's
     const char* whistleblower = nullptr;  ///< every one's; where jackpots are hunted, every one's but the first
-    bool convicts = false;                ///< the task ends convicted
-    bool expires = false;                 ///< it expires, without a reward for the solver; else settled
+    bool convicts = false;                ///< the task ends convicted; else settled
     bool needs_tolerance = false;
     bool needs_exact = false;
     bool has_evaluation = false;          ///< the task is scored on a tenth of the text, which it is not trained on

@@ -15,7 +15,10 @@ struct Tally {
     std::uint64_t escrow = 0;
     std::uint64_t refunded = 0;  ///< to the submitter
     std::uint64_t rewarded = 0;
+    std::uint64_t verifiers = 0;  ///< fees
     std::uint64_t committed = 0;
+    std::uint64_t committees = 0;
+    std::uint64_t attested = 0;
     std::uint64_t draws = 0;  ///< blocks in which verifiers were drawn
     std::set<Reason> slashed{};
     std::set<AccountId> losers{};
@@ -33,11 +36,15 @@ Tally tally_of(const Act& act) {
             const bool is_refund = paid->reason == Reason::kRefund && paid->to == submitter;
             tally.refunded += is_refund ? paid->amount.grains : 0;
             tally.rewarded += paid->reason == Reason::kReward ? paid->amount.grains : 0;
+            const bool is_fee = paid->reason == Reason::kVerificationFee || paid->reason == Reason::kProfilingFee;
+            tally.verifiers += is_fee ? paid->amount.grains : 0;
         } else if (const auto* slashed = std::get_if<history::Slashed>(&record.event)) {
             tally.slashed.insert(slashed->reason);
             tally.losers.insert(slashed->from);
         }
         tally.committed += std::holds_alternative<history::VerdictCommitted>(record.event) ? 1U : 0U;
+        tally.committees += std::holds_alternative<history::CommitteeDrawn>(record.event) ? 1U : 0U;
+        tally.attested += std::holds_alternative<history::Attested>(record.event) ? 1U : 0U;
         if (std::holds_alternative<history::VerifierDrawn>(record.event)) {
             drawn_at.insert(record.height.value);
         }
@@ -57,18 +64,15 @@ struct Complaints {
 
 }  // namespace
 
-std::vector<std::string> judge_unserved(const Act& act) {
-    static const std::set<Reason> kAllowed{Reason::kMissedVerdict, Reason::kUnserved};
+std::vector<std::string> judge_withheld(const Act& act) {
     const Tally tally = tally_of(act);
     Complaints out;
     out.expect((tally.committed == 0) == (act.fraud == Fraud::kWithholdAll), "somebody judged what nobody could fetch, or nobody judged what could be fetched");
-    out.expect(tally.slashed.contains(Reason::kUnserved), "the solver kept its bond");
-    out.expect(tally.draws >= 2, "no other verifiers were drawn");
+    out.expect(tally.committees == 3 && tally.attested == 0, "not three committees found what was withheld");
+    out.expect(tally.draws == 1, "other verifiers were drawn");
+    out.expect(tally.slashed == std::set{Reason::kUnavailable}, "not the solver alone lost stake, by what it withheld");
     out.expect(tally.rewarded == 0, "a solver that served nobody was paid");
-    out.expect(tally.refunded == tally.escrow, "the submitter did not get the whole escrow back");
-    for (const Reason reason : tally.slashed) {
-        out.expect(kAllowed.contains(reason), std::string("somebody lost stake by ") + to_string(reason));
-    }
+    out.expect(tally.refunded + tally.verifiers == tally.escrow, "the submitter did not get the rest of the escrow back");
     return out.complaints;
 }
 
@@ -77,9 +81,10 @@ std::vector<std::string> judge_invented(const Act& act) {
     Complaints out;
     out.expect(act.refusals.contains("no_divergence"), "the chain refused no divergence, so nothing was tried");
     out.expect(
-        tally.slashed == std::set{Reason::kMissedVerdict} && tally.losers.size() == 1,
-        "not the verifier alone lost stake, by the verdicts that it did not publish"
+        tally.slashed == std::set{Reason::kMissedVerdict, Reason::kUnserved} && tally.losers.size() == 2,
+        "somebody lost more than the verifier by the verdicts that it did not publish, and the solver by attestations"
     );
+    out.expect(tally.committees >= 1 && tally.attested >= 1, "no committee attested that the solver serves");
     out.expect(tally.draws >= 2, "no other verifiers were drawn");
     out.expect(tally.rewarded > 0, "the honest solver was not paid");
     return out.complaints;

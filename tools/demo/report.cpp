@@ -83,44 +83,6 @@ json dispute_entry(Network& network, const Act& act, const DisputeId& id) {
     };
 }
 
-/// Size of the transactions that `challenge` took: the demand, and the answer when there was one.
-std::uint64_t challenge_bytes(Network& network, const Act& act, const ChallengeId& challenge) {
-    std::uint64_t bytes = 0;
-    for (const HistoryRecord& record : act.story->records()) {
-        const auto* opened = std::get_if<history::AvailabilityChallenged>(&record.event);
-        const auto* ended = std::get_if<history::AvailabilityEnded>(&record.event);
-        const bool is_part = (opened != nullptr && opened->challenge == challenge) ||
-                             (ended != nullptr && ended->challenge == challenge && ended->served);
-        if (is_part && !record.tx.is_zero()) {
-            bytes += network.rpc().call("tx_get", {{"hash", to_hex(record.tx.view())}}).at("size_bytes").get<std::uint64_t>();
-        }
-    }
-    return bytes;
-}
-
-/// A conviction for missing data has no rounds and no pinpoint; it is listed beside the disputes.
-json availability_entry(Network& network, const Act& act, const ChallengeId& id) {
-    const json c = network.rpc().call("challenge_get", {{"challenge", to_hex(id.view())}});
-    json entry = {
-        {"id", c.at("id")},          {"kind", to_string(act.fraud)}, {"task", c.at("task")},
-        {"challenger", c.at("challenger")}, {"rounds", 0},           {"onchain_bytes", challenge_bytes(network, act, id)},
-        {"referee_us", nullptr},     {"pinpoint", {{"checkpoint", c.at("checkpoint")}, {"tensor", c.at("tensor")}, {"tile", c.at("tile")}}},
-        {"verdict", c.at("state")},  {"slashed", 0},                 {"paid", 0},
-        {"burned", 0},
-    };
-    if (c.at("state") == "lapsed") {
-        for (const HistoryRecord& record : act.story->records()) {
-            if (const auto* slashed = std::get_if<history::Slashed>(&record.event);
-                slashed != nullptr && slashed->reason == Reason::kUnavailable) {
-                entry["slashed"] = slashed->amount.grains;
-                entry["burned"] = slashed->burned.grains;
-                entry["paid"] = slashed->amount.grains - slashed->burned.grains;
-            }
-        }
-    }
-    return entry;
-}
-
 bool has_paid(const Act& act, Reason reason) {
     const auto& records = act.story->records();
     return std::any_of(records.begin(), records.end(), [reason](const HistoryRecord& record) {
@@ -203,9 +165,6 @@ json make_report(
         for (const DisputeId& id : network.rpc().disputes(act.story->task())) {
             report["disputes"].push_back(dispute_entry(network, act, id));
         }
-        for (const ChallengeId& id : network.rpc().challenges(act.story->task())) {
-            report["disputes"].push_back(availability_entry(network, act, id));
-        }
     }
     const Supply after = count_supply(network, acts, outsider);
     report["supply"] = {
@@ -266,11 +225,10 @@ void Judge::judge_act(std::size_t index, const Act& act) {
     const std::string state = task.at("state");
     const std::string label = act.story->label();
     const bool convicts = cast_of(act.fraud).convicts;
-    const std::string wanted = convicts ? "convicted" : cast_of(act.fraud).expires ? "expired" : "settled";
+    const std::string wanted = convicts ? "convicted" : "settled";
     expect(state == wanted, label + ": the task ended " + state + ", not " + wanted);
     std::size_t refuted = 0;
     std::size_t upheld = 0;
-    std::size_t lapsed = 0;
     std::size_t forced = 0;
     for (const json& dispute : report_.at("disputes")) {
         if (dispute.at("task") != task.at("id")) {
@@ -279,11 +237,14 @@ void Judge::judge_act(std::size_t index, const Act& act) {
         const std::string verdict = dispute.at("verdict");
         refuted += verdict == "refuted" ? 1U : 0U;
         upheld += verdict == "upheld" ? 1U : 0U;
-        lapsed += verdict == "lapsed" ? 1U : 0U;
         forced += verdict == "forced" ? 1U : 0U;
         if (verdict == "refuted" && convicts && !act.tolerance) {
             judge_pinpoint(act, dispute);
         }
+    }
+    if (act.fraud == Fraud::kWithhold || act.fraud == Fraud::kWithholdAll) {
+        expect_none(label, judge_withheld(act));
+        return;
     }
     if (act.tolerance && convicts && !is_judged_by_equality(act.fraud)) {
         expect(has_slashed(act, Reason::kBeyondTolerance), label + ": the solver was not convicted by the distance");
@@ -299,7 +260,7 @@ void Judge::judge_act(std::size_t index, const Act& act) {
         case Fraud::kTarpit:
         case Fraud::kDoubleProposal:
         case Fraud::kFarm:
-            expect(refuted + upheld + lapsed == 0, label + ": an honest task was disputed");
+            expect(refuted + upheld == 0, label + ": an honest task was disputed");
             break;
         case Fraud::kFalseAccuser:
         case Fraud::kFlood:
@@ -307,10 +268,8 @@ void Judge::judge_act(std::size_t index, const Act& act) {
             expect(upheld >= 1, label + ": the accuser was not refuted");
             expect(refuted == 0, label + ": an honest solver was convicted");
             break;
-        case Fraud::kWithhold:
-        case Fraud::kWithholdAll:
         case Fraud::kDivergence:
-            expect_none(label, act.fraud == Fraud::kDivergence ? judge_invented(act) : judge_unserved(act));
+            expect_none(label, judge_invented(act));
             break;
         case Fraud::kLazy:
         case Fraud::kCopycat:

@@ -5,6 +5,7 @@
 #include <array>
 #include <bit>
 #include <cstdio>
+#include <set>
 #include <stdexcept>
 #include <variant>
 
@@ -127,12 +128,20 @@ class Teller {
                                        ? "another dispute of the task is closed: nothing is left to decide"
                                        : describe_ruling(e, network_)};
     }
-    Line operator()(const history::AvailabilityChallenged& e) const {
-        return {Stage::kChallenge,
-                actor_ + " demands a chunk of checkpoint " + std::to_string(e.checkpoint) + " on the chain"};
+    Line operator()(const history::CommitteeDrawn& e) const {
+        std::string members;
+        for (const AccountId& member : std::set<AccountId>(e.seats.begin(), e.seats.end())) {
+            members += (members.empty() ? "" : ", ") + name(member);
+        }
+        return {Stage::kChallenge, std::to_string(e.segments.size()) + " segments have no verdict; a committee fetches what they need: " +
+                                       members};
     }
-    Line operator()(const history::AvailabilityEnded& e) const {
-        return {Stage::kChallenge, e.served ? actor_ + " serves the chunk" : "the chunk was not served in time"};
+    Line operator()(const history::Attested&) const {
+        return {Stage::kChallenge, actor_ + " attests that it has all of it"};
+    }
+    Line operator()(const history::CommitteeEnded& e) const {
+        return {Stage::kChallenge, e.is_available ? "more than half of the committee have it: other verifiers are drawn among them"
+                                                  : "no more than half of the committee could fetch it"};
     }
     Line operator()(const history::Paid& e) const {
         const std::string amount = format_amount(e.amount) + " (" + to_string(e.reason) + ")";

@@ -9,6 +9,7 @@
 #include <contracts/params/params.hpp>
 #include <contracts/stake/hardware.hpp>
 #include <contracts/stake/staking.hpp>
+#include <tools/economics/committee.hpp>
 #include <tools/economics/model.hpp>
 #include <tools/economics/odds.hpp>
 
@@ -18,6 +19,9 @@ namespace {
 constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr double kMissedClock = 1e-6;     // of a dispute
 constexpr double kBondsPerWithholding = 10.0;  // BCN-8: a tenth is lost
+constexpr double kSilentQuarter = 0.25;   // of the stake
+constexpr double kFailing = 0.1;          // of the honest members of a committee
+constexpr double kFalseConviction = 1e-3; // by all committees of a row
 constexpr double kLeastBurned = 1'000.0;  // bps of a slash
 constexpr int kScalingRounds = 5;         // values are nearly in proportion to the training
 constexpr double kBeforeStep = 0.999999;  // of the value from which on more is checked
@@ -97,6 +101,7 @@ class Checker {
         verifier();
         watcher();
         challenger();
+        committee();
         money();
         beacon();
         return std::move(out_);
@@ -287,15 +292,60 @@ class Checker {
              .meaning = "an honest solver earns by every dispute it is drawn into, however many there are",
              .help = "a higher challenger bond, or a greater winner's share"}
         );
+    }
+
+    /// AVL rules, PAR-10.
+    void committee() {
+        const Adversary& a = costs_.adversary;
+        // AVL-7: of those who have attested one is drawn for a segment. It has the download that its replay needs.
+        const double drawn = to_asy(s_.fee_share - s_.verify_cost + s_.fetch_cost) - 3.0 * to_asy(s_.transaction_fee) -
+                             lock(s_.verifier_bond + s_.per_segment * s_.challenger_bond);
         add(
-            {.name = "availability.pays",
-             .role = "submitter",
-             .parameter = "challenger_bond",
-             .have = to_asy(s_.challenger_bond),
-             .need = over(10.0 * costs_.safety * to_asy(costs_.chunk_fees), winner_),
+            {.name = "committee.attests",
+             .role = "verifier",
+             .parameter = "attest_fee",
+             .have = to_asy(p_.attest_fee) + over(std::max(0.0, drawn), majority_of(p_.committee_seats)),
+             .need = to_asy(costs_.attestation_fees + s_.fetch_cost),
              .unit = "ASY",
-             .meaning = "a needless availability challenge pays for its answer",
-             .help = "a higher challenger bond, or a greater winner's share"}
+             .meaning = "an attestation's fee, and the chance to be drawn by it, pay for its transaction and the download",
+             .help = "a higher attest_fee or verification fee"}
+        );
+        add(
+            {.name = "committee.cheap",
+             .role = "solver",
+             .parameter = "verifier_bond",
+             .have = to_asy(p_.verifier_bond),
+             .need = to_asy(10 * p_.attest_fee * p_.committee_seats),
+             .unit = "ASY",
+             .meaning = "a committee costs the solver no more than a tenth of the least bond of the verifier that was silent",
+             .help = "a higher verifier bond, a lower attest_fee, or fewer seats"}
+        );
+        const std::uint32_t seats = least_seats({.coalition = kSilentQuarter, .failing = kFailing}, kFalseConviction);
+        add(
+            {.name = "committee.rare",
+             .role = "solver",
+             .parameter = "committee_seats",
+             .have = static_cast<double>(p_.committee_seats),
+             .need = static_cast<double>(seats),
+             .unit = "",
+             .meaning = "where a quarter of the stake is silent, and a tenth of the rest fails, three committees convict a "
+                        "solver that serves less than once in a thousand",
+             .help = "more seats"}
+        );
+        // Who skips all serves accomplices alone: paid where none but them is drawn, or where they are most of a committee.
+        const double share = static_cast<double>(a.coalition_verifiers) / a.verifiers;
+        const double convicted = (1.0 - std::pow(share, s_.assignments)) *
+                                 (1.0 - attested_falsely(p_.committee_seats, share));
+        const double saved = costs_.safety * to_asy(s_.training_cost());
+        add(
+            {.name = "committee.withheld",
+             .role = "solver",
+             .parameter = "solver_bond",
+             .have = to_asy(s_.solver_bond),
+             .need = std::max(0.0, 2.0 * (over(saved, convicted) - to_asy(s_.net_reward()))),
+             .unit = "ASY",
+             .meaning = "what skipping saves is less than half of the bond and the reward, which who withholds it loses",
+             .help = "a higher solver bond, more seats, or a smaller coalition among verifiers"}
         );
     }
 

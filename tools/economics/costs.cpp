@@ -48,6 +48,8 @@ Parameters chain_defaults() {
     out.contributor_bond = static_cast<Grains>(chain.contributor_bond.grains);
     out.task_value_max = static_cast<Grains>(chain.task_value_max.grains);
     out.draw_price = static_cast<Grains>(chain.draw_price.grains);
+    out.committee_seats = chain.committee_seats;
+    out.attest_fee = static_cast<Grains>(chain.attest_fee.grains);
     return out;
 }
 

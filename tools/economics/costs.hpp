@@ -38,6 +38,8 @@ struct Parameters {
     Grains contributor_bond = 0;
     Grains task_value_max = 0;
     Grains draw_price = 0;
+    std::uint32_t committee_seats = 0;
+    Grains attest_fee = 0;
 
     bool operator==(const Parameters&) const = default;
 };
@@ -75,7 +77,7 @@ struct Costs {
     Grains dispute_fees = 600'000;  ///< likewise of 8 rounds and 64 KiB, some 7,800 gas
     double dispute_replays = 2.0;    ///< of the segment, for one party to a dispute
     Grains contribution_fee = 10'600;  ///< likewise of a secret of the beacon, some 141 gas
-    Grains chunk_fees = 95'000;     ///< likewise of a tile posted against an availability challenge
+    Grains attestation_fees = 64'000;  ///< likewise of a member's tile (AVL-3), some 850 gas
     Grains bid_max = 100'000'000;    ///< of an honest party for one transaction, while blocks leave it out (--fee-max)
     double capital_price = 0.001;    ///< of a bond, for locking it during one task
 

@@ -6,11 +6,12 @@
 
 #include <contracts/chain/gas.hpp>
 #include <contracts/params/params.hpp>
+#include <tools/economics/committee.hpp>
 
 namespace assay::economics {
 namespace {
 
-/// SET-2: what a missed duty or a needless challenge costs.
+/// SET-3: what a missed duty costs.
 constexpr double kTenth = 0.1;
 
 std::uint64_t gas_of_action(contracts::Action action, std::size_t size_bytes) {
@@ -50,14 +51,9 @@ std::vector<Liability> liability_of(const Setting& s, const Costs& costs) {
     const double c = to_asy(s.challenger_bond);
     const double b = to_asy(s.verifier_bond);
     const double all_verifiers = kTenth * b * s.assignments;
-    // AVL-7: of a coalition with a quarter of the stake, which is silent whenever it is drawn.
-    double silent = 1.0;
-    double silences = 0.0;
-    for (std::uint32_t draw = 0; draw <= params.redraws_max; ++draw) {
-        silent *= 0.25;
-        silences += silent * s.assignments;
-    }
-    const double all_silent = silent * s.assignments;
+    // Of coalitions that are silent whenever they are drawn, among honest members of whom a tenth fails.
+    const SilenceLoss quarter = loss_by_silence(s, params.committee_seats, {.coalition = 0.25, .failing = 0.1});
+    const SilenceLoss fifth = loss_by_silence(s, params.committee_seats, {.coalition = 0.2, .failing = 0.1});
     const std::uint64_t move = gas_of_action(contracts::ProveMove{}, params.tx_size_max);
     const std::uint64_t verdict = gas_of_action(contracts::PublishVerdict{}, 1'024);
     const std::uint64_t secret = gas_of_action(contracts::Contribute{}, 256);
@@ -69,13 +65,15 @@ std::vector<Liability> liability_of(const Setting& s, const Costs& costs) {
          cost_of_game(s, s.verifier_bond)},
         {"dispute_timeout", "full blocks for the time that a move has at least; the solver's bond and reward",
          cost_of_filling(costs, move, s.extension_blocks), to_asy(s.solver_bond + s.net_reward())},
-        {"unavailable", "a tenth of the challenger's bond; the fees of a tile", kTenth * c + fee, to_asy(costs.chunk_fees)},
-        {"needless_challenge", "half of the solver's bond where it serves nobody; nothing for who does not ask", to_asy(s.solver_bond / 2), 0.0},
+        {"unavailable",
+         "a tenth of a verifier's bond for each silent quarter; as much, and the reward and half of the bond where three "
+         "committees find withheld what is served",
+         quarter.own, quarter.matched + quarter.convicted},
         {"missed_deadline", "a submission; nothing for a solver that estimates before it accepts", fee, 0.0},
         {"missed_verdict", "a tenth of a verifier's bond for each that is not served; as much", kTenth * b, kTenth * b},
         {"unserved",
-         "a tenth of a verifier's bond for each silent quarter; as much, and the reward and half of the bond where every draw is silent",
-         kTenth * b * silences, kTenth * b * silences + to_asy(s.net_reward() + s.solver_bond / 2) * all_silent},
+         "a tenth of a verifier's bond for each silent fifth; as much of the solver's",
+         fifth.own, fifth.matched},
         {"missed_verdict (publish, disclose)", "full blocks for the time to publish; a tenth of the bond of each assignment",
          cost_of_filling(costs, verdict, params.publish_blocks), all_verifiers},
         {"wrong_verdict", "nobody else can cause it", 0.0, 0.0},

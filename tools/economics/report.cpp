@@ -194,7 +194,9 @@ json to_json(const Parameters& p) {
         {"dispute_extension_blocks", p.dispute_extension_blocks},
         {"contributor_bond", grains(p.contributor_bond)},
         {"task_value_max", grains(p.task_value_max)},
-        {"draw_price", grains(p.draw_price)}};
+        {"draw_price", grains(p.draw_price)},
+        {"committee_seats", p.committee_seats},
+        {"attest_fee", grains(p.attest_fee)}};
 }
 
 json to_json(const Constraint& constraint) {

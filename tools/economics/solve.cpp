@@ -141,7 +141,7 @@ std::vector<Constraint> complete(Parameters& p, const Costs& costs) {
     const Bond verifier = fit(needs_of(constraints, "verifier_bond", p, costs));
     p.solver_bond = solver.least;
     p.solver_bond_bps = solver.bps;
-    p.verifier_bond = verifier.least;
+    p.verifier_bond = std::max(verifier.least, 10 * p.attest_fee * p.committee_seats);  // PAR-10
     p.verifier_bond_bps = verifier.bps;
     constraints = check(p, costs);
     const Bond challenger = fit(needs_of(constraints, "challenger_bond", p, costs));

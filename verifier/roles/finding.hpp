@@ -23,7 +23,7 @@ enum class Finding : std::uint8_t {
     kAccept = 3,
     kReject = 4,     ///< contradicted by two replays that agree
     kUnable = 5,     ///< no verdict: we failed, or our two replays differ from each other
-    kMissing = 6,    ///< an artifact could not be had: to be tried again, for without it there is no verdict (AVL-7)
+    kMissing = 6,    ///< an artifact could not be had: to be tried again, for without it there is no verdict (AVL-1)
 };
 
 /// What the replays say about the claim `claimed`. Only kAccept and kReject are verdicts.

@@ -9,7 +9,6 @@
 /// What a role decides to do next. Deciding is pure and lives here; doing is the worker's.
 namespace assay::roles {
 
-using contracts::ChallengeId;
 using contracts::DisputeId;
 using contracts::TaskId;
 
@@ -80,9 +79,10 @@ struct OpenDispute {
     std::uint32_t segment = 0;
     bool operator==(const OpenDispute&) const = default;
 };
-struct ServeChunk {
-    ChallengeId challenge;
-    bool operator==(const ServeChunk&) const = default;
+/// AVL-3: fetch all that a replay of the committee's segments needs, and attest when it has come.
+struct Attest {
+    TaskId task;
+    bool operator==(const Attest&) const = default;
 };
 /// The responder's move.
 struct MoveReveal {
@@ -115,7 +115,7 @@ const char* to_string(Wait wait) noexcept;
 
 using Intent = std::variant<
     Wait, intent::Accept, intent::Train, intent::PostCheckpoint, intent::Complete, intent::Replay, intent::Commit,
-    intent::Publish, intent::OpenDispute, intent::ServeChunk, intent::MoveReveal, intent::MoveSelect,
+    intent::Publish, intent::OpenDispute, intent::Attest, intent::MoveReveal, intent::MoveSelect,
     intent::MoveProve, intent::Disclose, intent::ReplayProbe, intent::ChallengeVerdict,
     intent::Decline>;
 

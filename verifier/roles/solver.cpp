@@ -58,13 +58,6 @@ Intent decide_solver(const SolverView& view) {
     }
 }
 
-Intent decide_challenge(const contracts::Challenge& challenge, const contracts::Task& task, const AccountId& self) {
-    if (task.solver != self || challenge.state != contracts::ChallengeState::kOpen) {
-        return Wait::kNothingDue;
-    }
-    return intent::ServeChunk{challenge.id};
-}
-
 bool registers_again(const ListingView& view) {
     return view.is_unlisted && !view.is_breaker_open && !has_accepted_enough(view.accepted_tasks, view.tasks_max);
 }

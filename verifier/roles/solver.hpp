@@ -4,7 +4,6 @@
 #include <cstdint>
 
 #include <core/base/integers.hpp>
-#include <contracts/availability/challenge.hpp>
 #include <contracts/tasks/task.hpp>
 #include <verifier/roles/intent.hpp>
 
@@ -26,9 +25,6 @@ struct SolverView {
 
 /// The next thing to do for the task. Posts what is stored before it trains on; never posts what is not stored.
 Intent decide_solver(const SolverView& view);
-
-/// The answer to an open availability challenge against a task that `self` solved.
-Intent decide_challenge(const contracts::Challenge& challenge, const contracts::Task& task, const AccountId& self);
 
 /// What it knows of itself while nothing is due.
 struct ListingView {

@@ -54,6 +54,18 @@ bool is_opening_of(
            contracts::verdict_commitment(task, assignment.segment, assignment.verifier, kept) == assignment.commitment;
 }
 
+Intent decide_member(const MemberView& view) {
+    if (!contracts::is_sitting(view.task)) {
+        return Wait::kNothingDue;
+    }
+    for (const contracts::CommitteeMember& member : view.task.committee->members) {
+        if (member.account == view.self && !member.has_attested) {
+            return view.is_breaker_open ? Intent{Wait::kBreaker} : Intent{intent::Attest{view.task.id}};
+        }
+    }
+    return Wait::kNothingDue;
+}
+
 Intent decide_verifier(const VerifierView& view) {
     if (contracts::is_secret(view.assignment) && !contracts::is_terminal(view.task.state)) {
         return decide_disclosure(view);

@@ -20,6 +20,15 @@ struct VerifierView {
     bool is_breaker_open = false;
 };
 
+/// What somebody knows of a task with a committee.
+struct MemberView {
+    contracts::Task task;
+    AccountId self;
+    bool is_breaker_open = false;
+};
+/// A member of the committee that sits attests once (AVL-3), unless it could not take the replay that it may owe then.
+Intent decide_member(const MemberView& view);
+
 /// Whether what was kept can be published for the assignment: nothing is committed yet, or it is what the commitment
 /// opens to. After a lost disk it may not be, and to publish something else costs the whole bond (VER-14), to publish
 /// nothing a tenth (VER-5).

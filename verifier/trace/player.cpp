@@ -305,6 +305,18 @@ Selection make_selection(const Claim& claim, const Position& position, Replay& r
     return selection;
 }
 
+StateOpening open_tile(const std::vector<Tensor>& state, std::uint32_t tensor, std::uint64_t tile) {
+    const Tensor& opened = state[tensor];
+    return {
+        .tensor = tensor,
+        .tile = tile,
+        .type = {.dtype = opened.dtype, .shape = opened.shape},
+        .opening = {
+            .tile = canonical::tile_of(opened, tile),
+            .tile_path = tile_tree(opened).path(tile),
+            .source_path = state_tree(state).path(tensor)}};
+}
+
 std::optional<StateOpening> open_divergence(const std::vector<Tensor>& state) {
     for (std::uint32_t t = 0; t < state.size(); ++t) {
         const canonical::TensorType type{.dtype = state[t].dtype, .shape = state[t].shape};
@@ -312,9 +324,7 @@ std::optional<StateOpening> open_divergence(const std::vector<Tensor>& state) {
             StateOpening opening{.tensor = t, .tile = i, .type = type, .opening = {}};
             opening.opening.tile = canonical::tile_of(state[t], i);
             if (has_diverged(opening)) {
-                opening.opening.tile_path = tile_tree(state[t]).path(i);
-                opening.opening.source_path = state_tree(state).path(t);
-                return opening;
+                return open_tile(state, t, i);
             }
         }
     }

@@ -65,6 +65,9 @@ Proof make_proof(
 /// replay knows nothing of the kind, or of another state than the claimed one.
 std::optional<Proof> make_divergence_proof(const Claim& claim, const Position& position, Replay& replay);
 
+/// Tile `tile` of tensor `tensor` of `state`, opened; both exist.
+StateOpening open_tile(const std::vector<canonical::Tensor>& state, std::uint32_t tensor, std::uint64_t tile);
+
 /// The first tile of `state` that holds a value that is not finite, opened; nullopt when all are finite.
 std::optional<StateOpening> open_divergence(const std::vector<canonical::Tensor>& state);
 

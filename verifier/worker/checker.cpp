@@ -7,7 +7,6 @@
 #include <utility>
 
 #include <core/crypto/random.hpp>
-#include <core/merkle/tree.hpp>
 #include <contracts/tasks/task.hpp>
 #include <contracts/verification/lottery.hpp>
 #include <contracts/verification/verification.hpp>
@@ -64,23 +63,6 @@ std::vector<std::uint32_t> probes_of(const contracts::Task& task, std::uint32_t 
         }
     }
     return probes;
-}
-
-/// The first tile of a state that may well be finite, as somebody opens it who says that it is not.
-trace::StateOpening open_first_tile(const std::vector<canonical::Tensor>& state) {
-    const canonical::Tensor& first = state.front();
-    std::vector<Hash256> commitments;
-    for (const canonical::Tensor& tensor : state) {
-        commitments.push_back(trace::commit_tensor(tensor));
-    }
-    return {
-        .tensor = 0,
-        .tile = 0,
-        .type = {.dtype = first.dtype, .shape = first.shape},
-        .opening = {
-            .tile = canonical::tile_of(first, 0),
-            .tile_path = trace::tile_tree(first).path(0),
-            .source_path = merkle::Tree(std::move(commitments)).path(0)}};
 }
 
 }  // namespace
@@ -228,7 +210,7 @@ void Checker::judge(
         judged.divergence = trace::open_divergence(end.state);
     } else if (at_.options.dishonesty == Dishonesty::kDivergence) {
         judged.verdict.diverged_after = contracts::step_count(task, segment);
-        judged.divergence = open_first_tile(end.state);
+        judged.divergence = trace::open_tile(end.state, 0, 0);  // which may well be finite
     } else {
         const auto claimed = at_.state(*material, at_.chain.checkpoint(task.id, segment));
         if (!claimed) {

@@ -14,6 +14,7 @@
 #include <verifier/roles/verifier.hpp>
 #include <verifier/roles/watch.hpp>
 #include <verifier/roles/whistleblower.hpp>
+#include <verifier/worker/attester.hpp>
 #include <verifier/worker/checker.hpp>
 #include <verifier/worker/dispute_desk.hpp>
 #include <verifier/worker/jackpot_hunt.hpp>
@@ -29,7 +30,7 @@ class Verifier final : public Role {
   public:
     explicit Verifier(Workplace& workplace)
         : at_(workplace), checker_(workplace), disputes_(workplace), watch_(workplace, contracts::Role::kVerifier),
-          profiler_(workplace), profiles_(workplace, contracts::Role::kVerifier) {}
+          profiler_(workplace), profiles_(workplace, contracts::Role::kVerifier), attester_(workplace) {}
 
     bool disputes() override { return disputes_.attend(roles::by_deadline(at_.chain.tasks())); }
 
@@ -38,6 +39,7 @@ class Verifier final : public Role {
         bool busy = disputes_.attend(tasks);
         for (const contracts::Task& task : tasks) {
             busy = profiler_.send(task) || busy;
+            attester_.want(task);
             for (const roles::Intent& intent : intents(task)) {
                 if (const auto* replay = std::get_if<roles::intent::Replay>(&intent)) {
                     checker_.want(task, replay->segment);
@@ -51,7 +53,7 @@ class Verifier final : public Role {
 
     bool labour() override {
         for (const contracts::Task& task : roles::by_deadline(at_.chain.tasks())) {
-            if (watch_.attend(task) || profiler_.attend(task) || profiles_.attend(task)) {
+            if (watch_.attend(task) || profiler_.attend(task) || profiles_.attend(task) || attester_.attend(task)) {
                 return true;
             }
             for (const roles::Intent& intent : intents(task)) {
@@ -63,7 +65,7 @@ class Verifier final : public Role {
         return false;
     }
 
-    void forget(const contracts::TaskId& /*task*/) override {}
+    void forget(const contracts::TaskId& task) override { attester_.forget(task); }
 
   private:
     /// What our assignments in the task ask for now.
@@ -221,6 +223,7 @@ class Verifier final : public Role {
     VerdictWatch watch_;
     Profiler profiler_;
     ProfileWatch profiles_;
+    Attester attester_;
 };
 
 /// Checks what solvers completed and verifiers accepted.

@@ -76,6 +76,10 @@ std::uint64_t memory_of(const Material& material) {
     return 2 * rows + 3 * state + std::max(training, dispute);
 }
 
+std::uint64_t memory_max(const WorkerOptions& options) {
+    return options.memory_bytes != 0 ? options.memory_bytes : available_memory();
+}
+
 Trial try_step(
     const std::shared_ptr<const Material>& material, std::vector<canonical::Tensor> state,
     const engine::EngineOptions& options
@@ -120,7 +124,7 @@ roles::OfferView OfferDesk::view_of(const contracts::Task& task, const Material&
         .block_us = block_us(at_.chain),
         .training_blocks = task.spec.training_blocks,
         .memory_bytes = memory_of(material),
-        .memory_bytes_max = options.memory_bytes != 0 ? options.memory_bytes : available_memory(),
+        .memory_bytes_max = memory_max(options),
         .cost_per_hour = Amount{options.cost_per_hour_grains},
         .least_profit_percent = options.least_profit_percent};
 }

@@ -16,6 +16,9 @@ namespace assay::worker {
 /// Most bytes of memory that a task takes: its training, and a dispute about one of its steps.
 std::uint64_t memory_of(const Material& material);
 
+/// The most memory that a task may take here: as the options say, or what the machine has available.
+std::uint64_t memory_max(const WorkerOptions& options);
+
 /// What one step of a task took.
 struct Trial {
     std::uint64_t start_us = 0;

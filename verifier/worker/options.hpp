@@ -33,7 +33,7 @@ enum class Dishonesty : std::uint8_t {
     kInsider = 16,      ///< one that is told by a verifier, its owner's, which of its verdicts are forced
     kDivergence = 17,   ///< a verifier in tolerance mode that says of each segment that its replay diverged
     kWithholdAll = 18,  ///< a solver that serves no artifact to anybody
-    kPrivate = 19,      ///< a solver that serves its checkpoints alone, not the program and the data (AVL-10)
+    kPrivate = 19,      ///< a solver that serves its checkpoints alone, not the program and the data (AVL-9)
 };
 const char* to_string(Dishonesty kind) noexcept;
 /// By the name that --dishonest takes.

@@ -43,7 +43,6 @@ class Solver final : public Role {
         const auto tasks = ours();
         bool busy = disputes_.attend(tasks);
         for (const contracts::Task& task : tasks) {
-            busy = answer_challenges(task) || busy;
             if (task.state == contracts::TaskState::kDrawn || task.state == contracts::TaskState::kTraining) {
                 at_.want(task, urgency_of(task));
             }
@@ -419,64 +418,6 @@ class Solver final : public Role {
         if (!trainer.diverged_at()) {
             trainer.begin_next();
         }
-    }
-
-    bool answer_challenges(const contracts::Task& task) {
-        if (task.open_challenges == 0) {
-            return false;
-        }
-        bool answered = false;
-        for (const contracts::ChallengeId& id : at_.chain.rpc().challenges(task.id)) {
-            const auto challenge = at_.chain.rpc().challenge(id);
-            if (!challenge) {
-                continue;
-            }
-            const roles::Intent intent = roles::decide_challenge(*challenge, task, at_.chain.self());
-            if (std::holds_alternative<roles::intent::ServeChunk>(intent)) {
-                answered = serve_chunk(task, *challenge) || answered;
-            }
-        }
-        return answered;
-    }
-
-    bool serve_chunk(const contracts::Task& task, const contracts::Challenge& challenge) {
-        const auto material = at_.material(task);
-        if (!material) {
-            return false;
-        }
-        const auto fraud = at_.fraud(material);
-        if (fraud && fraud->kind() == Dishonesty::kWithhold && fraud->segment() == challenge.checkpoint) {
-            return false;
-        }
-        const auto state = at_.state(*material, at_.chain.checkpoint(task.id, challenge.checkpoint));
-        if (!state) {
-            at_.reporter.trouble("challenge " + to_hex(challenge.id.view()) + ": " + state.error().reason);
-            return false;
-        }
-        const canonical::Tensor& tensor = (*state)[challenge.tensor];
-        const merkle::Tree tiles = trace::tile_tree(tensor);
-        // AVL-4: the challenged number counts modulo the tensor's tiles.
-        const std::uint64_t tile = challenge.tile % tiles.leaf_count();
-        std::vector<Hash256> commitments;
-        for (const canonical::Tensor& each : *state) {
-            commitments.push_back(trace::commit_tensor(each));
-        }
-        const bool sent = at_.chain.send(contracts::ServeChunk{
-            .challenge = challenge.id,
-            .type = {.dtype = tensor.dtype, .shape = tensor.shape},
-            .opening = {
-                .tile = canonical::tile_of(tensor, tile),
-                .tile_path = tiles.path(tile),
-                .source_path = merkle::Tree(std::move(commitments)).path(challenge.tensor)}});
-        if (sent) {
-            at_.reporter.event(
-                {{"event", "served"},
-                 {"task", to_hex(task.id.view())},
-                 {"challenge", to_hex(challenge.id.view())},
-                 {"checkpoint", challenge.checkpoint}}
-            );
-        }
-        return sent;
     }
 
     Workplace& at_;

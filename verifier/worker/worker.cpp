@@ -30,7 +30,7 @@ constexpr milliseconds kBackoffFirst{250};
 constexpr milliseconds kBackoffMax{5'000};
 
 /// The artifact server, on the port of the last run where none is asked for: references on the chain name it.
-/// AVL-10: it serves what was fetched too, so that nobody depends on a submitter that has gone.
+/// AVL-9: it serves what was fetched too, so that nobody depends on a submitter that has gone.
 std::unique_ptr<artifacts::ArtifactServer> listen(
     const WorkerOptions& options, Journal& journal, const artifacts::ContentStore& store,
     const artifacts::Cache& cache, const Withheld& withheld

@@ -63,7 +63,7 @@ struct Workplace {
     std::shared_ptr<const Material> material(
         const contracts::Task& task, artifacts::Urgency urgency = artifacts::Urgency::kDuty
     );
-    /// An artifact of a task, from where its reference says, or else from where the task's checkpoints are (AVL-10).
+    /// An artifact of a task, from where its reference says, or else from where the task's checkpoints are (AVL-9).
     Result<Bytes, artifacts::FetchError> obtain(
         const contracts::TaskId& task, const contracts::ArtifactRef& artifact, artifacts::Urgency urgency
     );

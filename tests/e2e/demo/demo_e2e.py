@@ -133,17 +133,19 @@ def check_fraud(report, kind):
         check(not slash_reasons(task), "nobody may lose anything")
         check(report[kind]["slashed"] == 0 < report[kind]["drawn"], f"who cannot report loses nothing: {report[kind]}")
     elif kind in ("withhold", "withhold-all"):
+        events = [e["event"] for e in task["history"]]
         paid = {e["reason"] for e in task["history"] if e["event"] == "paid"}
-        check(task["state"] == "expired" and "reward" not in paid, f"who serves nobody is not paid: {paid}")
-        check(not verdicts, f"nobody asks on the chain: {verdicts}")
-        check("unserved" in slash_reasons(task), "the solver loses half of its bond")
-        shared = {"unserved", "missed_verdict"} if kind == "withhold" else {"unserved"}
-        check(slash_reasons(task) <= shared, f"nobody is fined for what nobody could fetch: {slash_reasons(task)}")
-        check(report["attack"]["harm"] <= report["attack"]["paid"], f"the solver pays: {report['attack']}")
+        check(task["state"] == "convicted" and "reward" not in paid, f"who serves nobody is not paid: {paid}")
+        check(not verdicts, f"nobody disputes what nobody can fetch: {verdicts}")
+        check(events.count("committee_drawn") == 3 and "attested" not in events, f"three committees find nothing: {events}")
+        check(slash_reasons(task) == {"unavailable"}, f"nobody but the solver loses: {slash_reasons(task)}")
+        check(report["attack"]["harm"] == 0 < report["attack"]["paid"], f"the solver alone pays: {report['attack']}")
     elif kind == "divergence":
         check(task["state"] == "settled" and not verdicts, "an invented divergence opens no dispute")
-        check(slash_reasons(task) == {"missed_verdict"}, "who cannot publish misses its verdicts")
-        check(report["attack"]["harm"] == 0 < report["attack"]["paid"], f"only the liar loses: {report['attack']}")
+        check(slash_reasons(task) == {"missed_verdict", "unserved"}, "who cannot publish misses its verdicts")
+        attested = sum(int(e["amount"]) for e in task["history"] if e["event"] == "paid" and e["reason"] == "attestation")
+        attack = report["attack"]
+        check(attack["harm"] <= attested < attack["paid"], f"the solver loses what attestations cost, the liar more: {attack}")
     elif kind == "tarpit":
         check(task["state"] == "settled" and not verdicts, "an honest task must settle undisputed")
         check(not slash_reasons(task), "nobody may lose anything")
@@ -155,6 +157,11 @@ def check_fraud(report, kind):
         check(doubled["twice_in_blocks"] == 0, f"no block holds a transaction twice: {doubled}")
         check(transfers["failed"] == 0 < transfers["confirmed"] <= transfers["moved"] <= transfers["asked"], f"once each: {transfers}")
         check(report["attack"]["harm"] == 0, f"nobody loses by it: {report['attack']}")
+    elif kind == "farm":
+        farm, attack = report[kind], report["attack"]
+        check(task["state"] == "settled" and set(verdicts) <= {"forced"}, "an honest task must settle undisputed")
+        check(farm["states"].get("convicted", 0) >= 5, f"three committees convict who serves nobody its program: {farm}")
+        check(attack["harm"] <= attack["paid"] and attack["paid"] > 0, f"the coalition loses, nobody honest more: {attack}")
     elif kind in ("bait", "waiting"):
         check(task["state"] == "settled" and not verdicts, "an honest task must settle undisputed")
         check(not slash_reasons(task), "nobody may lose anything")

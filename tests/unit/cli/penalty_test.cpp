@@ -20,7 +20,6 @@ constexpr AccountId kSolver{{1}};
 constexpr AccountId kVerifier{{2}};
 constexpr AccountId kChallenger{{3}};
 constexpr contracts::DisputeId kDispute{{9}};
-constexpr contracts::ChallengeId kChallenge{{8}};
 
 /// A history written record by record.
 class Book {
@@ -102,22 +101,44 @@ TEST_CASE("a conviction by distance names the segment of a rejection that stands
     CHECK_FALSE(found[0].dispute.has_value());
 }
 
-TEST_CASE("a withheld checkpoint is explained with the challenge, by a deadline") {
+TEST_CASE("AVL-5: what three committees could not fetch is explained with the segments, by a deadline") {
     Book book;
-    book.add(5, history::AvailabilityChallenged{kChallenge, 2}, 2)
-        .add(9, history::AvailabilityEnded{kChallenge, false, false}, 0)
-        .add(9, history::Slashed{kSolver, Amount{100}, Amount{50}, Reason::kUnavailable}, 0)
-        .add(9, history::Paid{kChallenger, Amount{50}, Reason::kWonDispute}, 0);
+    for (std::uint32_t sitting = 1; sitting <= 3; ++sitting) {
+        book.add(5, history::CommitteeDrawn{sitting, {2, 7}, {kVerifier, kVerifier}}, 0)
+            .add(9, history::CommitteeEnded{false}, 0);
+    }
+    book.add(9, history::Slashed{kSolver, Amount{100}, Amount{100}, Reason::kUnavailable}, 0);
     const auto found = book.penalties();
     REQUIRE(found.size() == 1);
-    CHECK(found[0].challenge == kChallenge);
-    CHECK(found[0].checkpoint == 2U);
+    CHECK(found[0].unserved == std::vector<std::uint32_t>{2, 7});
     CHECK_FALSE(found[0].dispute.has_value());
     const std::string text = explain_penalty(kTask, found[0]);
-    CHECK(text.find("checkpoint 2") != std::string::npos);
+    CHECK(text.find("segments 2, 7") != std::string::npos);
+    CHECK(text.find("three committees") != std::string::npos);
     CHECK(text.find("a deadline did it") != std::string::npos);
     CHECK(text.find("assay tx show") == std::string::npos);
+    CHECK(text.find("assay query proof --task") != std::string::npos);
     CHECK(to_json(kTask, found[0]).at("tx").is_null());
+    CHECK(to_json(kTask, found[0]).at("unserved") == nlohmann::json::array({2, 7}));
+}
+
+TEST_CASE("AVL-6: what a committee costs is the solver's, and names who was paid for attesting") {
+    Book book;
+    book.add(5, history::CommitteeDrawn{1, {2}, {kVerifier, kChallenger}}, 0)
+        .add(8, history::Attested{}, 2, kVerifier)
+        .add(9, history::Attested{}, 3, kChallenger)
+        .add(9, history::CommitteeEnded{true}, 3)
+        .add(9, history::Slashed{kSolver, Amount{100}, Amount{96}, Reason::kUnserved}, 3)
+        .add(9, history::Paid{kVerifier, Amount{2}, Reason::kAttestation}, 3)
+        .add(9, history::Paid{kChallenger, Amount{2}, Reason::kAttestation}, 3);
+    const auto found = book.penalties();
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].winners.size() == 2);
+    CHECK(found[0].paid == Amount{4});
+    CHECK(meaning(found[0]).find("AVL-6") != std::string::npos);
+    Book shared;
+    shared.add(4, history::Slashed{kSolver, Amount{10}, Amount{10}, Reason::kUnserved}, 0);
+    CHECK(meaning(shared.penalties().at(0)).find("AVL-8") != std::string::npos);
 }
 
 TEST_CASE("a missed verdict names the segment when there is no doubt which") {
@@ -154,7 +175,7 @@ TEST_CASE("every reason for a loss of stake has words of its own and a command")
     std::vector<std::string> seen;
     for (const Reason reason :
          {Reason::kLostDispute, Reason::kFalseAccusation, Reason::kDisputeTimeout, Reason::kUnavailable,
-          Reason::kMissedDeadline, Reason::kMissedVerdict, Reason::kWrongVerdict, Reason::kNeedlessChallenge,
+          Reason::kMissedDeadline, Reason::kMissedVerdict, Reason::kWrongVerdict, Reason::kUnserved,
           Reason::kBrokenCommitment, Reason::kUndisclosed, Reason::kContradiction, Reason::kBeyondTolerance,
           Reason::kBeyondBudget}) {
         Book book;

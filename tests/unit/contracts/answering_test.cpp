@@ -38,10 +38,10 @@ TEST_CASE("DSP-46: tasks that lock a verifier's free stake do not keep it from r
     Chain chain(params);
     bond_for_tolerance(chain);
     const TaskId id = chain.verifying_task();
-    const Actor& verifier = actor_of(chain, chain.task(id).assignments[0].verifier);
+    const Actor& verifier = chain.actor_of(chain.task(id).assignments[0].verifier);
     const std::uint32_t segment = chain.task(id).assignments[0].segment;
     for (const Assignment& each : chain.task(id).assignments) {
-        REQUIRE(chain.commit(actor_of(chain, each.verifier), id, each.segment, hash_of("another")) == 0);
+        REQUIRE(chain.commit(chain.actor_of(each.verifier), id, each.segment, hash_of("another")) == 0);
     }
     unbond_all(chain, Role::kVerifier, verifier, params.verifier_bond.grains);
     for (int task = 0; task < 5 && free_stake(chain, Role::kVerifier, verifier) != 0; ++task) {
@@ -68,7 +68,7 @@ TEST_CASE("DSP-46: a verifier without free stake disputes a verdict that contrad
     const std::size_t liar = honest + 1;
     verdicts[liar].end_root = hash_of("invented");
     publish_verdicts(chain, id, verdicts);
-    const Actor& accuser = actor_of(chain, chain.task(id).assignments[honest].verifier);
+    const Actor& accuser = chain.actor_of(chain.task(id).assignments[honest].verifier);
     const AccountId accused = chain.task(id).assignments[liar].verifier;
     unbond_all(chain, Role::kVerifier, accuser);
     // A verdict that says the same is nobody's to answer for but with free stake.
@@ -114,7 +114,7 @@ TEST_CASE("DSP-46: a solver answers with its task's bond, which covers all of it
     CHECK(chain.task(id).solver_bond.grains == 2 * kCoin);
     CHECK(challenge(1) == TxError{});
     CHECK(challenge(3) == TxError::kInsufficientStake);
-    const Actor& verifier = actor_of(chain, chain.task(id).assignments[place_of(chain, id, 2)].verifier);
+    const Actor& verifier = chain.actor_of(chain.task(id).assignments[place_of(chain, id, 2)].verifier);
     const DisputeId dispute = dispute_id(id, 2, chain.solver.id, DisputedVerdict{verifier.id, false, VerdictPart::kEnd});
     CHECK(find_dispute(chain.view, dispute)->challenger_bond.grains == 0);
     const trace::Claim claim = find_dispute(chain.view, dispute)->claim;

@@ -274,29 +274,23 @@ TEST_CASE("DSP-39: once the challenge window has passed nothing new is opened") 
     chain.skip(chain.params.challenge_blocks);
     CHECK(chain.task(id).state == TaskState::kChallenge);
     CHECK(chain.fail(chain.whistleblower, OpenDispute{id, 2, Role::kWhistleblower}) == TxError::kTaskState);
-    CHECK(chain.fail(chain.whistleblower, ChallengeAvailability{id, 0, 0, 0, Role::kWhistleblower}) ==
-          TxError::kTaskState);
 }
 
-TEST_CASE("DSP-40: a conviction makes the task's other disputes and challenges moot and returns their bonds") {
+TEST_CASE("DSP-40: a conviction makes the task's other disputes moot and returns their bonds") {
     const ToyRun honest;
     const ToyRun fraud(kTamper);
     Params params = quick_params();
-    params.availability_blocks = 50;
     params.dispute_clock_blocks = 50;
     Chain chain(params);
     const TaskId task = complete_toy_task(chain, fraud);
     CHECK(chain.run(chain.stranger, Bond{Role::kWhistleblower, {2 * kCoin}}) == 0);
     CHECK(chain.run(chain.stranger, OpenDispute{task, 1, Role::kWhistleblower}) == 0);
     const DisputeId other = dispute_id(task, 1, chain.stranger.id);
-    const std::uint64_t nonce = get_account(chain.view, chain.stranger.id).nonce;
-    CHECK(chain.run(chain.stranger, ChallengeAvailability{task, 0, 0, 0, Role::kWhistleblower}) == 0);
-    CHECK(chain.stake(Role::kWhistleblower, chain.stranger).free.grains == 0);
+    CHECK(chain.stake(Role::kWhistleblower, chain.stranger).free.grains == kCoin);
     play_dispute(chain, open(chain, task, 2), fraud, honest, chain.whistleblower);
     CHECK(chain.task(task).state == TaskState::kConvicted);
     CHECK(find_dispute(chain.view, other)->state == DisputeState::kMoot);
     CHECK_FALSE(find_dispute(chain.view, other)->reason.has_value());
-    CHECK(find_challenge(chain.view, challenge_id(chain.stranger.id, nonce))->state == ChallengeState::kMoot);
     CHECK(chain.stake(Role::kWhistleblower, chain.stranger).free.grains == 2 * kCoin);
     chain.skip(60);
     CHECK(find_dispute(chain.view, other)->state == DisputeState::kMoot);

@@ -132,8 +132,6 @@ TEST_CASE("PAR-2: the bonds of the task at hand are what its duties lock") {
     }
     REQUIRE(chain.run(chain.whistleblower, OpenDispute{id, 1, Role::kWhistleblower}) == 0);
     CHECK(chain.stake(Role::kWhistleblower, chain.whistleblower).locked == Amount{23 * kCoin / 10});
-    REQUIRE(chain.run(chain.whistleblower, ChallengeAvailability{id, 1, 0, 0, Role::kWhistleblower}) == 0);
-    CHECK(chain.stake(Role::kWhistleblower, chain.whistleblower).locked == Amount{2 * (23 * kCoin / 10)});
 }
 
 TEST_CASE("STK-5: an account of the registry is drawn only for tasks whose bond it covers") {

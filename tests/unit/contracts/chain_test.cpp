@@ -120,7 +120,7 @@ TEST_CASE("PAR-7: tx_size_max has room for every transaction that somebody can o
         ProveMove{{}, batch},
         RevealMove{{}, 1, std::vector<Hash256>(trace::kMaxChildren)},
         SelectMove{{}, 1, {0, commit}},
-        ServeChunk{{}, {}, opening(canonical::DType::kI64)},
+        AttestAvailability{{}, {0, 0, {}, opening(canonical::DType::kI64)}},
         DeclareDivergence{{}, 0, {}, artifact, {0, 0, {}, opening(canonical::DType::kI64)}},
         PublishProfile{{}, report, {}},
         SubmitTask{spec}};
@@ -234,7 +234,7 @@ TEST_CASE("STA-2: keys are a prefix byte and fixed-size parts, and no two kinds 
     const TaskId task = task_id(account, 0);
     const std::vector<Bytes> all{
         keys::params(), keys::supply(), keys::account(account), keys::stake(Role::kVerifier, account),
-        keys::task(task), keys::checkpoint(task, 258), keys::dispute({}), keys::challenge({}),
+        keys::task(task), keys::checkpoint(task, 258), keys::dispute({}), keys::profile(task, 0),
         keys::stakers(Role::kSolver), keys::agenda({5}), keys::backlog(), keys::queue(Queue::kSolver), keys::docket(task)};
     std::map<std::uint8_t, int> prefixes;
     for (const Bytes& key : all) {
@@ -348,7 +348,7 @@ TEST_CASE("TX-10: every error, action, event and state has a name of its own") {
     for (int code = 0; code < 256; ++code) {
         ++names[to_string(static_cast<TxError>(code))];
     }
-    CHECK(names.size() == 66);
+    CHECK(names.size() == 65);
     CHECK(std::string(to_string(TaskState::kSettled)) == "settled");
     CHECK(std::string(to_string(Reason::kUndisclosed)) == "undisclosed");
     CHECK(std::string(to_string(Reason::kProfilingFee)) == "profiling_fee");
@@ -364,7 +364,11 @@ TEST_CASE("TX-10: every error, action, event and state has a name of its own") {
     CHECK(std::string(to_string(Role::kWhistleblower)) == "whistleblower");
     CHECK(std::string(to_string(VerdictStatus::kRefuted)) == "refuted");
     CHECK(std::string(to_string(DisputeState::kForced)) == "forced");
-    CHECK(std::string(to_string(ChallengeState::kLapsed)) == "lapsed");
+    CHECK(std::string(to_string(CommitteeState::kWithheld)) == "withheld");
+    CHECK(std::string(to_string(Reason::kAttestation)) == "attestation");
+    CHECK(std::string(action_name(AttestAvailability{})) == "attest_availability");
+    CHECK(std::string(event_name(history::CommitteeEnded{})) == "committee_ended");
+    CHECK(std::string(event_name(history::Attested{})) == "attested");
     CHECK(std::string(action_name(ChallengeVerdict{})) == "challenge_verdict");
     CHECK(std::string(action_name(DeclareDivergence{})) == "declare_divergence");
     CHECK(std::string(event_name(history::StateChanged{})) == "state_changed");

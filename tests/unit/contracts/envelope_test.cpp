@@ -38,7 +38,7 @@ TEST_CASE("TX-1: no truncation and no flipped bit of any action passes or crashe
     const std::vector<Action> actions{
         kPay, SubmitTask{make_spec()}, RevealMove{{}, 0, {hash_of("a")}},
         SelectMove{{}, 1, {2, trace::NodeOpening{}}}, ProveMove{{}, trace::Proof{}},
-        ServeChunk{{}, {}, {canonical::make_tile(canonical::DType::kF32), {hash_of("b")}, {}}},
+        AttestAvailability{{}, {1, 2, {}, {canonical::make_tile(canonical::DType::kF32), {hash_of("b")}, {}}}},
         DeclareDivergence{{}, 3, hash_of("c"), {}, {1, 2, {}, {canonical::make_tile(canonical::DType::kF32), {}, {}}}}};
     for (const Action& action : actions) {
         const Bytes good = chain.make_tx(chain.submitter, action);
@@ -147,9 +147,7 @@ TEST_CASE("TX-6: fields that no state could make valid are refused") {
     CHECK(refuses(RevealMove{{}, 0, {}}));
     CHECK(refuses(RevealMove{{}, 0, std::vector<Hash256>(trace::kMaxChildren + 1)}));
     CHECK(refuses(SelectMove{{}, 0, {trace::kMaxChildren, {}}}));
-    CHECK(refuses(ChallengeAvailability{{}, 0, canonical::kMaxStateTensors, 0, Role::kVerifier}));
-    CHECK(refuses(ChallengeAvailability{{}, 0, 0, 0, Role::kSolver}));
-    CHECK(refuses(ServeChunk{}));
+    CHECK(refuses(AttestAvailability{}));
     CHECK(refuses(DeclareDivergence{}));
 }
 

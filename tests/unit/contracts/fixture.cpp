@@ -47,7 +47,7 @@ Params quick_params() {
     params.challenge_blocks = 6;
     params.dispute_clock_blocks = 20;
     params.dispute_extension_blocks = 3;
-    params.availability_blocks = 5;
+    params.attest_blocks = 5;
     params.segments_checked_max = 20;
     params.verifiers_per_segment_max = 4;
     params.solver_bond_bps = 0;
@@ -63,6 +63,7 @@ Params quick_params() {
     params.room_price = {};
     params.redraw_blocks = 1;
     params.redraws_max = 2;
+    params.committee_seats = 3;
     return params;
 }
 
@@ -101,7 +102,29 @@ Chain::Chain(const Params& chosen) : params(chosen) {
 }
 
 std::vector<const Actor*> Chain::actors() const {
-    return {&submitter, &solver, &verifier, &whistleblower, &stranger, &pauper};
+    std::vector<const Actor*> out{&submitter, &solver, &verifier, &whistleblower, &stranger, &pauper};
+    for (const Actor& other : others) {
+        out.push_back(&other);
+    }
+    return out;
+}
+
+const Actor& Chain::actor_of(const AccountId& id) const {
+    for (const Actor* actor : actors()) {
+        if (actor->id == id) {
+            return *actor;
+        }
+    }
+    FAIL("nobody has this account");
+    return stranger;
+}
+
+void Chain::add_verifiers(std::size_t count, Amount stake) {
+    for (std::size_t i = 0; i < count; ++i) {
+        others.push_back(make_actor(static_cast<std::uint8_t>(20 + others.size())));
+        REQUIRE(run(stranger, Transfer{others.back().id, {stake.grains + kCoin}}) == 0);
+        REQUIRE(run(others.back(), Bond{Role::kVerifier, stake}) == 0);
+    }
 }
 
 Bytes Chain::make_tx(const Actor& sender, const Action& action) const {
@@ -242,10 +265,8 @@ std::uint8_t Chain::disclose(const Actor& who, const TaskId& id, std::uint32_t s
 
 void Chain::disclose_all(const TaskId& id) {
     for (const Assignment& due : task(id).assignments) {
-        for (const Actor* actor : actors()) {
-            if (is_secret(due) && actor->id == due.verifier) {
-                REQUIRE(disclose(*actor, id, due.segment, due.end_root) == 0);
-            }
+        if (is_secret(due)) {
+            REQUIRE(disclose(actor_of(due.verifier), id, due.segment, due.end_root) == 0);
         }
     }
 }
@@ -262,15 +283,19 @@ void Chain::end_windows(const TaskId& id) {
 
 void Chain::commit_all(const TaskId& id) {
     for (const Assignment& assignment : task(id).assignments) {
-        const Hash256 root = claimed_root(view, task(id), assignment.segment);
-        REQUIRE(commit(verifier, id, assignment.segment, root) == 0);
+        if (assignment.status == VerdictStatus::kDue) {
+            const Hash256 root = claimed_root(view, task(id), assignment.segment);
+            REQUIRE(commit(actor_of(assignment.verifier), id, assignment.segment, root) == 0);
+        }
     }
 }
 
 void Chain::publish_all(const TaskId& id) {
     for (const Assignment& assignment : task(id).assignments) {
-        const Hash256 root = claimed_root(view, task(id), assignment.segment);
-        REQUIRE(publish(verifier, id, assignment.segment, root) == 0);
+        if (assignment.status == VerdictStatus::kCommitted) {
+            const Hash256 root = claimed_root(view, task(id), assignment.segment);
+            REQUIRE(publish(actor_of(assignment.verifier), id, assignment.segment, root) == 0);
+        }
     }
 }
 
@@ -321,7 +346,6 @@ struct Scan {
     std::map<std::pair<Role, AccountId>, std::uint64_t> held;
     std::map<TaskId, Task> tasks;
     std::map<TaskId, std::uint32_t> open_disputes;
-    std::map<TaskId, std::uint32_t> open_challenges;
     std::string fault;
 
     void blame(const std::string& what) {
@@ -386,12 +410,6 @@ void scan_slot(Scan& scan, const Bytes& key, const Bytes& value) {
             scan.open_disputes[dispute.task] += is_open(dispute.state) ? 1U : 0U;
             break;
         }
-        case SlotKind::kChallenge: {
-            const auto challenge = decode_slot<Challenge>(value);
-            scan_hold(scan, challenge.challenger_role, challenge.challenger, challenge.bond);
-            scan.open_challenges[challenge.task] += challenge.state == ChallengeState::kOpen ? 1U : 0U;
-            break;
-        }
         case SlotKind::kBeacon:
             for (const Seat& seat : decode_slot<Beacon>(value).seats) {
                 scan_hold(scan, Role::kVerifier, seat.account, seat.bond);
@@ -432,14 +450,14 @@ bool waits(const MapView& view, const TaskId& id) {
 
 void check_tasks(Scan& scan, const MapView& view, Height height) {
     for (const auto& [id, task] : scan.tasks) {
-        if (task.open_disputes != scan.open_disputes[id] || task.open_challenges != scan.open_challenges[id]) {
-            scan.blame("a wrong number of open disputes or challenges");
+        if (task.open_disputes != scan.open_disputes[id]) {
+            scan.blame("a wrong number of open disputes");
         }
         if (is_terminal(task.state) == view.get(keys::docket(id)).has_value()) {
             scan.blame("a docket without a task, or the reverse");
         }
         if (task.deadline.value == 0) {
-            const bool may = is_terminal(task.state) || waits(view, id) || task.open_disputes + task.open_challenges != 0;
+            const bool may = is_terminal(task.state) || waits(view, id) || task.open_disputes != 0;
             if (!may) {
                 scan.blame("a task that nothing will ever end");
             }

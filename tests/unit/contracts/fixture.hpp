@@ -55,6 +55,7 @@ class Chain {
     Actor whistleblower = make_actor(4);
     Actor stranger = make_actor(5);  ///< has money, no stake
     Actor pauper = make_actor(6);    ///< has nothing
+    std::vector<Actor> others;       ///< whom add_verifiers made
 
     /// Encoded and signed with the sender's next nonce and a sufficient fee.
     Bytes make_tx(const Actor& sender, const Action& action) const;
@@ -101,8 +102,11 @@ class Chain {
     /// Every payment and slash of the task so far with this reason: the amounts.
     std::vector<std::uint64_t> paid(const TaskId& id, Reason reason) const;
     std::vector<std::uint64_t> slashed(const TaskId& id, Reason reason) const;
-    /// All actors above.
+    /// More verifiers, who bond so much each with the stranger's money.
+    void add_verifiers(std::size_t count, Amount stake = {100 * kCoin});
+    /// All actors above, and those verifiers.
     std::vector<const Actor*> actors() const;
+    const Actor& actor_of(const AccountId& id) const;
 
     MapView view;
     Params params;

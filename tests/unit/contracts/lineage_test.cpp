@@ -47,13 +47,14 @@ Params slow_params() {
     params.commit_blocks = 400;
     params.publish_blocks = 100;
     params.draw_blocks = 300;
+    params.dispute_clock_blocks = 5;
     return params;
 }
 
-/// Convicts `id` of withholding.
+/// Convicts `id`, in the next block: its solver is silent in a dispute.
 void convict(Chain& chain, const TaskId& id) {
-    REQUIRE(chain.run(chain.whistleblower, ChallengeAvailability{id, 1, 0, 0, Role::kWhistleblower}) == 0);
-    chain.skip(chain.params.availability_blocks - 1);
+    REQUIRE(chain.run(chain.whistleblower, OpenDispute{id, 1, Role::kWhistleblower}) == 0);
+    chain.skip(chain.params.dispute_clock_blocks - 1);
     REQUIRE(chain.task(id).state != TaskState::kConvicted);
 }
 

@@ -362,7 +362,7 @@ TEST_CASE("LIN-4: a task that is profiled when its ancestor is convicted is canc
         const TaskId parent = complete_toy_task(chain, canonical);
         const TaskId id = profile_until(chain, parent, phase);
         REQUIRE(chain.task(id).tolerance->phase == phase);
-        REQUIRE(chain.run(chain.whistleblower, ChallengeAvailability{parent, 1, 0, 0, Role::kWhistleblower}) == 0);
+        REQUIRE(chain.run(chain.whistleblower, OpenDispute{parent, 1, Role::kWhistleblower}) == 0);
         const bool is_disputed = phase == ProfilingPhase::kChallenge;
         const Actor& profiler = *(is_disputed ? profilers_of(chain, id)[0] : &chain.stranger);
         const Actor& challenger = profiler.id == chain.verifier.id ? chain.stranger : chain.verifier;
@@ -370,7 +370,7 @@ TEST_CASE("LIN-4: a task that is profiled when its ancestor is convicted is canc
             const ChallengeProfile action{id, profiler.id, Role::kVerifier, ProfilePart::kReplayed, 1, {}};
             REQUIRE(chain.run(challenger, action) == 0);
         }
-        chain.skip(chain.params.availability_blocks);
+        chain.skip(chain.params.dispute_clock_blocks - (is_disputed ? 1 : 0));
         REQUIRE(chain.task(parent).state == TaskState::kConvicted);
         CHECK(chain.task(id).state == TaskState::kCancelled);
         CHECK(chain.task(id).tainted_by == parent);

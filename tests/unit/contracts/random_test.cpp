@@ -5,7 +5,7 @@
 
 #include <contracts/arbitration/arbitration.hpp>
 #include <contracts/verification/lottery.hpp>
-#include <tests/unit/contracts/toy.hpp>
+#include <tests/unit/contracts/committees.hpp>
 
 using namespace assay;
 using namespace assay::contracts;
@@ -58,8 +58,6 @@ class Crowd {
                 tasks_.push_back(entry.task);
             } else if (const auto* opened = std::get_if<history::DisputeOpened>(&entry.event)) {
                 disputes_.push_back(opened->dispute);
-            } else if (const auto* asked = std::get_if<history::AvailabilityChallenged>(&entry.event)) {
-                challenges_.push_back(asked->challenge);
             }
         }
     }
@@ -108,10 +106,10 @@ class Crowd {
             case 8: return CommitVerdict{id, segment, hash_of("nonsense")};
             case 9: return PublishVerdict{id, segment, {root(segment), hash_of("probe")}};
             case 10: return OpenDispute{id, segment, role()};
-            case 11: return ChallengeAvailability{id, segment, segment % 3, random_(), role()};
+            case 11: return AttestAvailability{id, open_toy_tile(run_, segment % 4, segment % 2, amount().grains)};
             case 13: return DiscloseVerdict{id, segment, {{root(segment), {}}, {hash_of("probe")}, {}, hash_of("salt")}};
             case 14: return ChallengeVerdict{id, segment, pick(chain_.actors())->id, role()};
-            case 12: return ServeChunk{pick(challenges_), {}, {}};
+            case 12: return AttestAvailability{id, {}};
             default: return choose_move();
         }
     }
@@ -140,6 +138,9 @@ class Crowd {
             return task.checkpoints > segment_count(task.spec)
                        ? Action{CompleteTask{task.id}}
                        : Action{PostCheckpoint{task.id, task.checkpoints, root(task.checkpoints), {}}};
+        }
+        if (is_sitting(task) && below(3) != 0) {
+            return make_attestation(chain_, run_, task.id, actor.id);
         }
         if (task.state < TaskState::kVerifying || task.state > TaskState::kDisclosure) {
             return std::nullopt;
@@ -182,7 +183,6 @@ class Crowd {
     bool is_quick_;  ///< its verifiers keep up with its tasks
     std::vector<TaskId> tasks_;
     std::vector<DisputeId> disputes_;
-    std::vector<ChallengeId> challenges_;
 };
 
 }  // namespace
@@ -192,7 +192,10 @@ TEST_CASE("LED-1: random actions by random actors never make, lose or strand mon
     std::map<TaskState, int> ends;
     std::map<Reason, int> payments;
     // Few crowds come as far as a broken commitment or a jackpot: as many as it takes, within reason.
-    const auto is_enough = [&] { return payments[Reason::kBrokenCommitment] > 0 && payments[Reason::kJackpot] > 0 && payments[Reason::kTax] > 0; };
+    const auto is_enough = [&] {
+        return payments[Reason::kBrokenCommitment] > 0 && payments[Reason::kJackpot] > 0 && payments[Reason::kTax] > 0 &&
+               payments[Reason::kAttestation] > 0 && payments[Reason::kUnavailable] > 0;
+    };
     for (std::uint64_t seed = 1; seed <= 6 || (!is_enough() && seed <= 200); ++seed) {
         CAPTURE(seed);
         Params params = quick_params();
@@ -240,4 +243,6 @@ TEST_CASE("LED-1: random actions by random actors never make, lose or strand mon
     CHECK(ends[TaskState::kExpired] > 0);
     CHECK(payments[Reason::kTax] > 0);
     CHECK(payments[Reason::kBrokenCommitment] > 0);
+    CHECK(payments[Reason::kAttestation] > 0);
+    CHECK(payments[Reason::kUnavailable] > 0);
 }

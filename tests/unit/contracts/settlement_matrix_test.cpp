@@ -9,8 +9,7 @@
 #include <vector>
 
 #include <contracts/arbitration/arbitration.hpp>
-#include <contracts/availability/availability.hpp>
-#include <tests/unit/contracts/toy.hpp>
+#include <tests/unit/contracts/committees.hpp>
 
 /// Every way that a task can end, played on a chain, and who got what: the table in docs/protocol/settlement-matrix.md
 /// is what this prints. ASSAY_WRITE_MATRIX=1 writes it anew.
@@ -24,7 +23,7 @@ namespace {
 /// A wrong result of step 4, the first of segment 2.
 const Tamper kTamper{false, 4, 2, 2};
 
-Params matrix_params(std::uint32_t forced_error_bps = 0) {
+Params matrix_params(std::uint32_t forced_error_bps, std::uint32_t redraws_max) {
     Params params = quick_params();
     params.segments_checked = 4;
     params.challenge_blocks = 40;
@@ -32,7 +31,9 @@ Params matrix_params(std::uint32_t forced_error_bps = 0) {
     params.disclose_blocks = 12;
     params.tax_bps = 400;
     params.forced_error_bps = forced_error_bps;
-    params.redraws_max = 0;  // AVL-7: there is one verifier, so a segment without its verdict has none
+    params.redraws_max = redraws_max;
+    params.attest_blocks = 12;
+    params.committee_seats = 5;
     return params;
 }
 
@@ -55,8 +56,8 @@ struct Money {
         const auto of = [&](const AccountId& account) -> std::int64_t& {
             return account == chain.solver.id        ? solver
                    : account == chain.submitter.id   ? submitter
-                   : account == chain.verifier.id    ? verifier
-                                                     : whistleblower;
+                   : account == chain.whistleblower.id ? whistleblower
+                                                       : verifier;  // or another verifier
         };
         for (const HistoryRecord& entry : chain.history) {
             if (entry.task != id) {
@@ -84,7 +85,17 @@ struct Case {
     std::function<TaskId(Chain&)> play;
     std::uint32_t forced_error_bps = 0;
     const char* end = "settled";
+    std::uint32_t redraws_max = 0;  ///< AVL-7: mostly there is one verifier, so a segment without its verdict has none
 };
+
+const ToyRun& honest() {
+    static const ToyRun kRun;
+    return kRun;
+}
+const ToyRun& fraud() {
+    static const ToyRun kRun(kTamper);
+    return kRun;
+}
 
 /// The task completed by `run`, its verdicts published by a verifier who finds what `finds` has at the probes.
 TaskId publish(Chain& chain, const ToyRun& run, const ToyRun& finds) {
@@ -95,6 +106,15 @@ TaskId publish(Chain& chain, const ToyRun& run, const ToyRun& finds) {
     chain.skip(1);
     chain.commit_all(id);
     chain.publish_all(id);
+    return id;
+}
+
+/// An honest solver's task on which none of five verifiers gave a verdict; it waits for a committee.
+TaskId silent_task(Chain& chain) {
+    chain.add_verifiers(4);
+    const TaskId id = complete_toy_task(chain, honest());
+    chain.skip(1);
+    give_no_verdict(chain, id);
     return id;
 }
 
@@ -119,15 +139,6 @@ void disclose(Chain& chain, const TaskId& id, std::uint32_t segment) {
 DisputeId accuse(Chain& chain, const TaskId& id) {
     REQUIRE(chain.run(chain.whistleblower, OpenDispute{id, 2, Role::kWhistleblower}) == 0);
     return dispute_id(id, 2, chain.whistleblower.id);
-}
-
-const ToyRun& honest() {
-    static const ToyRun kRun;
-    return kRun;
-}
-const ToyRun& fraud() {
-    static const ToyRun kRun(kTamper);
-    return kRun;
 }
 
 std::vector<Case> cases_without_fraud() {
@@ -190,16 +201,24 @@ std::vector<Case> cases_without_fraud() {
              return id;
          },
          10'000},
-        {"a needless availability challenge, served",
+        {"nobody commits; a committee could fetch, others verify",
          [](Chain& chain) {
-             const TaskId id = publish(chain, honest(), honest());
-             const auto nonce = get_account(chain.view, chain.whistleblower.id).nonce;
-             REQUIRE(chain.run(chain.whistleblower, ChallengeAvailability{id, 1, 0, 0, Role::kWhistleblower}) == 0);
-             const auto asked = challenge_id(chain.whistleblower.id, nonce);
-             REQUIRE(chain.run(chain.solver, make_chunk(honest(), asked, 1, 0, 0)) == 0);
+             const TaskId id = silent_task(chain);
+             redraw(chain, id, honest());
+             chain.commit_all(id);
+             chain.publish_all(id);
              chain.end_windows(id);
              return id;
-         }},
+         },
+         0, "settled", 1},
+        {"nobody commits; a committee could fetch, and its members are silent too",
+         [](Chain& chain) {
+             const TaskId id = silent_task(chain);
+             redraw(chain, id, honest());
+             chain.skip(chain.params.commit_blocks + chain.params.challenge_blocks);
+             return id;
+         },
+         0, "expired", 1},
         {"the training diverges in its second segment",
          [](Chain& chain) {
              static const ToyRun kRun({}, ToyRun::kDivergingScale);
@@ -323,19 +342,20 @@ std::vector<Case> cases_of_fraud() {
              return id;
          },
          0, "convicted"},
-        {"a checkpoint that is not shown",
+        {"nobody commits, and three committees could not fetch",
          [](Chain& chain) {
-             const TaskId id = publish(chain, honest(), honest());
-             REQUIRE(chain.run(chain.whistleblower, ChallengeAvailability{id, 1, 0, 0, Role::kWhistleblower}) == 0);
-             chain.skip(chain.params.availability_blocks + 1);
+             const TaskId id = silent_task(chain);
+             while (!is_terminal(chain.task(id).state)) {
+                 chain.skip(1);
+             }
              return id;
          },
-         0, "convicted"},
+         0, "convicted", 1},
     };
 }
 
 std::string play(const Case& c) {
-    Chain chain(matrix_params(c.forced_error_bps));
+    Chain chain(matrix_params(c.forced_error_bps, c.redraws_max));
     const TaskId id = c.play(chain);
     CAPTURE(c.name);
     REQUIRE(std::string(to_string(chain.task(id).state)) == c.end);

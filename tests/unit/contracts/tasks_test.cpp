@@ -6,7 +6,7 @@
 
 #include <contracts/tasks/draw.hpp>
 #include <contracts/tasks/tasks.hpp>
-#include <tests/unit/contracts/fixture.hpp>
+#include <tests/unit/contracts/toy.hpp>
 
 using namespace assay;
 using namespace assay::contracts;
@@ -141,7 +141,7 @@ TEST_CASE("TASK-3: a task that nobody submitted is unknown to every action") {
     Chain chain;
     const std::vector<Action> actions{
         AcceptTask{}, DeclineTask{}, PostCheckpoint{}, CompleteTask{}, CancelTask{}, CommitVerdict{}, PublishVerdict{},
-        OpenDispute{}, ChallengeAvailability{}};
+        OpenDispute{}, AttestAvailability{{}, open_toy_tile(ToyRun(), 0, 0, 0)}};
     for (const Action& action : actions) {
         CHECK(chain.fail(chain.solver, action) == TxError::kTaskUnknown);
     }

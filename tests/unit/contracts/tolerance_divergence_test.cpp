@@ -37,7 +37,7 @@ struct Committed {
         const Task task = chain.task(id);
         return published_verdict(task, task.assignments[at], opening_of(verdicts[at]), false);
     }
-    const Actor& verifier() const { return actor_of(chain, chain.task(id).assignments[place].verifier); }
+    const Actor& verifier() const { return chain.actor_of(chain.task(id).assignments[place].verifier); }
 };
 
 /// An honest task but for what the verifier of segment 2 commits to: a divergence after `steps` that left `state`.
@@ -57,7 +57,7 @@ void publish_others(Committed& made) {
     for (std::size_t i = 0; i < assignments.size(); ++i) {
         if (i != made.place) {
             const PublishVerdict publish{made.id, assignments[i].segment, made.published(i)};
-            REQUIRE(made.chain.run(actor_of(made.chain, assignments[i].verifier), publish) == 0);
+            REQUIRE(made.chain.run(made.chain.actor_of(assignments[i].verifier), publish) == 0);
         }
     }
 }
@@ -95,7 +95,7 @@ TEST_CASE("VER-17: only a verdict that says that its replay diverged has a tile 
     const State infinite = with_first(honest.state(6), std::numeric_limits<float>::infinity());
     Committed made = with_divergence(checkpoints_of(honest), honest, 2, infinite);
     const std::size_t other = place_of(made.chain, made.id, 1);
-    const Actor& verifier = actor_of(made.chain, made.chain.task(made.id).assignments[other].verifier);
+    const Actor& verifier = made.chain.actor_of(made.chain.task(made.id).assignments[other].verifier);
     const PublishVerdict superfluous{made.id, 1, made.published(other), trace::open_divergence(infinite)};
     CHECK(made.chain.fail(verifier, superfluous) == TxError::kMeasurementMismatch);
 }

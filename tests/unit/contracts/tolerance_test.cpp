@@ -76,7 +76,7 @@ TEST_CASE("VER-17: a verdict has a measurement exactly where one belongs, and a 
     commit_verdicts(chain, id, verdicts);
     const auto refused = [&](std::uint32_t segment, const Verdict& verdict) {
         const Assignment assignment = chain.task(id).assignments[place_of(chain, id, segment)];
-        return chain.fail(actor_of(chain, assignment.verifier), PublishVerdict{id, segment, verdict});
+        return chain.fail(chain.actor_of(assignment.verifier), PublishVerdict{id, segment, verdict});
     };
     Verdict start = verdicts[place_of(chain, id, 0)];
     start.measurement = measurement_of(0.0F);
@@ -260,7 +260,7 @@ TEST_CASE("DSP-45: a verifier that inflates a measurement is refuted by the solv
     const State& start = native.state(4);
     const State replayed = replay_from(ToyRun(), start, 4, 4);
     const MeasuredRoots roots = roots_of(start, replayed, native.state(8));
-    const Actor& verifier = actor_of(chain, assignment.verifier);
+    const Actor& verifier = chain.actor_of(assignment.verifier);
     const Actor& challenger = chain.solver;  // all of whose stake is locked (DSP-46)
     REQUIRE(chain.run(chain.solver, Unbond{Role::kSolver, chain.stake(Role::kSolver, chain.solver).free}) == 0);
     ChallengeVerdict challenge{id, 2, verifier.id, Role::kSolver, VerdictPart::kMeasurement, roots};
@@ -308,7 +308,7 @@ TEST_CASE("DSP-45: a wrong end root is refuted, and a challenge of a right one c
             verdicts[place].end_root = root_of(replay_from(liar, start, 4, 4));
         }
         publish_verdicts(chain, id, verdicts);
-        const Actor& verifier = actor_of(chain, chain.task(id).assignments[place].verifier);
+        const Actor& verifier = chain.actor_of(chain.task(id).assignments[place].verifier);
         const Actor& challenger = verifier.id == chain.whistleblower.id ? chain.stranger : chain.whistleblower;
         const Role role = &challenger == &chain.stranger ? Role::kVerifier : Role::kWhistleblower;
         CHECK(chain.fail(chain.solver, ChallengeVerdict{id, 0, chain.task(id).assignments[0].verifier, Role::kSolver,
@@ -339,7 +339,7 @@ TEST_CASE("VER-11: in tolerance mode a forced verdict has another probe root and
     CHECK(forced.probe_root == hash_of("decoy"));
     CHECK(forced.measurement == verdicts[place].measurement);
     CHECK(forced.status == VerdictStatus::kAccepted);
-    const Actor& verifier = actor_of(chain, forced.verifier);
+    const Actor& verifier = chain.actor_of(forced.verifier);
     const Actor& challenger = verifier.id == chain.whistleblower.id ? chain.stranger : chain.whistleblower;
     const Role role = &challenger == &chain.stranger ? Role::kVerifier : Role::kWhistleblower;
     REQUIRE(chain.run(challenger, ChallengeVerdict{id, 2, verifier.id, role}) == 0);

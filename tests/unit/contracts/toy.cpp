@@ -223,21 +223,21 @@ TaskId complete_toy_task(Chain& chain, const ToyRun& run) {
     return id;
 }
 
-ServeChunk make_chunk(
-    const ToyRun& run, const ChallengeId& id, std::uint32_t checkpoint, std::uint32_t tensor, std::uint64_t tile
-) {
-    const auto& state = run.state(std::min<std::uint64_t>(std::uint64_t{checkpoint} * 4, ToyRun::kSteps));
+trace::StateOpening open_toy_tile(const ToyRun& run, std::uint32_t checkpoint, std::uint32_t tensor, std::uint64_t tile) {
+    const std::uint64_t step = std::uint64_t{checkpoint} * ToyRun::kInterval;
+    const auto& state = run.state(std::min(step, ToyRun::kSteps));
     std::vector<Hash256> commitments;
     for (const auto& part : state) {
         commitments.push_back(trace::commit_tensor(part));
     }
-    ServeChunk chunk;
-    chunk.challenge = id;
-    chunk.type = {state[tensor].dtype, state[tensor].shape};
-    chunk.opening.tile = canonical::tile_of(state[tensor], tile);
-    chunk.opening.tile_path = trace::tile_tree(state[tensor]).path(tile);
-    chunk.opening.source_path = merkle::Tree(commitments).path(tensor);
-    return chunk;
+    trace::StateOpening out;
+    out.tensor = tensor;
+    out.tile = tile % canonical::tile_count(state[tensor].shape);
+    out.type = {state[tensor].dtype, state[tensor].shape};
+    out.opening.tile = canonical::tile_of(state[tensor], out.tile);
+    out.opening.tile_path = trace::tile_tree(state[tensor]).path(out.tile);
+    out.opening.source_path = merkle::Tree(commitments).path(tensor);
+    return out;
 }
 
 }  // namespace assay::contracts::test

@@ -119,10 +119,8 @@ std::uint32_t play_until(
     std::optional<trace::Level> level
 );
 
-/// The chunk that answers "tile `tile` of tensor `tensor` of checkpoint `checkpoint`" of a task of `run`.
-ServeChunk make_chunk(
-    const ToyRun& run, const ChallengeId& id, std::uint32_t checkpoint, std::uint32_t tensor, std::uint64_t tile
-);
+/// Tile `tile` of tensor `tensor`, modulo their number, of checkpoint `checkpoint` of a task of `run`.
+trace::StateOpening open_toy_tile(const ToyRun& run, std::uint32_t checkpoint, std::uint32_t tensor, std::uint64_t tile);
 
 /// A toy task whose solver computed `run`, completed in the last block.
 TaskId complete_toy_task(Chain& chain, const ToyRun& run);

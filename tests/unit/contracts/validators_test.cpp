@@ -329,7 +329,7 @@ TEST_CASE("VAL-5: no duty locks a validator's stake, out of reach of the engine'
     REQUIRE(chain.run(chain.stranger, Bond{Role::kValidator, Amount{100 * kCoin}}) == 0);
     const TaskId id = chain.challenge_task();
     for (const Action& action : std::vector<Action>{
-             OpenDispute{id, 1, Role::kValidator}, ChallengeAvailability{id, 0, 0, 0, Role::kValidator},
+             OpenDispute{id, 1, Role::kValidator},
              ChallengeVerdict{id, chain.task(id).assignments[0].segment, chain.verifier.id, Role::kValidator},
              ChallengeProfile{id, chain.verifier.id, Role::kValidator, ProfilePart::kStart, 0, {}}}) {
         CHECK(chain.fail(chain.stranger, action) == TxError::kFieldOutOfRange);

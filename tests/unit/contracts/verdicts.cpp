@@ -8,18 +8,9 @@
 
 #include <contracts/tasks/tasks.hpp>
 #include <contracts/verification/lottery.hpp>
+#include <tests/unit/contracts/committees.hpp>
 
 namespace assay::contracts::test {
-
-const Actor& actor_of(const Chain& chain, const AccountId& id) {
-    for (const Actor* actor : chain.actors()) {
-        if (actor->id == id) {
-            return *actor;
-        }
-    }
-    FAIL("nobody has this account");
-    return chain.stranger;
-}
 
 FoundVerdict measured_verdict(const Task& task, const Assignment& assignment, const State& start, const State& claimed) {
     const ToyRun canonical;
@@ -66,7 +57,7 @@ void commit_verdicts(Chain& chain, const TaskId& id, const Verdicts& verdicts) {
         }
         const auto& [segment, verifier] = std::tie(assignments[i].segment, assignments[i].verifier);
         const Hash256 commitment = verdict_commitment(id, segment, verifier, opening_of(verdicts[i]));
-        REQUIRE(chain.run(actor_of(chain, verifier), CommitVerdict{id, segment, commitment}) == 0);
+        REQUIRE(chain.run(chain.actor_of(verifier), CommitVerdict{id, segment, commitment}) == 0);
     }
 }
 
@@ -81,17 +72,14 @@ void publish_verdicts(Chain& chain, const TaskId& id, const Verdicts& verdicts) 
             is_forced(chain.task(id), assignments[i], opening_of(verdicts[i]), chain.params.forced_error_bps);
         const Verdict published =
             published_verdict(chain.task(id), assignments[i], opening_of(verdicts[i]), forced);
-        REQUIRE(chain.run(actor_of(chain, assignments[i].verifier), PublishVerdict{id, assignments[i].segment, published}) == 0);
+        REQUIRE(chain.run(chain.actor_of(assignments[i].verifier), PublishVerdict{id, assignments[i].segment, published}) == 0);
     }
     REQUIRE(chain.task(id).state == TaskState::kChallenge);
 }
 
 Verdicts judge_anew(Chain& chain, const TaskId& id, Verdicts verdicts, const ToyRun& solver) {
     REQUIRE(chain.task(id).state == TaskState::kCompleted);
-    while (chain.task(id).state == TaskState::kCompleted) {
-        chain.skip(1);
-    }
-    REQUIRE(chain.task(id).state == TaskState::kVerifying);
+    redraw(chain, id, solver);
     const auto assignments = chain.task(id).assignments;
     for (std::size_t i = verdicts.size(); i < assignments.size(); ++i) {
         verdicts.push_back(true_verdict(chain.task(id), assignments[i], solver));
@@ -107,7 +95,7 @@ void end_task(Chain& chain, const TaskId& id, const Verdicts& verdicts) {
         for (std::size_t i = 0; i < task.assignments.size() && task.state == TaskState::kDisclosure; ++i) {
             const Assignment& assignment = task.assignments[i];
             if (is_secret(assignment)) {
-                REQUIRE(chain.run(actor_of(chain, assignment.verifier),
+                REQUIRE(chain.run(chain.actor_of(assignment.verifier),
                                   DiscloseVerdict{id, assignment.segment, opening_of(verdicts[i])}) == 0);
             }
         }

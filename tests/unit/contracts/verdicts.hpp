@@ -16,7 +16,6 @@ struct FoundVerdict : Verdict {
 };
 using Verdicts = std::vector<FoundVerdict>;  ///< by place among the assignments
 
-const Actor& actor_of(const Chain& chain, const AccountId& id);
 /// The true verdict of an assignment on a segment between these checkpoints.
 FoundVerdict measured_verdict(const Task& task, const Assignment& assignment, const State& start, const State& claimed);
 /// The true verdict of an assignment on a task that `solver` solved.

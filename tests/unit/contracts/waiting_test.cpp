@@ -6,6 +6,7 @@
 #include <contracts/params/rules.hpp>
 #include <contracts/tasks/waiting.hpp>
 #include <contracts/verification/verification.hpp>
+#include <tests/unit/contracts/committees.hpp>
 #include <tests/unit/contracts/distances.hpp>
 
 using namespace assay;
@@ -270,78 +271,13 @@ TEST_CASE("GAS-10: entries of tasks that were cancelled are passed over within t
     CHECK(waiting() == 0);
 }
 
-TEST_CASE("AVL-7: without a verdict nobody is fined, other verifiers are drawn, and at last the task expires unpaid") {
-    Chain chain;
-    const TaskId id = chain.verifying_task();
-    chain.skip(chain.params.commit_blocks + chain.params.challenge_blocks);
-    CHECK(chain.task(id).state == TaskState::kCompleted);
-    CHECK(chain.task(id).redraws == 1);
-    CHECK(chain.slashed(id, Reason::kMissedVerdict).empty());
-    CHECK(chain.slashed(id, Reason::kUnserved).empty());
-    CHECK(chain.stake(Role::kVerifier, chain.verifier).free.grains == 100 * kCoin);
-    const std::size_t before = chain.task(id).assignments.size();
-    REQUIRE(chain.run(chain.stranger, Bond{Role::kVerifier, {100 * kCoin}}) == 0);
-    while (chain.task(id).state == TaskState::kCompleted) {
-        chain.skip(1);
-    }
-    REQUIRE(chain.task(id).state == TaskState::kVerifying);
-    REQUIRE(chain.task(id).assignments.size() == 2 * before);
-    for (std::size_t i = before; i < 2 * before; ++i) {
-        CHECK(chain.task(id).assignments[i].verifier == chain.stranger.id);  // not who was drawn before
-    }
-    chain.skip(chain.params.commit_blocks + chain.params.challenge_blocks + chain.params.draw_blocks);
-    CHECK(chain.task(id).state == TaskState::kExpired);
-    CHECK(chain.paid(id, Reason::kRefund) == std::vector{23 * kCoin});
-    CHECK(chain.paid(id, Reason::kReward).empty());
-    CHECK(chain.stake(Role::kSolver, chain.solver).free.grains == 100 * kCoin);  // AVL-9: not every draw was made
-}
-
-TEST_CASE("AVL-9: when every draw brings no verdict on a segment, half of the solver's bond is burned") {
-    Params params = quick_params();
-    params.redraws_max = 1;
-    Chain chain(params);
-    const TaskId id = chain.verifying_task();
-    REQUIRE(chain.run(chain.stranger, Bond{Role::kVerifier, {100 * kCoin}}) == 0);
-    const std::uint64_t burned = chain.burned();
-    chain.skip(params.commit_blocks + params.challenge_blocks + 5);
-    REQUIRE(chain.task(id).redraws == 1);
-    chain.skip(params.commit_blocks + params.challenge_blocks + 5);
-    CHECK(chain.task(id).state == TaskState::kExpired);
-    CHECK(chain.slashed(id, Reason::kUnserved) == std::vector{params.solver_bond.grains / 2});
-    CHECK(chain.slashed(id, Reason::kMissedVerdict).empty());
-    CHECK(chain.burned() - burned >= params.solver_bond.grains / 2);
-    CHECK(chain.stake(Role::kSolver, chain.solver).locked.grains == 0);
-    CHECK(chain.stake(Role::kSolver, chain.solver).free.grains == 100 * kCoin - params.solver_bond.grains / 2);
-}
-
-TEST_CASE("AVL-9: a segment on which a verdict was given and did not stand burns nothing") {
-    const ToyRun honest;
-    Params params = quick_params();
-    params.redraws_max = 0;
-    Chain chain(params);
-    const TaskId id = complete_toy_task(chain, honest);
-    chain.skip(1);
-    chain.commit_all(id);
-    chain.publish_all(id);
-    // Nobody can defend a verdict that its verifier does not disclose.
-    for (const Assignment& assignment : chain.task(id).assignments) {
-        REQUIRE(chain.run(chain.whistleblower,
-                          ChallengeVerdict{.task = id, .segment = assignment.segment, .verifier = chain.verifier.id,
-                                           .role = Role::kWhistleblower}) == 0);
-    }
-    while (!is_terminal(chain.task(id).state)) {
-        chain.skip(1);
-    }
-    CHECK(chain.task(id).state == TaskState::kExpired);
-    CHECK(chain.slashed(id, Reason::kUnserved).empty());
-    CHECK_FALSE(chain.slashed(id, Reason::kUndisclosed).empty());
-}
-
 TEST_CASE("AVL-7: a segment that is drawn anew and accepted lets the task settle, and verdicts that stand are paid") {
     Params params = quick_params();
     params.segments_checked = 4;
+    const ToyRun run;
     Chain chain(params);
-    const TaskId id = chain.verifying_task();
+    const TaskId id = complete_toy_task(chain, run);
+    chain.skip(1);
     const std::uint32_t missed = chain.task(id).assignments[1].segment;
     commit_but(chain, id, missed);
     while (chain.task(id).lottery.is_zero()) {
@@ -357,9 +293,8 @@ TEST_CASE("AVL-7: a segment that is drawn anew and accepted lets the task settle
     REQUIRE(chain.task(id).state == TaskState::kCompleted);
     CHECK(open_segments(chain.task(id)) == std::vector{missed});
     REQUIRE(chain.run(chain.stranger, Bond{Role::kVerifier, {100 * kCoin}}) == 0);
-    while (chain.task(id).state == TaskState::kCompleted) {
-        chain.skip(1);
-    }
+    REQUIRE(chain.run(chain.verifier, Unbond{Role::kVerifier, chain.stake(Role::kVerifier, chain.verifier).free}) == 0);
+    redraw(chain, id, run);  // whoever is silent has no seat
     REQUIRE(chain.task(id).assignments.size() == 5);
     const Hash256 root = claimed_root(chain.view, chain.task(id), missed);
     REQUIRE(chain.commit(chain.stranger, id, missed, root) == 0);
@@ -370,12 +305,18 @@ TEST_CASE("AVL-7: a segment that is drawn anew and accepted lets the task settle
     CHECK(chain.paid(id, Reason::kVerificationFee) == std::vector<std::uint64_t>(4, 3 * kCoin / 4));
 }
 
-TEST_CASE("SET-3, AVL-8: of a verdict that is missed while others are given verifier and solver lose a tenth each") {
+TEST_CASE("SET-3, AVL-8: a verdict that is missed while another of its segment is given costs verifier and solver a tenth") {
     Params params = quick_params();
-    params.segments_checked = 4;
+    params.verifiers_per_segment = 2;
     Chain chain(params);
+    REQUIRE(chain.run(chain.stranger, Bond{Role::kVerifier, {100 * kCoin}}) == 0);
     const TaskId id = chain.verifying_task();
-    commit_but(chain, id, chain.task(id).assignments[1].segment);
+    const auto assignments = chain.task(id).assignments;
+    REQUIRE(assignments.size() == 4);
+    for (std::size_t i = 0; i < 3; ++i) {  // the last is the second of its segment
+        const Hash256 root = claimed_root(chain.view, chain.task(id), assignments[i].segment);
+        REQUIRE(chain.commit(chain.actor_of(assignments[i].verifier), id, assignments[i].segment, root) == 0);
+    }
     chain.skip(params.commit_blocks);
     CHECK(chain.slashed(id, Reason::kMissedVerdict) == std::vector<std::uint64_t>{kCoin / 10});
     CHECK(chain.slashed(id, Reason::kUnserved) == std::vector<std::uint64_t>{kCoin / 10});

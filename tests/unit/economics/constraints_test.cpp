@@ -35,6 +35,8 @@ TEST_CASE("economics: parameters start from what the chain starts with") {
     CHECK(p.dispute_extension_blocks == chain.dispute_extension_blocks);
     CHECK(p.contributor_bond == static_cast<Grains>(chain.contributor_bond.grains));
     CHECK(p.task_value_max == static_cast<Grains>(chain.task_value_max.grains));
+    CHECK(p.committee_seats == chain.committee_seats);
+    CHECK(p.attest_fee == static_cast<Grains>(chain.attest_fee.grains));
 }
 
 TEST_CASE("economics: bonds and checks follow the value up to their maxima") {
@@ -172,7 +174,8 @@ TEST_CASE("economics: each constraint fails when what it stands on is taken away
           "dispute.pays",
           "watcher.dispute_pays",
           "defence.pays",
-          "availability.pays"}) {
+          "committee.cheap",
+          "committee.withheld"}) {
         fails(name, bonds);
     }
     fails("verifier.false_rejection", [&](Parameters& p, Costs&) { p.challenger_bond = 1, p.challenger_bond_bps = 0; });
@@ -183,6 +186,10 @@ TEST_CASE("economics: each constraint fails when what it stands on is taken away
     fails("beacon.draws", [](Parameters& p, Costs&) { p.contributor_bond = 10 * kGrainsPerAsy; });
     fails("beacon.watching", [](Parameters& p, Costs&) { p.contributor_bond = kGrainsPerAsy; });
     fails("beacon.rounds", [](Parameters& p, Costs&) { p.draw_price /= 2; });
+    fails("committee.attests", [](Parameters& p, Costs&) { p.attest_fee = 1; });
+    fails("committee.cheap", [](Parameters& p, Costs&) { p.attest_fee *= 3; });
+    fails("committee.rare", [](Parameters& p, Costs&) { p.committee_seats = 11; });
+    fails("committee.withheld", [](Parameters&, Costs& c) { c.adversary.coalition_verifiers = c.adversary.verifiers / 2; });
     fails("slash.burns", [](Parameters& p, Costs&) { p.slash_to_winner_bps = 10'000; });
     fails("clock.last_second", [](Parameters& p, Costs&) { p.dispute_extension_blocks = 12; });
     fails("solver.participation", [](Parameters&, Costs& c) { c.false_rejection = 0.9; });

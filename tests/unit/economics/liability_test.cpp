@@ -32,7 +32,7 @@ std::set<std::string> rows_of_page() {
 }
 
 /// What the page says is open.
-bool is_open(const std::string& row) { return row == "unserved"; }
+bool is_open(const std::string& row) { return row == "unavailable"; }
 
 TEST_CASE("Liability: every row of the page has a cost and a harm, and at most as much harm as cost unless it is open") {
     Costs costs = default_costs();

@@ -180,7 +180,7 @@ TEST_CASE("an account's transactions are listed one by one, however many of them
     }
 }
 
-TEST_CASE("tasks, their records, disputes and challenges are listed in order and in pages") {
+TEST_CASE("tasks, their records and disputes are listed in order and in pages") {
     Index index;
     index.add({}, {}, {record(7, 0, events::Submitted{}), record(3, 0, events::Submitted{})});
     index.add(
@@ -188,7 +188,7 @@ TEST_CASE("tasks, their records, disputes and challenges are listed in order and
         {},
         {
             record(7, 1, events::DisputeOpened{.dispute = id<DisputeId>(20), .segment = 1}),
-            record(3, 1, events::AvailabilityChallenged{.challenge = id<ChallengeId>(30), .checkpoint = 1}),
+            record(3, 1, events::Completed{}),
             record(3, 2, events::DisputeOpened{.dispute = id<DisputeId>(10), .segment = 1}),
             record(7, 2, events::DisputeOpened{.dispute = id<DisputeId>(5), .segment = 2}),
         }
@@ -202,8 +202,6 @@ TEST_CASE("tasks, their records, disputes and challenges are listed in order and
     );
     CHECK(reader.disputes(id<TaskId>(7), 0, 10).items == std::vector<DisputeId>{id<DisputeId>(20), id<DisputeId>(5)});
     CHECK(reader.disputes(id<TaskId>(9), 0, 10).items.empty());
-    CHECK(reader.challenges(id<TaskId>(3)) == std::vector<ChallengeId>{id<ChallengeId>(30)});
-    CHECK(reader.challenges(id<TaskId>(7)).empty());
 
     std::vector<std::uint32_t> indices;
     for (std::optional<std::uint64_t> from = 0; from;) {

@@ -106,16 +106,5 @@ TEST_CASE("a solver does nothing before it is drawn and after it has completed")
     }
 }
 
-TEST_CASE("only the solver answers an availability challenge, once") {
-    contracts::Task task;
-    task.solver = kSelf;
-    contracts::Challenge challenge;
-    challenge.id = ChallengeId{{3}};
-    CHECK(decide_challenge(challenge, task, kSelf) == Intent{intent::ServeChunk{challenge.id}});
-    CHECK(decide_challenge(challenge, task, AccountId{{2}}) == Intent{Wait::kNothingDue});
-    challenge.state = contracts::ChallengeState::kServed;
-    CHECK(decide_challenge(challenge, task, kSelf) == Intent{Wait::kNothingDue});
-}
-
 }  // namespace
 }  // namespace assay::roles

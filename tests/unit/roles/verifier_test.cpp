@@ -97,7 +97,7 @@ TEST_CASE("DSP-46: a rejection needs no free stake") {
     CHECK(decide_verifier(view) == Intent{intent::Commit{kTask, 2}});
 }
 
-TEST_CASE("AVL-7: an artifact that cannot be had is asked for again, and without it there is no verdict") {
+TEST_CASE("AVL-1: an artifact that cannot be had is asked for again, and without it there is no verdict") {
     VerifierView view = view_of(VerdictStatus::kDue, missing(1));
     CHECK(decide_verifier(view) == Intent{intent::Replay{kTask, 2}});
     view.replays = missing(100);
@@ -143,6 +143,31 @@ TEST_CASE("a verifier has nothing to do outside verification or once it has publ
         view.task.state = state;
         CHECK(decide_verifier(view) == Intent{Wait::kNothingDue});
     }
+}
+
+TEST_CASE("AVL-3: a member of the committee that sits attests once, unless its breaker is open") {
+    const AccountId self{{5}};
+    MemberView view;
+    view.self = self;
+    view.task.id = kTask;
+    view.task.state = TaskState::kCompleted;
+    CHECK(decide_member(view) == Intent{Wait::kNothingDue});
+    view.task.committee.emplace();
+    view.task.committee->members = {{.account = AccountId{{4}}}, {.account = self}};
+    CHECK(decide_member(view) == Intent{intent::Attest{kTask}});
+    view.is_breaker_open = true;
+    CHECK(decide_member(view) == Intent{Wait::kBreaker});
+    view.is_breaker_open = false;
+    view.task.committee->members[1].has_attested = true;
+    CHECK(decide_member(view) == Intent{Wait::kNothingDue});
+    view.task.committee->members.pop_back();
+    CHECK(decide_member(view) == Intent{Wait::kNothingDue});
+    view.task.committee->members[0].account = self;
+    view.task.committee->state = contracts::CommitteeState::kWithheld;
+    CHECK(decide_member(view) == Intent{Wait::kNothingDue});
+    view.task.committee->state = contracts::CommitteeState::kSitting;
+    view.task.state = TaskState::kConvicted;
+    CHECK(decide_member(view) == Intent{Wait::kNothingDue});
 }
 
 }  // namespace

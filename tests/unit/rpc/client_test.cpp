@@ -78,7 +78,6 @@ TEST_CASE("typed reads decode what the node has") {
     CHECK_FALSE(running.client.task(id<TaskId>(1)));
     CHECK_FALSE(running.client.checkpoint(id<TaskId>(1), 0));
     CHECK_FALSE(running.client.dispute(id<DisputeId>(1)));
-    CHECK_FALSE(running.client.challenge(id<ChallengeId>(1)));
     for (std::uint8_t i = 1; i <= 150; ++i) {
         Task task;
         task.id = id<TaskId>(i);
@@ -99,13 +98,6 @@ TEST_CASE("typed reads decode what the node has") {
     running.node.dispute_ids.push_back(dispute.id);
     CHECK(running.client.dispute(dispute.id)->segment == 3);
     CHECK(running.client.disputes(id<TaskId>(1)) == running.node.dispute_ids);
-    Challenge challenge;
-    challenge.id = id<ChallengeId>(1);
-    challenge.tensor = 4;
-    running.node.put(keys::challenge(challenge.id), codec::encode(challenge));
-    running.node.challenge_ids.push_back(challenge.id);
-    CHECK(running.client.challenge(challenge.id)->tensor == 4);
-    CHECK(running.client.challenges(id<TaskId>(1)) == running.node.challenge_ids);
 }
 
 TEST_CASE("an error of the node keeps its code, name and data") {

@@ -241,7 +241,6 @@ std::vector<node::DisputeMove> FakeNode::dispute_moves(const contracts::DisputeI
 
 std::optional<double> FakeNode::referee_us(const contracts::DisputeId&) const { return 12.5; }
 
-std::vector<contracts::ChallengeId> FakeNode::challenges(const contracts::TaskId&) const { return challenge_ids; }
 
 void FakeNode::put(const Bytes& slot, Bytes value) {
     const std::lock_guard lock(mutex_);

@@ -55,7 +55,6 @@ class FakeNode final : public node::NodeApi {
     ) const override;
     std::vector<node::DisputeMove> dispute_moves(const contracts::DisputeId& dispute) const override;
     std::optional<double> referee_us(const contracts::DisputeId& dispute) const override;
-    std::vector<contracts::ChallengeId> challenges(const contracts::TaskId& task) const override;
 
     void put(const Bytes& slot, Bytes value);
     /// Executes a transaction of `sender` that did not come through this test's client.
@@ -75,7 +74,6 @@ class FakeNode final : public node::NodeApi {
     std::vector<contracts::HistoryRecord> history;
     std::vector<contracts::TaskId> task_ids;
     std::vector<contracts::DisputeId> dispute_ids;
-    std::vector<contracts::ChallengeId> challenge_ids;
     std::vector<node::DisputeMove> moves;
     std::uint64_t oldest_height = 0;
     std::uint64_t first_block = 1;

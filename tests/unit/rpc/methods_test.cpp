@@ -68,7 +68,7 @@ TEST_CASE("every documented method is there") {
          {"node_status", "chain_params", "chain_wait", "chain_block", "tx_submit", "tx_get", "account_get",
           "account_history", "stake_get", "beacon_get", "task_get", "task_list", "task_history", "task_lineage",
           "checkpoint_get", "dispute_get",
-          "dispute_list", "challenge_get", "profile_get", "chain_proof", "rpc.discover"}) {
+          "dispute_list", "profile_get", "chain_proof", "rpc.discover"}) {
         CAPTURE(method);
         const int code = server.code(method, {{"no_such_parameter", 1}});
         CHECK(code == rpc::kInvalidParams);
@@ -127,8 +127,7 @@ TEST_CASE("what is not there is not_found") {
         {"tx_get", {{"hash", hash}}},            {"task_get", {{"task", hash}}},
         {"task_lineage", {{"task", hash}}},
         {"task_history", {{"task", hash}}},      {"checkpoint_get", {{"task", hash}, {"index", 0}}},
-        {"dispute_get", {{"dispute", hash}}},    {"challenge_get", {{"challenge", hash}}},
-        {"profile_get", {{"task", hash}, {"profiler", hash}}},
+        {"dispute_get", {{"dispute", hash}}},    {"profile_get", {{"task", hash}, {"profiler", hash}}},
     };
     for (const auto& [method, params] : table) {
         CAPTURE(method);
@@ -282,7 +281,7 @@ TEST_CASE("a listing is read page by page, filtered, with cursors of its own") {
     CHECK(server.code("task_history", {{"task", hex(id<TaskId>(1))}, {"cursor", cursor}}) == rpc::kInvalidParams);
 }
 
-TEST_CASE("a task, its history, checkpoints, disputes and challenges are found") {
+TEST_CASE("a task, its history, checkpoints and disputes are found") {
     Server server;
     Task task = server.put_task(1, TaskState::kChallenge);
     task.checkpoints = 1;
@@ -294,17 +293,12 @@ TEST_CASE("a task, its history, checkpoints, disputes and challenges are found")
     server.node.put(keys::dispute(dispute.id), codec::encode(dispute));
     server.node.dispute_ids.push_back(dispute.id);
     server.node.moves.push_back({id<Hash256>(1), Height{3}, "open_dispute", 99});
-    Challenge challenge;
-    challenge.id = id<ChallengeId>(3);
-    server.node.put(keys::challenge(challenge.id), codec::encode(challenge));
-    server.node.challenge_ids.push_back(challenge.id);
     for (std::uint32_t i = 0; i < 3; ++i) {
         server.node.history.push_back({task.id, i, Height{i}, {}, {}, history::Completed{}});
     }
     const Json got = server.result("task_get", {{"task", hex(task.id)}});
     CHECK(got.at("checkpoints").size() == 1);
     CHECK(got.at("disputes") == Json::array({hex(dispute.id)}));
-    CHECK(got.at("challenges")[0].at("id") == hex(challenge.id));
     CHECK(got.at("raw") == to_hex(codec::encode(task)));
     const Json history = server.result("task_history", {{"task", hex(task.id)}, {"limit", 2}});
     CHECK(history.at("records").size() == 2);
@@ -321,7 +315,6 @@ TEST_CASE("a task, its history, checkpoints, disputes and challenges are found")
     REQUIRE(listed.at("disputes").size() == 1);
     CHECK_FALSE(listed.at("disputes")[0].contains("raw"));
     CHECK(server.result("dispute_list", {{"state", "moot"}}).at("disputes").empty());
-    CHECK(server.result("challenge_get", {{"challenge", hex(challenge.id)}}).at("state") == "open");
 }
 
 TEST_CASE("a node that began with a snapshot says from which block on its listings are") {

@@ -105,15 +105,12 @@ TEST_CASE("a task tells what its record says") {
     checkpoint.height = Height{9};
     details.checkpoints.push_back(checkpoint);
     details.disputes.push_back(id<DisputeId>(2));
-    Challenge challenge;
-    challenge.id = id<ChallengeId>(3);
-    details.challenges.push_back(challenge);
     const Json got = rpc::render_task(task, details);
     CHECK(names_of(got) == std::set<std::string>{
         "id", "title", "state", "submitter", "solver", "reward", "verification_fee", "escrow", "room", "solver_bond", "steps",
         "checkpoint_interval", "segments", "checkpoints", "diverged_at", "assignments", "deadline", "submitted_at", "open_disputes",
         "parent", "depth", "tainted_by", "hardware_class", "mode", "tolerance", "evaluation", "score",
-        "open_challenges", "history_count", "history_root", "lottery", "second_window", "disputes", "challenges", "program_id", "raw"});
+        "committee", "history_count", "history_root", "lottery", "second_window", "disputes", "program_id", "raw"});
     CHECK(got.at("state") == "training");
     CHECK(got.at("reward") == "18000000000000000000");
     CHECK(got.at("solver") == address(2));
@@ -140,8 +137,21 @@ TEST_CASE("a task tells what its record says") {
     CHECK(got.at("assignments")[0].at("forced").is_null());
     CHECK(got.at("assignments")[0].at("watchers") == Json{address(5)});
     CHECK(got.at("disputes") == Json::array({rpc::render(id<DisputeId>(2))}));
-    CHECK(names_of(got.at("challenges")[0]) ==
-          std::set<std::string>{"id", "checkpoint", "tensor", "tile", "challenger", "state", "deadline"});
+    CHECK(got.at("committee").is_null());
+    Task waiting = task;
+    waiting.committee = Committee{
+        .segments = {1, 4},
+        .members = {{key(5).account(), 2, true}, {key(6).account(), 1, false}},
+        .state = CommitteeState::kWithheld,
+        .sitting = 2,
+        .seed = id<Hash256>(9)};
+    CHECK(rpc::render_task(waiting, details).at("committee") ==
+          Json{{"segments", {1, 4}},
+               {"members", {{{"account", address(5)}, {"seats", 2}, {"has_attested", true}},
+                            {{"account", address(6)}, {"seats", 1}, {"has_attested", false}}}},
+               {"state", "withheld"},
+               {"sitting", 2},
+               {"seed", rpc::render(id<Hash256>(9))}});
     CHECK(raw_is(got, task));
     Task fresh = make_task();
     fresh.solver.reset();
@@ -189,7 +199,7 @@ TEST_CASE("a dispute tells where it stands and who is to move") {
     CHECK_FALSE(ended.contains("moves"));
 }
 
-TEST_CASE("stakes, checkpoints and challenges carry their members") {
+TEST_CASE("stakes and checkpoints carry their members") {
     Stake stake;
     stake.free = Amount{1};
     stake.locked = Amount{2};
@@ -210,14 +220,6 @@ TEST_CASE("stakes, checkpoints and challenges carry their members") {
     CHECK(names_of(got) == std::set<std::string>{"task", "index", "state_root", "artifact", "size_bytes", "location",
                                                  "height", "raw"});
     CHECK(raw_is(got, checkpoint));
-    Challenge challenge;
-    challenge.challenger = key(1).account();
-    challenge.state = ChallengeState::kLapsed;
-    const Json shown = rpc::render(challenge);
-    CHECK(names_of(shown) == std::set<std::string>{"id", "task", "checkpoint", "tensor", "tile", "challenger", "state",
-                                                   "deadline", "raw"});
-    CHECK(shown.at("state") == "lapsed");
-    CHECK(raw_is(shown, challenge));
 }
 
 TEST_CASE("each event of a history has its name and its members beside the record's") {
@@ -246,10 +248,9 @@ TEST_CASE("each event of a history has its name and its members beside the recor
           {"by_responder", true}}},
         {DisputeEnded{id<DisputeId>(5), true, Reason::kLostDispute},
          {{"dispute", to_hex(id<DisputeId>(5).view())}, {"claim_refuted", true}, {"reason", "lost_dispute"}}},
-        {AvailabilityChallenged{id<ChallengeId>(6), 1},
-         {{"challenge", to_hex(id<ChallengeId>(6).view())}, {"checkpoint", 1}}},
-        {AvailabilityEnded{id<ChallengeId>(6), true, false},
-         {{"challenge", to_hex(id<ChallengeId>(6).view())}, {"served", true}, {"moot", false}}},
+        {CommitteeDrawn{2, {1, 4}, {who, who}},
+         {{"sitting", 2}, {"segments", {1, 4}}, {"seats", {address(4), address(4)}}}},
+        {CommitteeEnded{true}, {{"is_available", true}}},
         {Paid{who, Amount{7}, Reason::kReward}, {{"to", address(4)}, {"amount", "7"}, {"reason", "reward"}}},
         {Slashed{who, Amount{7}, Amount{4}, Reason::kUnavailable},
          {{"from", address(4)}, {"amount", "7"}, {"burned", "4"}, {"reason", "unavailable"}}},
@@ -291,6 +292,7 @@ TEST_CASE("each event of a history has its name and its members beside the recor
           {"seed", to_hex(id<Hash256>(1).view())},
           {"contributors", 3},
           {"withheld", {{{"contributor", address(4)}, {"burned", "7"}}}}}},
+        {Attested{}, Json::object()},
     };
     REQUIRE(table.size() == std::variant_size_v<HistoryEvent>);
     for (const auto& [event, members] : table) {
@@ -315,7 +317,7 @@ TEST_CASE("each action shows its members") {
     const std::vector<Action> actions{
         Transfer{key(1).account(), Amount{5}}, Bond{}, Unbond{}, SubmitTask{}, AcceptTask{}, PostCheckpoint{},
         CompleteTask{}, CancelTask{}, CommitVerdict{}, PublishVerdict{}, OpenDispute{}, RevealMove{}, SelectMove{},
-        ProveMove{}, ChallengeAvailability{}, ServeChunk{}, DeclareDivergence{},
+        ProveMove{}, AttestAvailability{}, DeclareDivergence{},
         DiscloseVerdict{}, ChallengeVerdict{}, RegisterValidator{}, Unjail{}, RegisterHardware{},
         CommitProfile{}, PublishProfile{}, ChallengeProfile{}, JoinBeacon{}, Contribute{}, LeaveBeacon{},
         DeclineTask{}};

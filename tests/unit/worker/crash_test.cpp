@@ -154,7 +154,7 @@ TEST_CASE("workers killed again and again complete, are paid, and never contradi
     }
 }
 
-TEST_CASE("AVL-10: a submitter that goes away once a solver trains cannot keep it from its pay") {
+TEST_CASE("AVL-9: a submitter that goes away once a solver trains cannot keep it from its pay") {
     CrashNetwork network;
     const contracts::TaskId id = network.submit(1'000);
     auto& rpc = network.network().rpc();

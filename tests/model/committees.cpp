@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tests/model/model.hpp>
+
+#include <algorithm>
+#include <utility>
+
+/// What becomes of segments that have no accepting verdict: who may attest that they could have been replayed, what a
+/// committee's end does, and what silence costs (AVL rules).
+namespace assay::model {
+
+using contracts::CommitteeState;
+using contracts::DrawKind;
+using contracts::Reason;
+using contracts::TaskState;
+using contracts::TxError;
+using contracts::VerdictStatus;
+
+bool is_sitting(const Task& task) {
+    return task.state == TaskState::kCompleted && task.committee && task.committee->state == CommitteeState::kSitting;
+}
+
+Asked asked_of(const TaskId& id, const Task& task, std::size_t place) {
+    // AVL-3
+    const Committee& committee = task.committee.value();
+    const auto drawn = [&](std::uint32_t part) {
+        const auto index = static_cast<std::uint32_t>(place);
+        return contracts::draw_randomness(committee.seed, {id, DrawKind::kTile, part, index});
+    };
+    const std::uint32_t segment = committee.segments.at(contracts::reduce(drawn(0), committee.segments.size()));
+    Asked out;
+    out.checkpoint = segment < 2 ? 0 : segment - 1;
+    out.tensor = static_cast<std::uint32_t>(contracts::reduce(drawn(1), task.spec.program.state_tensors));
+    out.number = contracts::to_seed(drawn(2));
+    return out;
+}
+
+bool Model::has_attested(const Task& task, const AccountId& account) {
+    const auto& members = task.committee.value().members;
+    return std::any_of(members.begin(), members.end(), [&](const Member& member) {
+        return member.account == account && member.has_attested;
+    });
+}
+
+// --- draws ---------------------------------------------------------------------------------------------------
+
+/// AVL-1: whether there is a segment that is open and was not found available.
+bool Model::needs_committee(const Task& task) {
+    std::set<std::uint32_t> open = unaccepted(task);
+    if (task.committee && task.committee->state == CommitteeState::kAvailable) {
+        for (const std::uint32_t segment : task.committee->segments) {
+            open.erase(segment);
+        }
+    }
+    return !open.empty();
+}
+
+void Model::draw_committee(const TaskId& id) {
+    // AVL-2
+    Task& task = at(id);
+    Pool able = pool(Role::kVerifier);
+    std::erase_if(able, [&](const auto& candidate) {
+        return candidate.second == 0 || candidate.first == task.submitter || candidate.first == task.solver;
+    });
+    if (able.empty()) {
+        fail_draw(id);
+        return;
+    }
+    Committee next;
+    const std::set<std::uint32_t> open = unaccepted(task);
+    next.segments.assign(open.begin(), open.end());
+    if (task.committee && task.committee->state == CommitteeState::kWithheld) {
+        next.sitting = task.committee->sitting + 1;
+    }
+    next.seed = seed_;
+    for (std::uint32_t seat = 0; seat < params_.committee_seats; ++seat) {
+        const AccountId drawn = pick(able, random({id, DrawKind::kMember, 0, seat})).value();
+        std::size_t place = 0;
+        while (place < next.members.size() && next.members[place].account != drawn) {
+            ++place;
+        }
+        next.members.resize(std::max(next.members.size(), place + 1));
+        next.members[place].account = drawn;
+        ++next.members[place].seats;
+    }
+    task.committee = std::move(next);
+    task.suspended = false;
+    set_task_deadline(id, height_ + params_.attest_blocks);
+}
+
+// --- attestations --------------------------------------------------------------------------------------------
+
+Model::Why Model::why(const contracts::AttestAvailability& a) const {
+    const trace::StateOpening& shown = a.opening;
+    if (!trace::is_well_formed(shown) || shown.opening.tile_path.size() > 64 || shown.opening.source_path.size() > 64) {
+        return {TxError::kFieldOutOfRange};
+    }
+    const Task* task = find(a.task);
+    if (task == nullptr) {
+        return {TxError::kTaskUnknown};
+    }
+    if (task->state != TaskState::kCompleted) {
+        return {TxError::kTaskState};
+    }
+    if (!is_sitting(*task)) {
+        return {TxError::kPhase};
+    }
+    const std::vector<Member>& members = task->committee->members;
+    for (std::size_t place = 0; place < members.size(); ++place) {
+        if (members[place].account != who_) {
+            continue;
+        }
+        Why out;
+        if (members[place].has_attested) {
+            out.insert(TxError::kAlreadyAttested);
+        }
+        const Asked asked = asked_of(a.task, *task, place);
+        const std::uint64_t across = (shown.type.shape.cols + 31U) / 32U;
+        const std::uint64_t down = (shown.type.shape.rows + 31U) / 32U;
+        const bool leads = trace::state_root_of(shown, task->spec.program.state_tensors) ==
+                           task->checkpoints.at(asked.checkpoint);
+        if (!leads || shown.tensor != asked.tensor || shown.tile != asked.number % (across * down)) {
+            out.insert(TxError::kTileInvalid);
+        }
+        return out;
+    }
+    return {TxError::kNotOnCommittee};
+}
+
+void Model::act(const contracts::AttestAvailability& a) {
+    Committee& committee = at(a.task).committee.value();
+    bool is_any_silent = false;
+    for (Member& member : committee.members) {
+        member.has_attested = member.has_attested || member.account == who_;
+        is_any_silent = is_any_silent || !member.has_attested;
+    }
+    if (!is_any_silent) {
+        find_available(a.task);  // AVL-4
+    }
+}
+
+void Model::find_available(const TaskId& id) {
+    // AVL-4
+    at(id).committee->state = CommitteeState::kAvailable;
+    // AVL-8: the tenths that stayed locked are burned now.
+    std::uint64_t tenths = 0;
+    for (Duty& duty : at(id).duties) {
+        if (duty.status != VerdictStatus::kMissed) {
+            continue;
+        }
+        const std::uint64_t tenth = std::exchange(duty.bond, 0);
+        tenths += tenth;
+        if (flaw_ == Flaw::kReturnsTenths) {
+            unlock(Role::kVerifier, duty.verifier, tenth);
+        } else {
+            slash(id, Role::kVerifier, duty.verifier, tenth, Reason::kMissedVerdict, {});
+        }
+    }
+    charge_solver(id, tenths);
+    complete(id);  // AVL-7
+}
+
+/// AVL-6: the solver loses `least`, and at least the fees of those who have attested.
+void Model::charge_solver(const TaskId& id, std::uint64_t least) {
+    Task& task = at(id);
+    std::vector<AccountId> attesters;
+    for (const Member& member : task.committee->members) {
+        if (member.has_attested) {
+            attesters.push_back(member.account);
+        }
+    }
+    const std::uint64_t fees = params_.attest_fee.grains * attesters.size();
+    const std::uint64_t lost = std::min(std::max(least, fees), task.solver_bond);
+    const std::uint64_t each = lost < fees ? lost / attesters.size() : params_.attest_fee.grains;
+    if (lost == 0) {
+        return;
+    }
+    const std::uint64_t burned = lost - each * attesters.size();
+    task.solver_bond -= lost;
+    world_.stakes[{Role::kSolver, *task.solver}].locked -= lost;
+    world_.burned += burned;
+    money_.push_back({id, true, *task.solver, lost, burned, Reason::kUnserved});
+    for (const AccountId& attester : attesters) {
+        if (each != 0) {
+            world_.people[attester].balance += each;
+            money_.push_back({id, false, attester, each, 0, Reason::kAttestation});
+        }
+    }
+}
+
+// --- deadlines -----------------------------------------------------------------------------------------------
+
+void Model::lapse_committee(const TaskId& id) {
+    std::uint64_t attested = 0;
+    std::uint64_t others = 0;
+    for (const Member& member : at(id).committee->members) {
+        (member.has_attested ? attested : others) += member.seats;
+    }
+    if (attested > others || (attested == others && flaw_ == Flaw::kHalfSuffices)) {
+        find_available(id);
+        return;
+    }
+    // AVL-5
+    at(id).committee->state = CommitteeState::kWithheld;
+    if (at(id).committee->sitting == 3) {
+        convict(id, {Reason::kUnavailable, {}, std::nullopt});
+    } else {
+        complete(id);
+    }
+}
+
+/// AVL-8: what becomes of those who have not committed in time.
+void Model::lapse_commitments(const TaskId& id) {
+    Task& task = at(id);
+    std::set<std::uint32_t> answered;  // segments that somebody has committed a verdict on
+    for (const Duty& duty : task.duties) {
+        if (duty.status == VerdictStatus::kCommitted) {
+            answered.insert(duty.segment);
+        }
+    }
+    for (Duty& duty : task.duties) {
+        if (duty.status != VerdictStatus::kDue) {
+            continue;
+        }
+        duty.status = VerdictStatus::kMissed;
+        const std::uint64_t tenth = duty.bond / 10;
+        const std::uint64_t reserve = std::exchange(duty.reserve, 0);
+        if (!task.committee && !answered.contains(duty.segment)) {
+            unlock(Role::kVerifier, duty.verifier, duty.bond - tenth + reserve);
+            duty.bond = tenth;
+            continue;
+        }
+        miss(id, duty.verifier, duty.bond);
+        unlock(Role::kVerifier, duty.verifier, reserve);
+        if (!task.committee) {
+            const std::uint64_t lost = std::min(tenth, task.solver_bond);
+            task.solver_bond -= lost;
+            slash(id, Role::kSolver, *task.solver, lost, Reason::kUnserved, {});
+        }
+    }
+}
+
+}  // namespace assay::model

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+
+#include <tests/unit/contracts/toy.hpp>
+
+/// Committees of toy tasks for tests: who attests, and what the beacon draws afterwards.
+namespace assay::contracts::test {
+
+/// Empty blocks until a committee sits over the task.
+Committee await_committee(Chain& chain, const TaskId& id);
+
+/// What `who` has to show of a task that `run` solved; of an account that is no member the first member's tile.
+AttestAvailability make_attestation(const Chain& chain, const ToyRun& run, const TaskId& id, const AccountId& who);
+
+/// The first `count` members that have not attested do so, as long as the committee sits.
+void attest(Chain& chain, const ToyRun& run, const TaskId& id, std::size_t count = 1'000);
+
+/// Empty blocks until the committee's time is over.
+void end_sitting(Chain& chain, const TaskId& id);
+
+/// AVL-1 to AVL-7: from a task that waits for a draw to its verifiers: a committee finds available what `run` solved.
+void redraw(Chain& chain, const TaskId& id, const ToyRun& run);
+
+/// Through the commit phase without a verdict and the challenge window, until the task waits for a draw.
+void give_no_verdict(Chain& chain, const TaskId& id);
+
+}  // namespace assay::contracts::test

@@ -1,0 +1,476 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include <contracts/arbitration/arbitration.hpp>
+#include <contracts/availability/availability.hpp>
+#include <contracts/verification/verification.hpp>
+#include <tests/unit/contracts/committees.hpp>
+
+/// What a committee's end does: who pays, who is drawn anew, and who is convicted (AVL-4 to AVL-8).
+
+using namespace assay;
+using namespace assay::contracts;
+using namespace assay::contracts::test;
+
+namespace {
+
+constexpr std::uint64_t kTenth = kCoin / 10;  ///< of a verifier's bond
+const Tamper kTamper{false, 4, 2, 2};
+
+const ToyRun& honest() {
+    static const ToyRun kRun;
+    return kRun;
+}
+
+/// Five seats; whoever is a member has time to attest one block after another.
+Params params_of_five() {
+    Params params = quick_params();
+    params.committee_seats = 5;
+    params.attest_blocks = 12;
+    params.draw_blocks = 60;
+    return params;
+}
+
+/// A task of two checked segments on which nobody gave a verdict; it waits for a committee of several accounts.
+TaskId open_task(Chain& chain, std::size_t others = 4) {
+    chain.add_verifiers(others);
+    const TaskId id = complete_toy_task(chain, honest());
+    chain.skip(1);
+    give_no_verdict(chain, id);
+    return id;
+}
+
+/// As open_task, but verdicts were committed and not published: nothing is held.
+TaskId unpublished_task(Chain& chain) {
+    chain.add_verifiers(4);
+    const TaskId id = complete_toy_task(chain, honest());
+    chain.skip(1);
+    chain.commit_all(id);
+    while (chain.task(id).state != TaskState::kCompleted) {
+        chain.skip(1);
+    }
+    return id;
+}
+
+std::uint64_t sum(const std::vector<std::uint64_t>& amounts) {
+    return std::accumulate(amounts.begin(), amounts.end(), std::uint64_t{0});
+}
+
+std::uint64_t locked_of_verifiers(const Chain& chain) {
+    std::uint64_t total = 0;
+    for (const Actor* actor : chain.actors()) {
+        total += chain.stake(Role::kVerifier, *actor).locked.grains;
+    }
+    return total;
+}
+
+/// To the end of the committee that sits, of which nobody else attests.
+void let_lapse(Chain& chain, const TaskId& id) {
+    while (is_sitting(chain.task(id))) {
+        chain.skip(1);
+    }
+}
+
+std::size_t attesters(const Chain& chain, const TaskId& id) {
+    const auto members = chain.task(id).committee.value().members;
+    return static_cast<std::size_t>(
+        std::count_if(members.begin(), members.end(), [](const CommitteeMember& each) { return each.has_attested; }));
+}
+
+/// Whether the account was drawn for the segment before the assignments that begin at `first_new`.
+bool was_drawn(const Task& task, std::uint32_t segment, const AccountId& account, std::size_t first_new) {
+    const auto end = task.assignments.begin() + static_cast<std::ptrdiff_t>(first_new);
+    return std::any_of(task.assignments.begin(), end, [&](const Assignment& each) {
+        return each.segment == segment && each.verifier == account;
+    });
+}
+
+}  // namespace
+
+TEST_CASE("AVL-8: where nobody of a segment commits a tenth of the bond is held, and the solver loses nothing yet") {
+    Chain chain(params_of_five());
+    chain.add_verifiers(2);
+    const TaskId id = complete_toy_task(chain, honest());
+    chain.skip(1);
+    chain.skip(chain.params.commit_blocks - 1);
+    CHECK(chain.task(id).assignments[0].bond.grains == kCoin);
+    chain.skip(1);
+    for (const Assignment& assignment : chain.task(id).assignments) {
+        CHECK(assignment.status == VerdictStatus::kMissed);
+        CHECK(assignment.bond.grains == kTenth);
+        CHECK(assignment.reserve.grains == 0);
+    }
+    CHECK(locked_of_verifiers(chain) == 2 * kTenth);
+    CHECK(chain.task(id).solver_bond == chain.params.solver_bond);
+    CHECK(chain.slashed(id, Reason::kMissedVerdict).empty());
+    CHECK(chain.slashed(id, Reason::kUnserved).empty());
+    CHECK(chain.burned() == 0);
+}
+
+TEST_CASE("AVL-6, AVL-8: available segments burn the held tenths, the solver loses as much, and fees are paid of it") {
+    Chain chain(params_of_five());
+    const TaskId id = open_task(chain);
+    await_committee(chain, id);
+    const std::uint64_t held = locked_of_verifiers(chain);
+    REQUIRE(held == 2 * kTenth);
+    attest(chain, honest(), id);
+    REQUIRE(chain.task(id).committee->state == CommitteeState::kAvailable);
+    const std::size_t count = attesters(chain, id);
+    const std::uint64_t fee = chain.params.attest_fee.grains;
+    CHECK(chain.slashed(id, Reason::kMissedVerdict) == std::vector<std::uint64_t>(2, kTenth));
+    CHECK(chain.slashed(id, Reason::kUnserved) == std::vector{held});
+    CHECK(chain.paid(id, Reason::kAttestation) == std::vector(count, fee));
+    CHECK(chain.burned() == 2 * held - count * fee);
+    CHECK(chain.task(id).solver_bond.grains == chain.params.solver_bond.grains - held);
+    CHECK(locked_of_verifiers(chain) == 0);
+    for (const HistoryRecord& entry : chain.history) {
+        const auto* paid = std::get_if<history::Paid>(&entry.event);
+        CHECK((paid == nullptr || paid->reason != Reason::kAttestation || has_attested(chain.task(id), paid->to)));
+    }
+}
+
+TEST_CASE("AVL-6: where no tenth is held the solver pays the fees, and nothing is burned") {
+    Chain chain(params_of_five());
+    const TaskId id = unpublished_task(chain);
+    const std::uint64_t burned = chain.burned();
+    CHECK(burned == 2 * kTenth);  // VER-5
+    await_committee(chain, id);
+    attest(chain, honest(), id);
+    const std::uint64_t fees = attesters(chain, id) * chain.params.attest_fee.grains;
+    CHECK(chain.slashed(id, Reason::kUnserved) == std::vector{fees});
+    CHECK(sum(chain.paid(id, Reason::kAttestation)) == fees);
+    CHECK(chain.burned() == burned);
+    CHECK(chain.slashed(id, Reason::kMissedVerdict).size() == 2);
+}
+
+TEST_CASE("AVL-6: a solver pays no more than what is left of its bond, in equal parts, and the rest is burned") {
+    Params params = params_of_five();
+    params.solver_bond = {1'000'003};
+    SUBCASE("the fees are more") {
+        Chain chain(params);
+        const TaskId id = unpublished_task(chain);
+        const std::uint64_t burned = chain.burned();
+        await_committee(chain, id);
+        attest(chain, honest(), id);
+        const std::size_t count = attesters(chain, id);
+        CHECK(chain.slashed(id, Reason::kUnserved) == std::vector<std::uint64_t>{1'000'003});
+        CHECK(chain.paid(id, Reason::kAttestation) == std::vector<std::uint64_t>(count, 1'000'003 / count));
+        CHECK(chain.burned() - burned == 1'000'003 % count);
+        CHECK(chain.task(id).solver_bond.grains == 0);
+    }
+    SUBCASE("the verifiers have lost more") {
+        Chain chain(params);
+        const TaskId id = open_task(chain);
+        await_committee(chain, id);
+        attest(chain, honest(), id);
+        CHECK(chain.slashed(id, Reason::kUnserved) == std::vector<std::uint64_t>{1'000'003});
+        CHECK(chain.slashed(id, Reason::kMissedVerdict) == std::vector<std::uint64_t>(2, kTenth));
+        CHECK(chain.task(id).solver_bond.grains == 0);
+    }
+    SUBCASE("less than a grain for each, and nothing at all") {
+        params.solver_bond = {1};
+        params.committee_seats = 9;
+        Chain chain(params);
+        const TaskId id = open_task(chain);
+        await_committee(chain, id);
+        attest(chain, honest(), id);
+        REQUIRE(attesters(chain, id) > 1);
+        CHECK(chain.paid(id, Reason::kAttestation).empty());
+        CHECK(chain.burned() == 2 * kTenth + 1);
+    }
+}
+
+TEST_CASE("AVL-7: available segments are drawn for anew among those who have attested, and the task settles") {
+    Chain chain(params_of_five());
+    const TaskId id = open_task(chain);
+    const std::size_t before = chain.task(id).assignments.size();
+    await_committee(chain, id);
+    attest(chain, honest(), id);
+    const Committee committee = chain.task(id).committee.value();
+    CHECK(chain.task(id).redraws == 0);
+    CHECK(chain.task(id).deadline.value == chain.height.value + chain.params.draw_blocks);
+    chain.skip(2);
+    const Task task = chain.task(id);
+    REQUIRE(task.state == TaskState::kVerifying);
+    CHECK(task.redraws == 1);
+    REQUIRE(task.assignments.size() == before + committee.segments.size());
+    for (std::size_t i = before; i < task.assignments.size(); ++i) {
+        const Assignment& drawn = task.assignments[i];
+        CHECK(has_attested(task, drawn.verifier));
+        CHECK_FALSE(was_drawn(task, drawn.segment, drawn.verifier, before));
+        CHECK(drawn.segment == committee.segments[i - before]);
+    }
+    chain.commit_all(id);
+    chain.publish_all(id);
+    chain.end_windows(id);
+    CHECK(chain.task(id).state == TaskState::kSettled);
+    CHECK(chain.paid(id, Reason::kReward) == std::vector{20 * kCoin});
+    CHECK(sum(chain.paid(id, Reason::kVerificationFee)) == 3 * kCoin);
+    CHECK(chain.task(id).committee.has_value());
+    CHECK(chain.stake(Role::kSolver, chain.solver).locked.grains == 0);
+}
+
+TEST_CASE("AVL-7: where only those attest who were drawn before the draw fails, and the task expires") {
+    Chain chain(params_of_five());
+    const TaskId id = open_task(chain, 0);  // there is one verifier
+    await_committee(chain, id);
+    attest(chain, honest(), id);
+    REQUIRE(chain.task(id).committee->state == CommitteeState::kAvailable);
+    chain.skip(2 * chain.params.draw_blocks);
+    CHECK(chain.task(id).state == TaskState::kExpired);
+    CHECK(chain.task(id).redraws == 0);
+    CHECK(chain.paid(id, Reason::kRefund) == std::vector{23 * kCoin});
+    CHECK(chain.stake(Role::kSolver, chain.solver).free.grains == 100 * kCoin - 2 * kTenth);
+}
+
+TEST_CASE("AVL-7, AVL-8: whoever attested and is silent loses a tenth alone, and after the last draw the task expires") {
+    Params params = params_of_five();
+    params.redraws_max = 1;
+    Chain chain(params);
+    const TaskId id = open_task(chain);
+    redraw(chain, id, honest());
+    const std::uint64_t solver_bond = chain.task(id).solver_bond.grains;
+    const std::uint64_t burned = chain.burned();
+    chain.skip(params.commit_blocks);
+    CHECK(chain.slashed(id, Reason::kMissedVerdict) == std::vector<std::uint64_t>(4, kTenth));
+    CHECK(chain.slashed(id, Reason::kUnserved).size() == 1);  // that of the committee
+    CHECK(chain.burned() == burned + 2 * kTenth);
+    CHECK(chain.task(id).solver_bond.grains == solver_bond);
+    CHECK(locked_of_verifiers(chain) == 0);
+    chain.skip(params.challenge_blocks);
+    CHECK(chain.task(id).state == TaskState::kExpired);
+    CHECK(chain.paid(id, Reason::kRefund) == std::vector{23 * kCoin});
+    CHECK(chain.paid(id, Reason::kReward).empty());
+    CHECK(chain.stake(Role::kSolver, chain.solver).free.grains == 100 * kCoin - 2 * kTenth);
+}
+
+TEST_CASE("AVL-7: attesters that are silent are replaced by others who have attested, without another committee") {
+    Params params = params_of_five();
+    params.committee_seats = 21;
+    params.attest_blocks = 30;
+    Chain chain(params);
+    const TaskId id = open_task(chain, 5);
+    redraw(chain, id, honest());
+    const Committee first = chain.task(id).committee.value();
+    const std::size_t drawn = chain.task(id).assignments.size();
+    give_no_verdict(chain, id);
+    for (int i = 0; i < 20 && chain.task(id).state == TaskState::kCompleted; ++i) {
+        chain.skip(1);
+    }
+    REQUIRE(chain.task(id).state == TaskState::kVerifying);
+    CHECK(chain.task(id).redraws == 2);
+    CHECK(codec::encode(chain.task(id).committee.value()) == codec::encode(first));
+    for (std::size_t i = drawn; i < chain.task(id).assignments.size(); ++i) {
+        const Assignment& again = chain.task(id).assignments[i];
+        CHECK(has_attested(chain.task(id), again.verifier));
+        CHECK_FALSE(was_drawn(chain.task(id), again.segment, again.verifier, drawn));
+    }
+    chain.commit_all(id);
+    chain.publish_all(id);
+    chain.end_windows(id);
+    CHECK(chain.task(id).state == TaskState::kSettled);
+}
+
+TEST_CASE("AVL-5: withheld, another committee is drawn, and the third burns half of the solver's bond, and nobody wins") {
+    Chain chain(params_of_five());
+    const TaskId id = open_task(chain);
+    const std::uint64_t submitter = chain.balance(chain.submitter);
+    std::vector<Hash256> seeds;
+    for (std::uint32_t sitting = 1; sitting <= 3; ++sitting) {
+        const Committee committee = await_committee(chain, id);
+        CHECK(committee.sitting == sitting);
+        seeds.push_back(committee.seed);
+        chain.skip(chain.params.attest_blocks - 1);
+        CHECK(is_sitting(chain.task(id)));
+        CHECK(locked_of_verifiers(chain) == 2 * kTenth);
+        chain.skip(1);
+        CHECK(chain.task(id).committee->state == CommitteeState::kWithheld);
+        CHECK(chain.task(id).state == (sitting == 3 ? TaskState::kConvicted : TaskState::kCompleted));
+    }
+    CHECK(std::set<Hash256>(seeds.begin(), seeds.end()).size() == 3);
+    const std::uint64_t half = chain.params.solver_bond.grains / 2;
+    CHECK(chain.slashed(id, Reason::kUnavailable) == std::vector{half});
+    CHECK(chain.burned() == half);
+    CHECK(chain.paid(id, Reason::kWonDispute).empty());
+    CHECK(chain.slashed(id, Reason::kMissedVerdict).empty());  // AVL-8: the tenths are returned
+    CHECK(locked_of_verifiers(chain) == 0);
+    CHECK(chain.stake(Role::kSolver, chain.solver).locked.grains == 0);
+    CHECK(chain.stake(Role::kSolver, chain.solver).free.grains == 100 * kCoin - half);
+    CHECK(chain.balance(chain.submitter) == submitter + 23 * kCoin);
+}
+
+TEST_CASE("AVL-5: a minority that attested is paid nothing when the segments are found withheld") {
+    Params params = params_of_five();
+    params.committee_seats = 9;
+    Chain chain(params);
+    const TaskId id = open_task(chain);
+    const auto members = await_committee(chain, id).members;
+    const auto few = std::min_element(members.begin(), members.end(), [](const auto& a, const auto& b) {
+        return a.seats < b.seats;
+    });
+    REQUIRE(2 * few->seats < 9);
+    REQUIRE(chain.run(chain.actor_of(few->account), make_attestation(chain, honest(), id, few->account)) == 0);
+    let_lapse(chain, id);
+    CHECK(chain.task(id).committee->state == CommitteeState::kWithheld);
+    CHECK(chain.paid(id, Reason::kAttestation).empty());
+    CHECK(chain.slashed(id, Reason::kUnserved).empty());
+    CHECK(await_committee(chain, id).sitting == 2);
+    CHECK(attesters(chain, id) == 0);  // who attested before attests anew
+}
+
+TEST_CASE("AVL-5: what the second or third committee finds available is available, and the count begins anew") {
+    Params params = params_of_five();
+    params.committee_seats = 9;
+    params.attest_blocks = 20;
+    Chain chain(params);
+    const TaskId id = open_task(chain);
+    for (std::uint32_t sitting = 1; sitting <= 2; ++sitting) {
+        await_committee(chain, id);
+        let_lapse(chain, id);
+    }
+    CHECK(await_committee(chain, id).sitting == 3);
+    attest(chain, honest(), id);
+    CHECK(chain.task(id).committee->state == CommitteeState::kAvailable);
+    CHECK(chain.slashed(id, Reason::kMissedVerdict) == std::vector<std::uint64_t>(2, kTenth));
+    chain.skip(2);
+    REQUIRE(chain.task(id).state == TaskState::kVerifying);
+    chain.commit_all(id);
+    chain.publish_all(id);
+    chain.end_windows(id);
+    CHECK(chain.task(id).state == TaskState::kSettled);
+}
+
+TEST_CASE("AVL-7, SET-2: a verdict that accepts stands while a committee sits, and is paid at a conviction") {
+    Chain chain(params_of_five());
+    chain.add_verifiers(4);
+    const TaskId id = complete_toy_task(chain, honest());
+    chain.skip(1);
+    const Assignment given = chain.task(id).assignments[0];
+    const Actor& verifier = chain.actor_of(given.verifier);
+    const Hash256 root = honest().checkpoint_root(given.segment);
+    REQUIRE(chain.commit(verifier, id, given.segment, root) == 0);
+    chain.skip(chain.params.commit_blocks);
+    REQUIRE(chain.publish(verifier, id, given.segment, root) == 0);
+    chain.end_windows(id);
+    for (int sitting = 1; sitting <= 3; ++sitting) {
+        await_committee(chain, id);
+        CHECK(chain.task(id).assignments[0].status == VerdictStatus::kAccepted);
+        let_lapse(chain, id);
+    }
+    REQUIRE(chain.task(id).state == TaskState::kConvicted);
+    CHECK(chain.paid(id, Reason::kVerificationFee) == std::vector{3 * kCoin});
+    CHECK(chain.paid(id, Reason::kRefund) == std::vector{20 * kCoin});
+    CHECK(chain.slashed(id, Reason::kWrongVerdict).empty());
+    CHECK(locked_of_verifiers(chain) == 0);
+}
+
+TEST_CASE("AVL-8, SET-2: a dispute that convicts while a committee sits returns the tenths that are held") {
+    const ToyRun fraud(kTamper);
+    Chain chain(params_of_five());
+    chain.add_verifiers(4);
+    const TaskId id = complete_toy_task(chain, fraud);
+    chain.skip(1);
+    give_no_verdict(chain, id);
+    await_committee(chain, id);
+    REQUIRE(locked_of_verifiers(chain) == 2 * kTenth);
+    REQUIRE(chain.run(chain.whistleblower, OpenDispute{id, 2, Role::kWhistleblower}) == 0);
+    play_dispute(chain, dispute_id(id, 2, chain.whistleblower.id), fraud, honest(), chain.whistleblower);
+    CHECK(chain.task(id).state == TaskState::kConvicted);
+    CHECK(chain.slashed(id, Reason::kMissedVerdict).empty());
+    CHECK(locked_of_verifiers(chain) == 0);
+    chain.skip(20);
+}
+
+TEST_CASE("TASK-11: while a dispute is open a committee's time does not end, and a block after the last it does") {
+    const ToyRun fraud(kTamper);
+    Params params = params_of_five();
+    params.attest_blocks = 3;
+    params.draw_blocks = 200;
+    Chain chain(params);
+    const TaskId id = open_task(chain);
+    await_committee(chain, id);
+    REQUIRE(chain.run(chain.whistleblower, OpenDispute{id, 2, Role::kWhistleblower}) == 0);
+    const DisputeId dispute = dispute_id(id, 2, chain.whistleblower.id);
+    chain.skip(params.attest_blocks);
+    CHECK(is_sitting(chain.task(id)));
+    CHECK(chain.task(id).deadline.value == 0);
+    SUBCASE("nobody attests") {
+        play_dispute(chain, dispute, honest(), fraud, chain.whistleblower);
+        REQUIRE(find_dispute(chain.view, dispute)->state == DisputeState::kUpheld);
+        CHECK(is_sitting(chain.task(id)));
+        CHECK(chain.task(id).deadline.value == chain.height.value + 1);
+        chain.skip(1);
+        CHECK(chain.task(id).committee->state == CommitteeState::kWithheld);
+        CHECK(await_committee(chain, id).sitting == 2);
+    }
+    SUBCASE("its members attest meanwhile") {
+        attest(chain, honest(), id);
+        CHECK(chain.task(id).committee->state == CommitteeState::kAvailable);
+        CHECK(chain.task(id).deadline.value == chain.height.value + params.draw_blocks);
+        CHECK_FALSE(get_docket(chain.view, id).suspended);
+        play_dispute(chain, dispute, honest(), fraud, chain.whistleblower);
+        CHECK(find_dispute(chain.view, dispute)->state == DisputeState::kUpheld);
+    }
+}
+
+TEST_CASE("AVL-1: a verdict that is refuted after an available committee gives its segment another committee") {
+    const ToyRun fraud(kTamper);
+    Params params = params_of_five();
+    params.segments_checked = 4;
+    params.challenge_blocks = 40;
+    params.disclose_blocks = 20;
+    Chain chain(params);
+    // Who verifies segment 2 invents what it finds half way.
+    chain.probe_root = [&fraud](std::uint32_t segment, std::uint32_t probe) {
+        return root_of(fraud.state((segment - 1) * ToyRun::kInterval + probe));
+    };
+    chain.add_verifiers(5);
+    const TaskId id = complete_toy_task(chain, honest());
+    chain.skip(1);
+    for (const Assignment& assignment : chain.task(id).assignments) {
+        if (assignment.segment != 0) {
+            const Hash256 root = honest().checkpoint_root(assignment.segment);
+            REQUIRE(chain.commit(chain.actor_of(assignment.verifier), id, assignment.segment, root) == 0);
+        }
+    }
+    while (chain.task(id).lottery.is_zero()) {
+        chain.skip(1);
+    }
+    chain.publish_all(id);
+    chain.end_windows(id);
+    REQUIRE(open_segments(chain.task(id)) == std::vector<std::uint32_t>{0});
+    redraw(chain, id, honest());
+    chain.commit_all(id);
+    chain.publish_all(id);
+    const auto assignments = chain.task(id).assignments;
+    const auto liar = std::find_if(
+        assignments.begin(), assignments.end(), [](const Assignment& each) { return each.segment == 2; });
+    ChallengeVerdict challenge{id, 2, liar->verifier, Role::kWhistleblower};
+    const DisputeId dispute = dispute_id(id, 2, chain.whistleblower.id, DisputedVerdict{liar->verifier, false});
+    challenge.seal = challenge_seal(dispute, hash_of("something else"));
+    REQUIRE(chain.run(chain.whistleblower, challenge) == 0);
+    for (int i = 0; i < 200 && chain.task(id).state != TaskState::kCompleted; ++i) {
+        chain.skip(1);  // nobody defends it
+        if (chain.task(id).state == TaskState::kDisclosure) {
+            chain.disclose_all(id);
+        }
+    }
+    REQUIRE(find_dispute(chain.view, dispute)->state == DisputeState::kRefuted);
+    await_committee(chain, id);
+    CHECK(open_segments(chain.task(id)) == std::vector<std::uint32_t>{2});
+    CHECK(chain.task(id).redraws == 1);
+    std::vector<history::CommitteeDrawn> drawn;
+    for (const HistoryRecord& entry : chain.history) {
+        if (const auto* event = std::get_if<history::CommitteeDrawn>(&entry.event)) {
+            drawn.push_back(*event);
+        }
+    }
+    REQUIRE(drawn.size() == 2);
+    CHECK(drawn[0].segments == std::vector<std::uint32_t>{0});
+    CHECK(drawn[1].segments == std::vector<std::uint32_t>{2});
+    CHECK(drawn[1].sitting == 1);
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <verifier/worker/attester.hpp>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include <contracts/availability/availability.hpp>
+#include <verifier/roles/verifier.hpp>
+#include <verifier/trace/player.hpp>
+#include <verifier/worker/offers.hpp>
+
+namespace assay::worker {
+namespace {
+
+std::size_t place_of(const contracts::Committee& committee, const AccountId& account) {
+    const auto member = std::find_if(committee.members.begin(), committee.members.end(), [&](const auto& each) {
+        return each.account == account;
+    });
+    return static_cast<std::size_t>(std::distance(committee.members.begin(), member));
+}
+
+/// What their replays read, and what these are compared with.
+std::set<std::uint32_t> checkpoints_of(const contracts::Task& task) {
+    std::set<std::uint32_t> out;
+    for (const std::uint32_t segment : task.committee->segments) {
+        out.insert(contracts::checkpoint_before(segment));
+        out.insert(std::min(segment, task.checkpoints - 1));
+    }
+    return out;
+}
+
+}  // namespace
+
+bool Attester::is_due(const contracts::Task& task) const {
+    const bool is_open = at_.journal.breaker().has_value();
+    return std::holds_alternative<roles::intent::Attest>(
+        roles::decide_member({.task = task, .self = at_.chain.self(), .is_breaker_open = is_open})
+    );
+}
+
+void Attester::want(const contracts::Task& task) {
+    if (!is_due(task)) {
+        return;
+    }
+    at_.want(task, artifacts::Urgency::kDuty);
+    for (const std::uint32_t index : checkpoints_of(task)) {
+        at_.fetcher.want(task.id, at_.chain.checkpoint(task.id, index).artifact, artifacts::Urgency::kDuty);
+    }
+}
+
+bool Attester::has_checkpoint(
+    const contracts::Task& task, const Material& material, std::uint32_t index,
+    std::optional<std::vector<canonical::Tensor>>& state
+) {
+    const std::size_t place = place_of(*task.committee, at_.chain.self());
+    const bool is_asked = contracts::asked_tile(task, place).checkpoint == index;
+    if (had_[task.id].contains(index) && !is_asked) {
+        return true;
+    }
+    auto found = at_.state(material, at_.chain.checkpoint(task.id, index));
+    if (!found) {
+        at_.decline(task.id, found.error());
+        return false;
+    }
+    had_[task.id].insert(index);
+    if (is_asked) {
+        state = *std::move(found);
+    }
+    return true;
+}
+
+bool Attester::attend(const contracts::Task& task) {
+    if (!is_due(task)) {
+        return false;
+    }
+    const auto material = at_.material(task);
+    if (!material || memory_of(*material) > memory_max(at_.options)) {
+        return false;  // who attests may be drawn to replay
+    }
+    std::optional<std::vector<canonical::Tensor>> state;
+    for (const std::uint32_t index : checkpoints_of(task)) {
+        if (!has_checkpoint(task, *material, index, state)) {
+            return false;
+        }
+    }
+    const contracts::AskedTile asked = contracts::asked_tile(task, place_of(*task.committee, at_.chain.self()));
+    const std::uint64_t tiles = canonical::tile_count((*state)[asked.tensor].shape);
+    const bool sent = at_.chain.send(contracts::AttestAvailability{
+        .task = task.id, .opening = trace::open_tile(*state, asked.tensor, asked.number % tiles)});
+    if (sent) {
+        at_.reporter.event(
+            {{"event", "attested"},
+             {"task", to_hex(task.id.view())},
+             {"checkpoint", asked.checkpoint},
+             {"sitting", task.committee->sitting}}
+        );
+    }
+    return sent;
+}
+
+}  // namespace assay::worker
