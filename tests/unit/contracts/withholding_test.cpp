@@ -265,7 +265,7 @@ TEST_CASE("AVL-7: attesters that are silent are replaced by others who have atte
     CHECK(chain.task(id).redraws == 2);
     CHECK(codec::encode(chain.task(id).committee.value()) == codec::encode(first));
     for (std::size_t i = drawn; i < chain.task(id).assignments.size(); ++i) {
-        const Assignment& again = chain.task(id).assignments[i];
+        const Assignment again = chain.task(id).assignments[i];
         CHECK(has_attested(chain.task(id), again.verifier));
         CHECK_FALSE(was_drawn(chain.task(id), again.segment, again.verifier, drawn));
     }
