@@ -10,6 +10,7 @@
 #include <contracts/settlement/settlement.hpp>
 #include <contracts/stake/staking.hpp>
 #include <contracts/tasks/lifecycle.hpp>
+#include <contracts/tasks/work.hpp>
 #include <contracts/arbitration/ending.hpp>
 #include <contracts/verification/verification.hpp>
 #include <verifier/trace/evaluation.hpp>
@@ -89,7 +90,7 @@ void note_move(Context& context, Task& task, Dispute& dispute, bool by_responder
                                                 by_responder});
     const auto used = static_cast<std::uint32_t>(context.height().value - dispute.last_move_at.value);
     std::uint32_t& clock = by_responder ? dispute.responder_clock : dispute.challenger_clock;
-    clock = std::max(clock - std::min(clock, used), context.params.dispute_extension_blocks);  // DSP-33
+    clock = std::max(clock - std::min(clock, used), dispute_extension(context.params, task.spec));  // DSP-33
     dispute.onchain_bytes += context.tx_size_bytes;
     dispute.last_move_at = context.height();
 }
@@ -186,8 +187,8 @@ void enter_dispute(Context& context, Task& task, Dispute dispute, Height deadlin
     dispute.position = trace::start_position(dispute.claim);
     dispute.opened_at = context.height();
     dispute.last_move_at = context.height();
-    dispute.responder_clock = context.params.dispute_clock_blocks;
-    dispute.challenger_clock = context.params.dispute_clock_blocks;
+    dispute.responder_clock = dispute_clock(context.params, task.spec);
+    dispute.challenger_clock = dispute.responder_clock;
     dispute.onchain_bytes = context.tx_size_bytes;
     set_dispute_deadline(context, dispute, deadline);
     set_dispute(context.state, dispute);
@@ -204,7 +205,7 @@ void open_dispute(Context& context, Task& task, std::uint32_t segment, Role role
     dispute.responder = task.solver.value();
     dispute.challenger_role = role;
     dispute.claim = make_claim(context.state, task, segment);
-    enter_dispute(context, task, dispute, context.height_after(context.params.dispute_clock_blocks));
+    enter_dispute(context, task, dispute, context.height_after(dispute_clock(context.params, task.spec)));
     record(context, task, history::DisputeOpened{dispute.id, segment});
 }
 

@@ -92,7 +92,7 @@ Result<void, TxError> execute(Context& context, const ChallengeVerdict& action) 
 
 /// DSP-42: the first block in which a verdict may be disclosed that was challenged first by `dispute`: half a window
 /// later, so that nobody's challenge cuts short what the others have not finished.
-Height disclosed_from(const Params& params, const Dispute& dispute) noexcept;
+Height disclosed_from(const Params& params, const TaskSpec& spec, const Dispute& dispute) noexcept;
 
 /// The open disputes over a verdict, in the order in which they were opened.
 std::vector<Dispute> disputes_of(const StateView& view, const TaskId& task, const Assignment& assignment);

@@ -4,6 +4,7 @@
 #include <contracts/chain/slots.hpp>
 #include <contracts/stake/staking.hpp>
 #include <contracts/tasks/lifecycle.hpp>
+#include <contracts/tasks/work.hpp>
 #include <contracts/verification/verification.hpp>
 
 /// Disputes over verifiers' verdicts (DSP-41 and on).
@@ -17,7 +18,7 @@ DisputedVerdict subject_of(const Assignment& assignment, VerdictPart part) {
 }
 
 /// DSP-42: from the first challenge on.
-std::uint64_t secret_blocks(const Params& params) { return params.challenge_blocks / 2; }
+std::uint64_t secret_blocks(const Params& params, const TaskSpec& spec) { return challenge_span(params, spec) / 2; }
 
 }  // namespace
 
@@ -72,8 +73,8 @@ Result<trace::Claim, TxError> make_verdict_claim(
     return Unexpected{part == VerdictPart::kProbe ? TxError::kNotPublished : TxError::kPartUnknown};  // DSP-41, DSP-45
 }
 
-Height disclosed_from(const Params& params, const Dispute& dispute) noexcept {
-    return Height{dispute.opened_at.value + secret_blocks(params)};
+Height disclosed_from(const Params& params, const TaskSpec& spec, const Dispute& dispute) noexcept {
+    return Height{dispute.opened_at.value + secret_blocks(params, spec)};
 }
 
 std::vector<Dispute> disputes_of(const StateView& view, const TaskId& task, const Assignment& assignment) {
@@ -143,7 +144,7 @@ Result<void, TxError> execute(Context& context, const ChallengeVerdict& action) 
     dispute.seal = action.seal;
     const Params& params = context.params;
     const std::uint64_t span =
-        waits ? secret_blocks(params) + params.disclose_blocks : params.dispute_clock_blocks;
+        waits ? secret_blocks(params, task.spec) + params.disclose_blocks : dispute_clock(params, task.spec);
     record(context, task, history::VerdictChallenged{dispute.id, action.segment, action.verifier});
     enter_dispute(context, task, std::move(dispute), context.height_after(span));
     set_task(context.state, task);

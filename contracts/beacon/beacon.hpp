@@ -59,24 +59,16 @@ struct Beacon {
 struct Candidate {
     AccountId account;
     std::uint64_t weight = 0;
-    std::uint32_t hardware_class = 0;  ///< of its machine as verifier, where that matters (HW-4)
+    Terms terms{};  ///< a solver's and a verifier's
     bool operator==(const Candidate&) const = default;
     static constexpr auto fields() {
-        return Fields<&Candidate::account, &Candidate::weight, &Candidate::hardware_class>{};
+        return Fields<&Candidate::account, &Candidate::weight, &Candidate::terms>{};
     }
-};
-
-/// A task that waits for a draw, with what of its solver the draw looks at.
-struct WaitingTask {
-    TaskId task;
-    std::uint32_t solver_class = 0;
-    bool operator==(const WaitingTask&) const = default;
-    static constexpr auto fields() { return Fields<&WaitingTask::task, &WaitingTask::solver_class>{}; }
 };
 
 /// BCN-4: what a round draws for and from, fixed when it opens: before anybody can know its seed.
 struct Drawing {
-    std::vector<WaitingTask> tasks;
+    std::vector<TaskId> tasks;
     std::vector<Candidate> verifiers;
     std::vector<Candidate> whistleblowers;
     std::vector<Candidate> solvers;

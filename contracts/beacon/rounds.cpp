@@ -32,15 +32,15 @@ struct SeedName {
     }
 };
 
-/// The candidates of a draw of this kind.
-const std::vector<Candidate>& pool_of(const Drawing& drawing, Queue queue) {
+/// How many candidates a draw of this kind looks at; a solver's at verifiers as well, who have to consent (TRM-3).
+std::size_t count_candidates(const Drawing& drawing, Queue queue) {
     switch (queue) {
-        case Queue::kLottery: return drawing.whistleblowers;
-        case Queue::kSolver: return drawing.solvers;
+        case Queue::kLottery: return drawing.whistleblowers.size();
+        case Queue::kSolver: return drawing.solvers.size() + drawing.verifiers.size();
         case Queue::kVerifiers:
-        case Queue::kProfilers: return drawing.verifiers;
+        case Queue::kProfilers: return drawing.verifiers.size();
     }
-    return drawing.verifiers;
+    return drawing.verifiers.size();
 }
 
 /// BCN-4: whether an entry is for a round that opens now.
@@ -75,10 +75,11 @@ class Collector {
                 gas_ += pool_gas(pool.size());
             }
         };
+        const bool solvers = is_any_ready(context_, Queue::kSolver);
         const bool verifiers = is_any_ready(context_, Queue::kVerifiers) || is_any_ready(context_, Queue::kProfilers);
-        read(Role::kVerifier, verifiers, drawing_.verifiers);
+        read(Role::kVerifier, verifiers || solvers, drawing_.verifiers);
         read(Role::kWhistleblower, is_any_ready(context_, Queue::kLottery), drawing_.whistleblowers);
-        read(Role::kSolver, is_any_ready(context_, Queue::kSolver), drawing_.solvers);
+        read(Role::kSolver, solvers, drawing_.solvers);
         context_.end_gas += gas_;
     }
 
@@ -88,7 +89,7 @@ class Collector {
         if (!is_any_ready(context_, queue)) {
             return false;
         }
-        const std::uint64_t gas = draw_gas(queue, pool_of(drawing_, queue).size(), context_.params);
+        const std::uint64_t gas = draw_gas(queue, count_candidates(drawing_, queue), context_.params);
         const std::uint64_t taken = drawing_.tasks.empty() ? passed_over_ : gas_ + gas;
         if (taken + kGasPerEntry > context_.params.end_block_gas_max / 2) {
             return false;
@@ -99,8 +100,7 @@ class Collector {
         context_.end_gas += kGasPerEntry;
         const Task task = find_task(context_.state, id).value();
         if (queue_of(task) == queue) {
-            const auto machine = get_hardware(context_.state, Role::kSolver, task.solver.value_or(AccountId{}));
-            drawing_.tasks.push_back({id, machine.hardware_class});
+            drawing_.tasks.push_back(id);
             gas_ += gas;
         } else {
             passed_over_ += kGasPerEntry;
@@ -146,19 +146,19 @@ bool can_close(const Context& context, const Beacon& beacon) {
 }
 
 /// Makes one draw of the round.
-void draw(Context& context, const ClosedRound& round, Queue queue, const WaitingTask& waiting) {
-    Task task = find_task(context.state, waiting.task).value();
+void draw(Context& context, const ClosedRound& round, Queue queue, const TaskId& id) {
+    Task task = find_task(context.state, id).value();
     if (queue_of(task) != queue) {
         return;
     }
-    context.end_gas += draw_gas(queue, pool_of(round.drawing, queue).size(), context.params);
+    context.end_gas += draw_gas(queue, count_candidates(round.drawing, queue), context.params);
     if (!pay_draw(context, task)) {
         end_without_fraud(context, task, TaskState::kExpired);  // TASK-17
         return;
     }
     switch (queue) {
         case Queue::kLottery: draw_lottery(context, task, round); return;
-        case Queue::kVerifiers: draw_verifiers(context, task, waiting.solver_class, round); return;
+        case Queue::kVerifiers: draw_verifiers(context, task, round); return;
         case Queue::kProfilers: draw_profilers(context, task, round); return;
         case Queue::kSolver: draw_solver(context, task, round); return;
     }
@@ -178,8 +178,8 @@ void close_round(Context& context, Beacon beacon, Drawing drawing) {
     beacon.round.reset();
     set_beacon(context.state, beacon);
     for (const Queue queue : kQueues) {
-        for (const WaitingTask& waiting : closed.drawing.tasks) {
-            draw(context, closed, queue, waiting);
+        for (const TaskId& id : closed.drawing.tasks) {
+            draw(context, closed, queue, id);
         }
     }
 }

@@ -45,7 +45,7 @@ struct AmountOut {
     Amount operator()(const ChallengeVerdict& /*action*/) const { return {}; }
     Amount operator()(const RegisterValidator& /*action*/) const { return {}; }
     Amount operator()(const Unjail& /*action*/) const { return {}; }
-    Amount operator()(const RegisterHardware& /*action*/) const { return {}; }
+    Amount operator()(const RegisterTerms& /*action*/) const { return {}; }
     Amount operator()(const CommitProfile& /*action*/) const { return {}; }
     Amount operator()(const PublishProfile& /*action*/) const { return {}; }
     Amount operator()(const ChallengeProfile& /*action*/) const { return {}; }

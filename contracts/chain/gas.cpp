@@ -45,7 +45,7 @@ class Price {
     std::uint64_t operator()(const Transfer&) const { return slots(1); }
     std::uint64_t operator()(const Bond&) const { return slots(2); }
     std::uint64_t operator()(const Unbond&) const { return slots(3); }
-    std::uint64_t operator()(const RegisterHardware&) const { return slots(1); }
+    std::uint64_t operator()(const RegisterTerms&) const { return slots(1); }
     std::uint64_t operator()(const RegisterValidator&) const {
         return slots(6) + kEd25519 + kStakeRead * kMaxRegistered;
     }

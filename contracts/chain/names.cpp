@@ -43,7 +43,7 @@ constexpr std::array<const char*, std::variant_size_v<Action>> kActions{
     "transfer",       "bond",          "unbond",          "submit_task",    "accept_task",   "post_checkpoint",
     "complete_task",  "cancel_task",   "commit_verdict",  "publish_verdict", "open_dispute",  "reveal_move",
     "select_move",    "prove_move",    "attest_availability",
-    "declare_divergence", "disclose_verdict", "challenge_verdict", "register_validator", "unjail", "register_hardware",
+    "declare_divergence", "disclose_verdict", "challenge_verdict", "register_validator", "unjail", "register_terms",
     "commit_profile", "publish_profile", "challenge_profile", "join_beacon", "contribute", "leave_beacon",
     "decline_task"};
 
@@ -104,8 +104,9 @@ const char* to_string(TxError error) noexcept {
         case TxError::kNotJailed: return "not_jailed";
         case TxError::kStillJailed: return "still_jailed";
         case TxError::kKeyNotProven: return "key_not_proven";
-        case TxError::kHardwareUnknown: return "hardware_unknown";
+        case TxError::kClassUnknown: return "class_unknown";
         case TxError::kScoreTooLow: return "score_too_low";
+        case TxError::kPriceTooHigh: return "price_too_high";
         case TxError::kTaskUnknown: return "task_unknown";
         case TxError::kTaskState: return "task_state";
         case TxError::kNotSubmitter: return "not_submitter";
@@ -119,6 +120,9 @@ const char* to_string(TxError error) noexcept {
         case TxError::kEvaluationMismatch: return "evaluation_mismatch";
         case TxError::kNotFinalState: return "not_final_state";
         case TxError::kValueTooHigh: return "value_too_high";
+        case TxError::kSegmentTooLong: return "segment_too_long";
+        case TxError::kTimeTooShort: return "time_too_short";
+        case TxError::kFeeBelowWork: return "fee_below_work";
         case TxError::kNotAssigned: return "not_assigned";
         case TxError::kAlreadyCommitted: return "already_committed";
         case TxError::kNotCommitted: return "not_committed";

@@ -10,7 +10,7 @@
 #include <contracts/chain/invariants.hpp>
 #include <contracts/chain/slots.hpp>
 #include <contracts/ledger/ledger.hpp>
-#include <contracts/stake/hardware.hpp>
+#include <contracts/stake/terms.hpp>
 #include <contracts/profiling/profiling.hpp>
 #include <contracts/stake/staking.hpp>
 #include <contracts/tasks/tasks.hpp>

@@ -65,8 +65,8 @@ Bytes checkpoint(const TaskId& task, std::uint32_t index) {
     return key;
 }
 Bytes dispute(const DisputeId& dispute) { return make_key(SlotKind::kDispute, dispute.view()); }
-Bytes hardware(Role role, const AccountId& account) {
-    Bytes key = make_key(SlotKind::kHardware);
+Bytes terms(Role role, const AccountId& account) {
+    Bytes key = make_key(SlotKind::kTerms);
     key.push_back(static_cast<std::uint8_t>(role));
     append(key, account.view());
     return key;
@@ -189,8 +189,8 @@ Docket get_docket(const StateView& view, const TaskId& task) {
     return read_slot<Docket>(view, keys::docket(task)).value_or(Docket{});
 }
 
-Hardware get_hardware(const StateView& view, Role role, const AccountId& account) {
-    return read_slot<Hardware>(view, keys::hardware(role, account)).value_or(Hardware{});
+RegisteredTerms get_terms(const StateView& view, Role role, const AccountId& account) {
+    return read_slot<RegisteredTerms>(view, keys::terms(role, account)).value_or(RegisteredTerms{});
 }
 
 Lineage get_lineage(const StateView& view, const TaskId& task) {
@@ -260,11 +260,11 @@ void set_docket(Overlay& state, const TaskId& task, const Docket& docket) {
     write_slot(state, keys::docket(task), docket);
 }
 void erase_docket(Overlay& state, const TaskId& task) { state.erase(keys::docket(task)); }
-void set_hardware(Overlay& state, Role role, const AccountId& account, const Hardware& hardware) {
-    if (hardware.hardware_class == 0) {
-        state.erase(keys::hardware(role, account));
+void set_terms(Overlay& state, Role role, const AccountId& account, const RegisteredTerms& registered) {
+    if (registered.terms == Terms{}) {
+        state.erase(keys::terms(role, account));
     } else {
-        write_slot(state, keys::hardware(role, account), hardware);
+        write_slot(state, keys::terms(role, account), registered);
     }
 }
 void set_lineage(Overlay& state, const TaskId& task, const Lineage& lineage) {

@@ -32,7 +32,7 @@ enum class SlotKind : std::uint8_t {
     kDocket = 19,     ///< per task: what the rules remember of it besides its record
     kLineage = 20,    ///< per task: where its children are
     kTaints = 21,     ///< the descendants of the convicted that are still to be marked
-    kHardware = 22,   ///< per role and account: the machine registered
+    kTerms = 22,   ///< per role and account: the terms registered
     kBanned = 27,     ///< the accounts that signed twice
     kBeacon = 25,     ///< its seed, the contributors and the open round
     kDrawing = 26,    ///< what the open round draws for and from
@@ -147,7 +147,7 @@ std::optional<Validator> find_validator(const StateView& view, const AccountId& 
 std::vector<AccountId> get_validators(const StateView& view);
 std::optional<AccountId> find_consensus_account(const StateView& view, const ConsensusAddress& address);
 Docket get_docket(const StateView& view, const TaskId& task);
-Hardware get_hardware(const StateView& view, Role role, const AccountId& account);
+RegisteredTerms get_terms(const StateView& view, Role role, const AccountId& account);
 Lineage get_lineage(const StateView& view, const TaskId& task);
 std::vector<Taint> get_taints(const StateView& view);
 Beacon get_beacon(const StateView& view);
@@ -175,7 +175,7 @@ void ban_validator(Overlay& state, const AccountId& id);
 void set_docket(Overlay& state, const TaskId& task, const Docket& docket);
 void erase_docket(Overlay& state, const TaskId& task);
 /// Empties the slot when the class is 0.
-void set_hardware(Overlay& state, Role role, const AccountId& account, const Hardware& hardware);
+void set_terms(Overlay& state, Role role, const AccountId& account, const RegisteredTerms& registered);
 void set_lineage(Overlay& state, const TaskId& task, const Lineage& lineage);
 void set_taints(Overlay& state, const std::vector<Taint>& taints);
 void set_beacon(Overlay& state, const Beacon& beacon);

@@ -38,7 +38,7 @@ Bytes dispute(const DisputeId& dispute);
 Bytes validator(const AccountId& account);
 Bytes validators();  ///< the accounts that are registered, a list
 Bytes banned();      ///< likewise those that signed twice
-Bytes hardware(Role role, const AccountId& account);
+Bytes terms(Role role, const AccountId& account);
 Bytes profile(const TaskId& task, std::uint32_t place);
 Bytes beacon();
 Bytes base_fee();  ///< FEE-2: what a unit of gas costs; no such slot while it is gas_price_min

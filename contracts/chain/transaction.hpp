@@ -50,8 +50,11 @@ const char* to_string(Mode mode) noexcept;
 struct DistanceCommitment {
     Hash256 root;  ///< Merkle root of node_hash over it
     std::uint32_t nodes = 0;
+    std::uint64_t work = 0;  ///< WRK-2
     bool operator==(const DistanceCommitment&) const = default;
-    static constexpr auto fields() { return Fields<&DistanceCommitment::root, &DistanceCommitment::nodes>{}; }
+    static constexpr auto fields() {
+        return Fields<&DistanceCommitment::root, &DistanceCommitment::nodes, &DistanceCommitment::work>{};
+    }
 };
 
 /// How a task's final state is scored on data that it is not trained on (EVL-1).
@@ -60,11 +63,12 @@ struct EvaluationCommitment {
     std::uint32_t nodes = 0;  ///< of that graph
     Hash256 holdout;          ///< commitment (TRC-2) of the hold-out set, an i32 tensor [rows, width]
     ArtifactRef data;         ///< safetensors with that tensor as "rows"
+    std::uint64_t work = 0;   ///< WRK-2: of that graph
     bool operator==(const EvaluationCommitment&) const = default;
     static constexpr auto fields() {
         return Fields<
             &EvaluationCommitment::graph_root, &EvaluationCommitment::nodes, &EvaluationCommitment::holdout,
-            &EvaluationCommitment::data>{};
+            &EvaluationCommitment::data, &EvaluationCommitment::work>{};
     }
 };
 
@@ -360,13 +364,25 @@ struct Unjail {  // validators; back into the set after a penalty
     static constexpr auto fields() { return Fields<>{}; }
 };
 
-/// Stake: "my machine for this role is of that class"; what it scores is the sender's own statement (HW-2).
-struct RegisterHardware {
-    Role role = Role::kSolver;
+/// What a staker has, and what it consents to verify (HW-2, TRM-1). 0 is, of each, what nothing registered means.
+struct Terms {
     std::uint32_t hardware_class = 0;  ///< 0: of none
+    // A verifier's.
+    std::uint64_t price = 0;          ///< the least, in grains for 10^9 multiply-adds; 0: the chain's
+    std::uint64_t memory = 0;         ///< the most that a program may take, in bytes; 0: the chain's
+    std::uint32_t replay_blocks = 0;  ///< the most that a segment may take on its class; 0: what the chain admits
+    bool operator==(const Terms&) const = default;
+    static constexpr auto fields() {
+        return Fields<&Terms::hardware_class, &Terms::price, &Terms::memory, &Terms::replay_blocks>{};
+    }
+};
+/// Stake: "for this role I have such a machine, and consent to such work"; the score is the sender's own statement.
+struct RegisterTerms {
+    Role role = Role::kSolver;
+    Terms terms;
     std::uint64_t score = 0;
     static constexpr auto fields() {
-        return Fields<&RegisterHardware::role, &RegisterHardware::hardware_class, &RegisterHardware::score>{};
+        return Fields<&RegisterTerms::role, &RegisterTerms::terms, &RegisterTerms::score>{};
     }
 };
 
@@ -387,7 +403,7 @@ using Action = std::variant<
     Transfer, Bond, Unbond, SubmitTask, AcceptTask, PostCheckpoint, CompleteTask, CancelTask, CommitVerdict,
     PublishVerdict, OpenDispute, RevealMove, SelectMove, ProveMove, AttestAvailability,
     DeclareDivergence, DiscloseVerdict, ChallengeVerdict, RegisterValidator, Unjail,
-    RegisterHardware, CommitProfile, PublishProfile, ChallengeProfile,
+    RegisterTerms, CommitProfile, PublishProfile, ChallengeProfile,
     JoinBeacon, Contribute, LeaveBeacon, DeclineTask>;
 /// "transfer", "submit_task", ... : the name of the action in RPC and CLI.
 const char* action_name(const Action& action) noexcept;

@@ -23,8 +23,9 @@ enum class [[nodiscard]] TxError : std::uint8_t {
     kOverflow = 21,             ///< LED-3
     kInsufficientStake = 22,    ///< STK-2
     kTooManyUnbondings = 23,    ///< STK-4
-    kHardwareUnknown = 24,      ///< HW-1: the table has no such class
+    kClassUnknown = 24,         ///< HW-1: the table has no such class
     kScoreTooLow = 25,          ///< HW-2
+    kPriceTooHigh = 26,         ///< TRM-1: a verifier asks for more than a submitter must be able to offer
     // Validators.
     kAlreadyRegistered = 120,  ///< VAL-1: the account, or the key
     kTooManyValidators = 121,  ///< VAL-1
@@ -46,6 +47,9 @@ enum class [[nodiscard]] TxError : std::uint8_t {
     kEvaluationMismatch = 50,///< EVL-4: a score where none belongs, or none where one does
     kNotFinalState = 51,     ///< EVL-4: the root does not lead to the last checkpoint's state root
     kValueTooHigh = 52,      ///< TASK-14: worth more than the chain's draws protect
+    kSegmentTooLong = 53,    ///< WRK-4: takes a machine of the class longer than a verifier may be asked for
+    kTimeTooShort = 54,      ///< TASK-16: no machine of the class can be expected to train it in time
+    kFeeBelowWork = 55,      ///< WRK-6: the verification fee is less than the work costs
     // Verification.
     kNotAssigned = 60,         ///< VER-1
     kAlreadyCommitted = 61,    ///< VER-3

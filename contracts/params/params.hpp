@@ -71,7 +71,7 @@ struct Params {
     std::uint32_t downtime_blocks = 500;            ///< VAL-7: so many missed in a row, and a validator is jailed
     std::uint32_t jail_blocks = 1'000;              ///< VAL-7
     std::vector<HardwareClass> hardware_classes{
-        {"cpu", 1}, {"consumer", 100'000}, {"datacenter", 1'000'000}, {"hopper", 4'000'000}};
+        {"cpu", 10'000}, {"consumer", 100'000}, {"datacenter", 1'000'000}, {"hopper", 4'000'000}};
 
     // Tolerance mode.
     std::uint32_t profilers = 4;           ///< PRF-1
@@ -111,6 +111,12 @@ struct Params {
     std::uint32_t committee_seats = 21;  ///< AVL-2
     Amount attest_fee{4'000'000};        ///< AVL-6: of one attestation
 
+    // Work.
+    std::uint32_t block_ms = 1'000;             ///< WRK-3: what a block is taken to last, where windows follow work
+    std::uint32_t replay_blocks_max = 3'600;    ///< WRK-4: of a segment, on the slowest class that may be drawn
+    std::uint64_t work_price = 3'000;           ///< WRK-6: the least, in grains for 10^9 multiply-adds
+    std::uint64_t memory_default = 8'589'934'592;  ///< TRM-1: what a verifier that states nothing else has, in bytes
+
     bool operator==(const Params&) const = default;
     static constexpr auto fields() {
         return Fields<
@@ -131,7 +137,8 @@ struct Params {
             &Params::task_value_max, &Params::validator_unbonding_ms, &Params::trusting_period_ms,
             &Params::deadline_slash_bps, &Params::decline_blocks, &Params::end_block_gas_max, &Params::draw_blocks,
             &Params::draws_max, &Params::draw_price, &Params::room_price, &Params::redraw_blocks,
-            &Params::redraws_max, &Params::committee_seats, &Params::attest_fee>{};
+            &Params::redraws_max, &Params::committee_seats, &Params::attest_fee, &Params::block_ms,
+            &Params::replay_blocks_max, &Params::work_price, &Params::memory_default>{};
     }
 };
 

@@ -37,7 +37,7 @@ bool are_classes_valid(const std::vector<HardwareClass>& classes) {
             return false;
         }
     }
-    return classes.size() <= kMaxHardwareClasses;
+    return !classes.empty() && classes.size() <= kMaxHardwareClasses;
 }
 
 /// PAR-5: the first draw of a task comes before its deadline, however late secrets are opened.
@@ -53,7 +53,15 @@ bool is_waiting_valid(const Params& params) {
 /// PAR-10: a committee costs the solver no more than it costs the verifier that was silent.
 bool are_committees_valid(const Params& params) {
     const auto fees = checked_mul(params.attest_fee.grains, std::uint64_t{params.committee_seats});
-    return params.committee_seats >= 1 && params.committee_seats <= kMaxCommitteeSeats && fees && *fees <= tenth_of(params.verifier_bond).grains;
+    return params.committee_seats >= 1 && params.committee_seats <= kMaxCommitteeSeats && fees &&
+           *fees <= tenth_of(params.verifier_bond).grains;
+}
+
+/// PAR-11
+bool is_work_valid(const Params& params) {
+    return params.block_ms >= 1 && params.block_ms <= kMaxBlockMs && params.replay_blocks_max >= 1 &&
+           params.replay_blocks_max <= kMaxReplayBlocks && params.work_price <= kMaxWorkPrice &&
+           params.memory_default >= 1;
 }
 
 /// PAR-6: what bounds a jackpot leaves something of it where jackpots are to be won.
@@ -117,7 +125,8 @@ bool are_valid(const Params& params) noexcept {
                            params.task_value_max.grains >= 1 && awaits_draws(params) && are_jackpots_valid(params);
     return validators_ok && beacon_ok && spans_ok && sizes_ok && fees_ok && gas_ok && bonds_ok && shares_ok &&
            are_classes_valid(params.hardware_classes) &&
-           params.watchers_per_verdict <= kMaxWatchers && is_profiling_valid(params) && is_waiting_valid(params);
+           params.watchers_per_verdict <= kMaxWatchers && is_profiling_valid(params) && is_waiting_valid(params) &&
+           is_work_valid(params);
 }
 
 }  // namespace assay::contracts

@@ -9,7 +9,7 @@ namespace assay::contracts {
 /// PAR-1: whether a chain can run with these: every span at least one block, shares of at most the whole, sizes that a
 /// transaction can have, a fee that cannot overflow, at most kMaxAssignments verifiers for one task; PAR-5: time for a
 /// draw; PAR-6: jackpots that are something; PAR-9: prices of waiting that are numbers; PAR-10: committees that cost a
-/// solver no more than the verifier that was silent.
+/// solver no more than the verifier that was silent; PAR-11: windows and fees that are numbers, whatever the work.
 bool are_valid(const Params& params) noexcept;
 
 inline constexpr std::uint32_t kMaxSpanBlocks = 1U << 30U;
@@ -30,6 +30,9 @@ inline constexpr std::uint32_t kMaxContributors = 256;
 inline constexpr std::uint32_t kMaxDraws = 64;
 inline constexpr std::uint32_t kMaxRedraws = 16;
 inline constexpr std::uint32_t kMaxCommitteeSeats = 64;
+inline constexpr std::uint32_t kMaxBlockMs = 3'600'000;
+inline constexpr std::uint32_t kMaxReplayBlocks = 1U << 22U;
+inline constexpr std::uint64_t kMaxWorkPrice = 1'000'000'000'000;
 /// PAR-9: so that the deposit of any task is a number.
 inline constexpr Amount kDrawPriceMax{1'000'000'000};
 inline constexpr Amount kRoomPriceMax{100'000};

@@ -7,23 +7,29 @@
 #include <contracts/stake/staking.hpp>
 #include <contracts/tasks/draw.hpp>
 #include <contracts/tasks/lifecycle.hpp>
+#include <contracts/tasks/work.hpp>
 
 namespace assay::contracts {
 namespace {
 
-/// PRF-1: distinct verifiers whose free stake covers the bond; empty when there are fewer than have to report.
+/// PRF-1: distinct verifiers who consent and whose free stake covers the bond; empty when there are fewer than have to
+/// report.
 std::vector<AccountId> draw_accounts(const Context& context, const Task& task, const ClosedRound& round) {
     const Amount bond = verifier_bond(context.params, task_value(task.spec));
     auto candidates = round.drawing.verifiers;
+    if (!has_quorum(context.params, task, bond, candidates)) {
+        return {};  // TRM-3
+    }
     for (Candidate& candidate : candidates) {
-        if (candidate.weight < bond.grains || candidate.account == task.submitter) {
+        if (candidate.weight < bond.grains || candidate.account == task.submitter ||
+            !consents(context.params, task.spec, candidate.terms)) {
             candidate.weight = 0;
         }
     }
     std::vector<AccountId> drawn;
     for (std::uint32_t i = 0; i < context.params.profilers; ++i) {
         const DrawName name{task.id, DrawKind::kProfiler, 0, i};
-        const auto profiler = draw_able(candidates, 0, round.seed, name, [&](const AccountId& account) {
+        const auto profiler = draw_able(candidates, round.seed, name, [&](const AccountId& account) {
             return get_stake(context.state, Role::kVerifier, account).free >= bond;
         });
         if (!profiler) {
@@ -54,7 +60,7 @@ void appoint(Context& context, Task& task, const std::vector<AccountId>& profile
     tolerance.reference_seed = draw_seed(round, task, DrawKind::kReference);
     tolerance.reference_seed += tolerance.reference_seed == task.spec.seed ? 1 : 0;
     tolerance.phase = ProfilingPhase::kCommit;
-    set_task_deadline(context, task, context.height_after(context.params.commit_blocks));
+    set_task_deadline(context, task, context.height_after(report_span(context.params, task.spec)));
     set_task(context.state, task);
 }
 

@@ -11,6 +11,7 @@
 #include <contracts/params/rules.hpp>
 #include <contracts/settlement/settlement.hpp>
 #include <contracts/tasks/lifecycle.hpp>
+#include <contracts/tasks/work.hpp>
 #include <contracts/tasks/lineage.hpp>
 #include <contracts/tasks/tasks.hpp>
 #include <contracts/tasks/waiting.hpp>
@@ -106,7 +107,7 @@ void advance_profiling(Context& context, Task& task) {
     }
     if (tolerance.phase == ProfilingPhase::kPublish && !has_any(task, ProfileStatus::kCommitted)) {
         tolerance.phase = ProfilingPhase::kChallenge;
-        set_task_deadline(context, task, context.height_after(context.params.challenge_blocks));
+        set_task_deadline(context, task, context.height_after(challenge_span(context.params, task.spec)));
     }
     set_task(context.state, task);
 }
@@ -333,7 +334,7 @@ Result<void, TxError> execute(Context& context, const ChallengeProfile& action) 
     dispute.challenger_role = action.role;
     dispute.claim = make_profile_claim(task, report, action.part, action.segment, action.roots).value();
     record(context, task, history::ProfileChallenged{dispute.id, action.profiler, action.part, action.segment});
-    enter_dispute(context, task, std::move(dispute), context.height_after(context.params.dispute_clock_blocks));
+    enter_dispute(context, task, std::move(dispute), context.height_after(dispute_clock(context.params, task.spec)));
     set_task(context.state, task);
     return {};
 }

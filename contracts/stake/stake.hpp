@@ -40,13 +40,13 @@ struct Stake {
 };
 inline constexpr std::size_t kMaxUnbondings = 16;
 
-/// HW-2: the machine that an account says to have for a role.
-struct Hardware {
-    std::uint32_t hardware_class = 0;  ///< 0: none registered
+/// HW-2, TRM-1: what an account has registered for a role.
+struct RegisteredTerms {
+    Terms terms;
     std::uint64_t score = 0;
     Height registered_at;
     static constexpr auto fields() {
-        return Fields<&Hardware::hardware_class, &Hardware::score, &Hardware::registered_at>{};
+        return Fields<&RegisteredTerms::terms, &RegisteredTerms::score, &RegisteredTerms::registered_at>{};
     }
 };
 

@@ -9,10 +9,11 @@
 #include <contracts/beacon/rounds.hpp>
 #include <contracts/chain/slots.hpp>
 #include <contracts/params/by_value.hpp>
-#include <contracts/stake/hardware.hpp>
 #include <contracts/stake/staking.hpp>
+#include <contracts/stake/terms.hpp>
 #include <contracts/tasks/lifecycle.hpp>
 #include <contracts/tasks/tasks.hpp>
+#include <contracts/tasks/work.hpp>
 
 namespace assay::contracts {
 namespace {
@@ -78,15 +79,13 @@ std::optional<std::size_t> draw_weighted(std::span<const Candidate> candidates, 
 }
 
 std::optional<AccountId> draw_able(
-    std::vector<Candidate> candidates, std::uint32_t preferred_class, const Hash256& seed, const DrawName& name,
+    std::vector<Candidate> candidates, const Hash256& seed, const DrawName& name,
     const std::function<bool(const AccountId&)>& is_able
 ) {
     // BCN-10
     const auto draw_one = [&](const Hash256& randomness) -> std::optional<AccountId> {
-        auto preferred = candidates;
-        prefer_class(preferred_class, preferred);
-        const auto place = draw_weighted(preferred, randomness);
-        return place ? std::optional{preferred[*place].account} : std::nullopt;
+        const auto place = draw_weighted(candidates, randomness);
+        return place ? std::optional{candidates[*place].account} : std::nullopt;
     };
     const Hash256 first = draw_randomness(seed, name);
     const auto drawn = draw_one(first);
@@ -105,20 +104,32 @@ std::vector<Candidate> read_pool(const StateView& view, Role role) {
         const bool has_machine = role == Role::kSolver || role == Role::kVerifier;
         pool.push_back(
             {account, get_stake(view, role, account).free.grains,
-             has_machine ? get_hardware(view, role, account).hardware_class : 0}
+             has_machine ? get_terms(view, role, account).terms : Terms{}}
         );
     }
     return pool;
 }
 
+bool has_quorum(const Params& params, const Task& task, Amount needed, std::vector<Candidate> verifiers) {
+    std::erase_if(verifiers, [&](const Candidate& candidate) {
+        return candidate.weight < needed.grains || candidate.account == task.submitter;
+    });
+    return is_consented(params, task.spec, verifiers);
+}
+
 void draw_solver(Context& context, Task& task, const ClosedRound& round) {
+    const Amount needed = verifier_needs(context.params, task_value(task.spec));
+    if (!has_quorum(context.params, task, needed, round.drawing.verifiers)) {
+        fail_draw(context, task);  // TRM-3: before anybody works for it
+        return;
+    }
     // BCN-11
     const Amount bond = solver_bond(context.params, task_value(task.spec));
     std::vector<Candidate> candidates = of_class(task.spec.hardware_class, round.drawing.solvers);
     std::erase_if(candidates, [&](const Candidate& candidate) { return candidate.weight < bond.grains; });
     const DrawName name{task.id, DrawKind::kSolver, 0, 0};
     bool is_any_asked = false;
-    const auto solver = draw_able(std::move(candidates), 0, round.seed, name, [&](const AccountId& account) {
+    const auto solver = draw_able(std::move(candidates), round.seed, name, [&](const AccountId& account) {
         const Stake stake = get_stake(context.state, Role::kSolver, account);
         const bool is = is_able(context, task, stake);
         const bool waits = is && is_asked(context, task, account, stake);

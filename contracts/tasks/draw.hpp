@@ -11,6 +11,7 @@
 #include <core/base/fields.hpp>
 #include <contracts/beacon/beacon.hpp>
 #include <contracts/chain/context.hpp>
+#include <contracts/tasks/task.hpp>
 
 /// Stake-weighted randomness (TASK-6, VER-1, BLK-5).
 namespace assay::contracts {
@@ -43,14 +44,17 @@ std::uint64_t to_seed(const Hash256& randomness) noexcept;
 /// The candidate in whose part of the total weight the randomness falls; nullopt when the total is 0.
 std::optional<std::size_t> draw_weighted(std::span<const Candidate> candidates, const Hash256& randomness) noexcept;
 
-/// BCN-10: one of `candidates`, by the weights of the round and the preference for a class of machines (HW-4). Who is
+/// BCN-10: one of `candidates`, by the weights of the round. Who is
 /// drawn and is not able any more is replaced by a second draw, among those that are. nullopt when nobody can be drawn.
 std::optional<AccountId> draw_able(
-    std::vector<Candidate> candidates, std::uint32_t preferred_class, const Hash256& seed, const DrawName& name,
+    std::vector<Candidate> candidates, const Hash256& seed, const DrawName& name,
     const std::function<bool(const AccountId&)>& is_able
 );
 
-/// The registered stakers of `role` with their free stake and their machines, in the order of their ids.
+/// TRM-3: whether enough of the verifiers that could lock `needed` for the task consent to it.
+bool has_quorum(const Params& params, const Task& task, Amount needed, std::vector<Candidate> verifiers);
+
+/// The registered stakers of `role` with their free stake and their terms, in the order of their ids.
 std::vector<Candidate> read_pool(const StateView& view, Role role);
 
 }  // namespace assay::contracts

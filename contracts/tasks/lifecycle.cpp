@@ -90,10 +90,6 @@ Amount earned_reward(const Task& task) noexcept {
     return Amount{static_cast<std::uint64_t>(Wide{task.spec.reward.grains} * executed / task.spec.steps)};
 }
 
-std::uint64_t training_blocks_min(const TaskSpec& spec) noexcept {
-    return std::uint64_t{segment_count(spec)} + 2 + spec.steps / kStepsPerBlock;  // TASK-16
-}
-
 Amount task_value(const TaskSpec& spec) noexcept {
     return Amount{spec.reward.grains + spec.verification_fee.grains};  // LED-3: checked on submission
 }

@@ -7,6 +7,7 @@
 #include <contracts/chain/slots.hpp>
 #include <contracts/settlement/settlement.hpp>
 #include <contracts/tasks/lifecycle.hpp>
+#include <contracts/tasks/work.hpp>
 
 namespace assay::contracts {
 namespace {

@@ -85,7 +85,7 @@ Result<void, TxError> check_spec(const TaskSpec& spec) noexcept {
                        has_initial_artifact(spec) && has_distance(spec) && is_evaluation(spec) &&
                        spec.steps >= 1 && spec.checkpoint_interval >= 1 && segment_count(spec) <= kMaxSegments &&
                        checked_mul<std::uint64_t>(spec.steps, spec.program.batch_size).has_value() &&
-                       spec.training_blocks >= training_blocks_min(spec) && dispute_rounds_max(spec) <= trace::kMaxRounds;
+                       dispute_rounds_max(spec) <= trace::kMaxRounds;
     if (!sound) {
         return Unexpected{TxError::kSpecInvalid};
     }

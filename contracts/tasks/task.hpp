@@ -233,10 +233,6 @@ Amount earned_reward(const Task& task) noexcept;
 /// VER-17: whether a verdict on the segment is judged by equality: in exact mode every segment, in tolerance mode the
 /// initialisation, the evaluation and one that diverged.
 bool is_exact(const Task& task, std::uint32_t segment) noexcept;
-/// TASK-16: the fewest blocks that a task of this shape may give its solver: one for each checkpoint and for completing,
-/// and one for every kStepsPerBlock steps.
-std::uint64_t training_blocks_min(const TaskSpec& spec) noexcept;
-inline constexpr std::uint64_t kStepsPerBlock = 1'000;
 /// PAR-2: what bonds and checks follow: reward plus verification fee, which a task that was submitted can add.
 Amount task_value(const TaskSpec& spec) noexcept;
 

@@ -8,11 +8,12 @@
 #include <contracts/params/by_value.hpp>
 #include <contracts/profiling/profiling.hpp>
 #include <contracts/settlement/settlement.hpp>
-#include <contracts/stake/hardware.hpp>
 #include <contracts/stake/staking.hpp>
+#include <contracts/stake/terms.hpp>
 #include <contracts/tasks/lifecycle.hpp>
 #include <contracts/tasks/lineage.hpp>
 #include <contracts/tasks/waiting.hpp>
+#include <contracts/tasks/work.hpp>
 #include <contracts/verification/verification.hpp>
 #include <verifier/trace/evaluation.hpp>
 
@@ -94,6 +95,7 @@ Result<void, TxError> check_stateful(
     if (task_value(action.spec) > params.task_value_max) {
         return Unexpected{TxError::kValueTooHigh};  // TASK-14
     }
+    TRY(check_work(params, action.spec));
     TRY(check_parent(view, action.spec));
     if (action.spec.mode == Mode::kTolerance && segment_count(action.spec) < params.profile_segments) {
         return Unexpected{TxError::kSpecInvalid};  // TASK-2, PRF-3

@@ -6,6 +6,7 @@
 #include <contracts/chain/slots.hpp>
 #include <contracts/settlement/settlement.hpp>
 #include <contracts/tasks/lifecycle.hpp>
+#include <contracts/tasks/work.hpp>
 #include <contracts/verification/lottery.hpp>
 #include <contracts/verification/verification.hpp>
 
@@ -28,7 +29,7 @@ bool needs_second_window(const Task& task) {
 void conclude(Context& context, Task& task) {
     if (needs_second_window(task)) {
         task.second_window = true;
-        enter_state(context, task, TaskState::kChallenge, context.height_after(context.params.challenge_blocks));
+        enter_state(context, task, TaskState::kChallenge, context.height_after(challenge_span(context.params, task.spec)));
         set_task(context.state, task);
     } else {
         decide(context, task);
@@ -54,12 +55,12 @@ std::vector<Dispute> awaiting_disputes(const StateView& view, const Task& task, 
 /// VER-16: the watchers among those who challenged whose seal is of the true probe root, but none who may have seen that
 /// in the disclosure before it was in a block.
 std::vector<AccountId> jackpot_winners(
-    const Params& params, const Assignment& assignment, const std::vector<Dispute>& challenges
+    const Params& params, const Task& task, const Assignment& assignment, const std::vector<Dispute>& challenges
 ) {
     std::vector<AccountId> winners;
     for (const Dispute& dispute : challenges) {
         const bool is_sealed = dispute.seal == challenge_seal(dispute.id, assignment.probe_root.value());
-        const bool is_early = dispute.opened_at < disclosed_from(params, challenges.front());
+        const bool is_early = dispute.opened_at < disclosed_from(params, task.spec, challenges.front());
         if (is_sealed && is_early && is_watcher(assignment, dispute.challenger)) {
             winners.push_back(dispute.challenger);
         }
@@ -79,7 +80,7 @@ void answer_challenges(
         }
     }
     if (assignment.forced == true) {
-        pay_jackpots(context, task, jackpot_winners(context.params, assignment, challenges));
+        pay_jackpots(context, task, jackpot_winners(context.params, task, assignment, challenges));
     }
     resume_deadline(context, task);
 }
@@ -117,7 +118,7 @@ Result<void, TxError> execute(Context& context, const DiscloseVerdict& action) n
     Task task = find_task(context.state, action.task).value();
     Assignment& assignment = task.assignments[find_assignment(task, action.segment, context.actor).value()];
     const std::vector<Dispute> waiting = awaiting_disputes(context.state, task, assignment);
-    if (!waiting.empty() && context.height() < disclosed_from(context.params, waiting.front())) {
+    if (!waiting.empty() && context.height() < disclosed_from(context.params, task.spec, waiting.front())) {
         return Unexpected{TxError::kPhase};  // DSP-42
     }
     const VerdictOpening& opening = action.opening;

@@ -12,6 +12,7 @@
 #include <contracts/stake/staking.hpp>
 #include <contracts/tasks/draw.hpp>
 #include <contracts/tasks/lifecycle.hpp>
+#include <contracts/tasks/work.hpp>
 #include <contracts/verification/lottery.hpp>
 #include <contracts/verification/verification.hpp>
 
@@ -47,7 +48,6 @@ struct VerifierDraw {
     const Context& context;
     const Task& task;
     const ClosedRound& round;
-    std::uint32_t solver_class = 0;
     std::vector<Assignment> drawn{};  ///< so far
 };
 
@@ -73,12 +73,13 @@ std::optional<AccountId> draw_verifier(const VerifierDraw& draw, const DrawName&
         const bool taken = std::any_of(draw.drawn.begin(), draw.drawn.end(), is_its) ||
                            std::any_of(draw.task.assignments.begin(), draw.task.assignments.end(), is_its);
         const bool is_excluded = draw.task.committee && !has_attested(draw.task, candidate.account);
-        if (taken || is_excluded || candidate.weight < needed || candidate.account == draw.task.submitter ||
+        const bool is_willing = consents(draw.context.params, draw.task.spec, candidate.terms);  // TRM-2
+        if (taken || is_excluded || !is_willing || candidate.weight < needed || candidate.account == draw.task.submitter ||
             candidate.account == draw.task.solver) {
             candidate.weight = 0;
         }
     }
-    return draw_able(std::move(candidates), draw.solver_class, draw.round.seed, name, [&](const AccountId& account) {
+    return draw_able(std::move(candidates), draw.round.seed, name, [&](const AccountId& account) {
         return is_able(draw, account);
     });
 }
@@ -147,7 +148,7 @@ void assign(Context& context, Task& task, std::vector<Assignment> drawn, const C
         const DrawName name{task.id, DrawKind::kSketch, 0, 0};
         task.tolerance->sketch_seed = to_seed(draw_randomness(round.seed, name));  // VER-17
     }
-    enter_state(context, task, TaskState::kVerifying, context.height_after(context.params.commit_blocks));
+    enter_state(context, task, TaskState::kVerifying, context.height_after(commit_span(context.params, task.spec)));
     set_task(context.state, task);
 }
 
@@ -181,12 +182,12 @@ void draw_watchers(Context& context, Task& task, const ClosedRound& round) {
     }
 }
 
-void draw_verifiers(Context& context, Task& task, std::uint32_t solver_class, const ClosedRound& round) {
+void draw_verifiers(Context& context, Task& task, const ClosedRound& round) {
     if (needs_committee(task)) {
         draw_committee(context, task, round);
         return;
     }
-    VerifierDraw draw{.context = context, .task = task, .round = round, .solver_class = solver_class};
+    VerifierDraw draw{.context = context, .task = task, .round = round};
     if (!draw_assignments(draw)) {
         fail_draw(context, task);
         return;

@@ -11,6 +11,7 @@
 #include <contracts/settlement/settlement.hpp>
 #include <contracts/stake/staking.hpp>
 #include <contracts/tasks/lifecycle.hpp>
+#include <contracts/tasks/work.hpp>
 #include <contracts/tasks/waiting.hpp>
 
 namespace assay::contracts {
@@ -35,7 +36,7 @@ void advance_phase(Context& context, Task& task, bool was_commit_phase) {
         return;
     }
     if (!awaits_publication(task)) {
-        enter_state(context, task, TaskState::kChallenge, context.height_after(context.params.challenge_blocks));
+        enter_state(context, task, TaskState::kChallenge, context.height_after(challenge_span(context.params, task.spec)));
     } else if (was_commit_phase) {
         // VER-10
         await_draw(context, task);

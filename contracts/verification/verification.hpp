@@ -33,8 +33,8 @@ Result<void, TxError> execute(Context& context, const DiscloseVerdict& action) n
 
 /// VER-7: a task that is complete, or whose verdicts leave a segment open (AVL-1), waits for a draw. Stores it.
 void await_verifiers(Context& context, Task& task);
-/// VER-1, AVL-7: draws segments and verifiers, or a committee (AVL-2), for a task that waits for them; `solver_class` is that of its solver's machine (HW-4).
-void draw_verifiers(Context& context, Task& task, std::uint32_t solver_class, const ClosedRound& round);
+/// VER-1, AVL-7: draws segments and verifiers, or a committee (AVL-2), for a task that waits for them.
+void draw_verifiers(Context& context, Task& task, const ClosedRound& round);
 /// VER-10: the lottery of a task whose commit phase is over, and its watchers.
 void draw_lottery(Context& context, Task& task, const ClosedRound& round);
 /// VER-10: draws the probe of each committed verdict among its marks. The caller stores the task.

@@ -89,17 +89,21 @@ constexpr NumberParam kNumbers[] = {
     {"redraw_blocks", &Params::redraw_blocks},
     {"redraws_max", &Params::redraws_max},
     {"committee_seats", &Params::committee_seats},
+    {"block_ms", &Params::block_ms},
+    {"replay_blocks_max", &Params::replay_blocks_max},
 };
 
-struct SpanParam {
+struct WideParam {
     const char* name;
     std::uint64_t Params::*member;
 };
-constexpr SpanParam kSpans[] = {
+constexpr WideParam kWides[] = {
+    {"work_price", &Params::work_price},
+    {"memory_default", &Params::memory_default},
     {"validator_unbonding_ms", &Params::validator_unbonding_ms},
     {"trusting_period_ms", &Params::trusting_period_ms},
 };
-static_assert(Params::fields().kCount == std::size(kAmounts) + std::size(kNumbers) + std::size(kSpans) + 1);
+static_assert(Params::fields().kCount == std::size(kAmounts) + std::size(kNumbers) + std::size(kWides) + 1);
 
 [[noreturn]] void fail(const std::string& what) { throw GenesisFileError("genesis: " + what); }
 
@@ -184,11 +188,11 @@ Params decode_params(const Json& object) {
         }
         params.*param.member = value.get<std::uint32_t>();
     }
-    for (const SpanParam& param : kSpans) {
+    for (const WideParam& param : kWides) {
         known.emplace_back(param.name);
         if (object.contains(param.name)) {
             if (!object[param.name].is_number_unsigned()) {
-                fail(std::string("params.") + param.name + " must be a whole number of milliseconds");
+                fail(std::string("params.") + param.name + " must be a whole number");
             }
             params.*param.member = object[param.name].get<std::uint64_t>();
         }
@@ -244,7 +248,7 @@ std::string to_genesis_json(const contracts::Genesis& genesis, std::optional<Eng
     for (const NumberParam& param : kNumbers) {
         params[param.name] = genesis.params.*param.member;
     }
-    for (const SpanParam& param : kSpans) {
+    for (const WideParam& param : kWides) {
         params[param.name] = genesis.params.*param.member;
     }
     Json classes = Json::array();

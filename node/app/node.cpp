@@ -66,6 +66,17 @@ consensus::MempoolLimits mempool_limits(const Config& config) {
         .turnover_max = config.mempool_txs_max};
 }
 
+/// WRK-3: what follows work is counted in blocks of a stated length.
+void warn_of_interval(const NodeOptions& options, const contracts::Params& params) {
+    if (options.on_note && options.config.block_interval_ms < params.block_ms) {
+        options.on_note(
+            "warning: engine.block_interval_ms is " + std::to_string(options.config.block_interval_ms) +
+            ", and the genesis counts on blocks of " + std::to_string(params.block_ms) +
+            " ms (block_ms): there is less time to replay segments than its rules mean"
+        );
+    }
+}
+
 CometOptions comet_options(const NodeOptions& options, std::function<void(const std::string&)> on_failure) {
     const Config& config = options.config;
     if (!check_application_address(config.cometbft_application) && options.on_note) {
@@ -141,6 +152,7 @@ void Node::fail(const std::string& what) {
 
 std::unique_ptr<Driver> Node::make_driver() {
     application_.init(options_.genesis);
+    warn_of_interval(options_, application_.committed()->params());
     check_pruning(options_.config, application_.committed()->params().unbonding_blocks);
     const auto on_failure = [this](const std::string& what) { fail(what); };
     if (options_.config.engine == EngineKind::kCometBft) {

@@ -86,6 +86,7 @@ contracts::Genesis make_genesis(
     if (options.genesis) {
         genesis = read_genesis(*options.genesis);
     } else {
+        genesis.params.block_ms = options.block_interval_ms;
         for (const crypto::SecretKey& key : keys) {
             genesis.balances[key.account()] = kBalance;
         }

@@ -102,13 +102,24 @@ Json chain_block(const NodeApi& api, const Json& params) {
 
 /// What else to say of a rejected transaction; nothing where its reason says enough.
 std::string advice_on(contracts::TxError error, const contracts::Params& params) {
-    if (error != contracts::TxError::kValueTooHigh) {
-        return "";
+    switch (error) {
+        case contracts::TxError::kValueTooHigh:
+            return ": reward and verification fee come to more than this chain's task_value_max, " +
+                   std::to_string(params.task_value_max.grains) +
+                   " grains; split the training into tasks of which each has the one before as its parent, or submit it "
+                   "to a chain with a higher limit";
+        case contracts::TxError::kSegmentTooLong:
+            return ": a machine of the task's class may need more than replay_blocks_max, " +
+                   std::to_string(params.replay_blocks_max) +
+                   " blocks, for a segment; make checkpoint_interval smaller, or ask for a faster class";
+        case contracts::TxError::kTimeTooShort:
+            return ": training_blocks is too little for the work on a machine of the task's class; give it more, or ask "
+                   "for a faster class";
+        case contracts::TxError::kFeeBelowWork:
+            return ": the verification fee is less than work_price, " + std::to_string(params.work_price) +
+                   " grains for 10^9 multiply-adds, asks for; assay task submit says how much it has to be";
+        default: return "";
     }
-    return ": reward and verification fee come to more than this chain's task_value_max, " +
-           std::to_string(params.task_value_max.grains) +
-           " grains; split the training into tasks of which each has the one before as its parent, or submit it to a "
-           "chain with a higher limit";
 }
 
 Json tx_submit(NodeApi& api, const Json& params) {
@@ -243,10 +254,10 @@ Json stake_get(const NodeApi& api, const Json& params) {
     for (const auto role : {contracts::Role::kSolver, contracts::Role::kVerifier, contracts::Role::kWhistleblower,
                             contracts::Role::kValidator}) {
         const auto stake = find<contracts::Stake>(api, keys::stake(role, id)).value_or(contracts::Stake{});
-        const auto machine = find<contracts::Hardware>(api, keys::hardware(role, id)).value_or(contracts::Hardware{});
+        const auto registered = find<contracts::RegisteredTerms>(api, keys::terms(role, id));
         Json& out = roles[contracts::to_string(role)] = render(stake);
-        out["hardware_class"] = machine.hardware_class;
-        out["score"] = machine.score;
+        out["terms"] = render(registered ? registered->terms : contracts::Terms{});
+        out["score"] = registered ? registered->score : 0;
     }
     return {{"account", render(id)}, {"roles", std::move(roles)}};
 }

@@ -132,6 +132,13 @@ Json render_task_head(const contracts::Task& task) {
 Json render(const AccountId& account) { return crypto::to_address(account); }
 Json render(Amount amount) { return std::to_string(amount.grains); }
 
+Json render(const contracts::Terms& terms) {
+    return {{"hardware_class", terms.hardware_class},
+            {"price", terms.price},
+            {"memory", terms.memory},
+            {"replay_blocks", terms.replay_blocks}};
+}
+
 Json render(const contracts::ArtifactRef& artifact) {
     return {{"sha256", render(artifact.sha256)}, {"size_bytes", artifact.size_bytes}, {"location", artifact.location}};
 }
@@ -143,7 +150,8 @@ Json render(const std::optional<contracts::EvaluationCommitment>& evaluation) {
     return {{"graph_root", render(evaluation->graph_root)},
             {"nodes", evaluation->nodes},
             {"holdout", render(evaluation->holdout)},
-            {"data", render(evaluation->data)}};
+            {"data", render(evaluation->data)},
+            {"work", evaluation->work}};
 }
 
 Json render_score(std::uint32_t score) { return static_cast<double>(std::bit_cast<float>(score)); }
@@ -225,7 +233,11 @@ Json render(const contracts::Params& params) {
             {"redraw_blocks", params.redraw_blocks},
             {"redraws_max", params.redraws_max},
             {"committee_seats", params.committee_seats},
-            {"attest_fee", render(params.attest_fee)}};
+            {"attest_fee", render(params.attest_fee)},
+            {"block_ms", params.block_ms},
+            {"replay_blocks_max", params.replay_blocks_max},
+            {"work_price", params.work_price},
+            {"memory_default", params.memory_default}};
 }
 
 Json render(const contracts::Stake& stake) {

@@ -28,6 +28,7 @@ Json render(const std::optional<trace::Measurement>& measurement);
 Json render(const contracts::ProfileReport& report);
 Json render(const contracts::Params& params);  ///< without raw
 Json render(const contracts::Stake& stake);
+Json render(const contracts::Terms& terms);
 Json render(const contracts::ArtifactRef& artifact);
 /// What a task is scored on; null when it is not.
 Json render(const std::optional<contracts::EvaluationCommitment>& evaluation);

@@ -86,8 +86,8 @@ Json fields_of(const AttestAvailability& a) {
     return {{"task", rpc::render(a.task)}, {"tensor", a.opening.tensor}, {"tile", a.opening.tile}};
 }
 
-Json fields_of(const RegisterHardware& a) {
-    return {{"role", to_string(a.role)}, {"class", a.hardware_class}, {"score", a.score}};
+Json fields_of(const RegisterTerms& a) {
+    return {{"role", to_string(a.role)}, {"terms", rpc::render(a.terms)}, {"score", a.score}};
 }
 
 Json fields_of(const DeclareDivergence& a) {
@@ -146,6 +146,9 @@ Json render(const contracts::Action& action) {
 Json render(const contracts::TaskSpec& spec) {
     return {{"title", spec.title},
             {"program_id", render(trace::program_id(spec.program))},
+            {"init_work", spec.program.init_work},
+            {"step_work", spec.program.step_work},
+            {"memory", spec.program.memory},
             {"program_artifact", render(spec.program_artifact)},
             {"dataset_root", render(spec.dataset_root)},
             {"dataset_artifact", render(spec.dataset_artifact)},

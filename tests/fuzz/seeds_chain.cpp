@@ -94,7 +94,7 @@ std::vector<Action> all_actions() {
         ChallengeVerdict{.task = {}, .segment = 2, .verifier = key().account(), .role = Role::kWhistleblower},
         RegisterValidator{.key = {}, .proof = {}},
         Unjail{},
-        RegisterHardware{.role = Role::kVerifier, .hardware_class = 2, .score = 5},
+        RegisterTerms{.role = Role::kVerifier, .terms = {.hardware_class = 2, .price = 7, .memory = 9, .replay_blocks = 3}, .score = 5},
         CommitProfile{},
         PublishProfile{.task = {}, .report = make_report(), .salt = {}},
         ChallengeProfile{.task = {}, .profiler = key().account(), .role = Role::kVerifier,
@@ -172,7 +172,7 @@ void write_records(const CorpusWriter& out) {
     beacon.seats.resize(2);
     beacon.round = Round{.opened_at = {7}, .block_hash = {}, .contributions = {Contribution{}}};
     write_record(out, 11, "beacon", beacon);
-    write_record(out, 12, "drawing", Drawing{.tasks = {WaitingTask{}}, .verifiers = {Candidate{}}, .whistleblowers = {}, .solvers = {}});
+    write_record(out, 12, "drawing", Drawing{.tasks = {TaskId{}}, .verifiers = {Candidate{}}, .whistleblowers = {}, .solvers = {}});
 }
 
 Bytes read(const std::filesystem::path& file) {

@@ -3,6 +3,7 @@
 #include <set>
 
 #include <contracts/stake/staking.hpp>
+#include <contracts/tasks/work.hpp>
 #include <core/codec/borsh.hpp>
 #include <core/crypto/ed25519.hpp>
 #include <tests/liability/plan.hpp>
@@ -25,8 +26,17 @@ TaskSpec impossible_task(model::Workshop& shop, std::uint64_t number) {
     spec.steps = 10;
     spec.checkpoint_interval = 3;
     spec.training_blocks = 60;
-    spec.program.step_root = model::mix(spec.program.step_root, {}, number);
+    if (number % 3 == 0) {
+        spec.program.step_work /= 2;  // of a program that nobody has (WRK-2)
+    } else {
+        spec.program.step_root = model::mix(spec.program.step_root, {}, number);
+    }
     return spec;
+}
+
+Amount least_fee(const Stage& stage, const TaskSpec& spec) {
+    const contracts::Params params = stage.node.state()->params();
+    return contracts::fee_at(params, spec, params.work_price);
 }
 
 class Spammer final : public Plan {
@@ -45,7 +55,7 @@ class Spammer final : public Plan {
         const std::uint64_t followers = 2 + below(6);
         from.send(stage, contracts::Transfer{to.id(), {balance - Member::kFee}}, Member::kFee);
         for (std::uint64_t i = 0; i < followers; ++i) {
-            from.send(stage, contracts::RegisterHardware{Role::kSolver, 0, i});
+            from.send(stage, contracts::RegisterTerms{Role::kSolver, {}, i});
         }
     }
 
@@ -97,7 +107,8 @@ class Drafter final : public Plan {
         spec.mode = contracts::Mode::kTolerance;
         spec.distance = stage.shop.distance();
         spec.reward = {below(3) * kCoin / 10};
-        spec.verification_fee = {below(2) * kCoin / 10};
+        const Amount least = least_fee(stage, spec);
+        spec.verification_fee = Amount{least.grains + below(2) * kCoin / 10};
         member(0).send(stage, contracts::SubmitTask{spec});
     }
 
@@ -140,7 +151,7 @@ class Waiter final : public Plan {
         for (std::uint64_t i = 0; number_ < kTasks && i < 8; ++i) {
             TaskSpec spec = impossible_task(stage.shop, ++number_);
             spec.reward = {};
-            spec.verification_fee = {};
+            spec.verification_fee = least_fee(stage, spec);
             // For some there is no machine, others are declined by whoever is drawn.
             spec.hardware_class = static_cast<std::uint32_t>(below(3));
             member(0).send(stage, contracts::SubmitTask{spec});

@@ -166,7 +166,8 @@ bool Model::take_front(contracts::Queue queue, std::uint64_t& gas, std::uint64_t
     const Role role = queue == Queue::kLottery  ? Role::kWhistleblower
                       : queue == Queue::kSolver ? Role::kSolver
                                                 : Role::kVerifier;
-    const std::uint64_t price = contracts::draw_gas(queue, pool(role).size(), params_);
+    const std::size_t consenting = queue == Queue::kSolver ? pool(Role::kVerifier).size() : 0;  // TRM-3
+    const std::uint64_t price = contracts::draw_gas(queue, pool(role).size() + consenting, params_);
     const std::uint64_t taken = opening_.tasks.empty() ? passed_over : gas + price;
     if (taken + contracts::kGasPerEntry > params_.end_block_gas_max / 2) {
         return false;
@@ -178,9 +179,7 @@ bool Model::take_front(contracts::Queue queue, std::uint64_t& gas, std::uint64_t
     gas += contracts::kGasPerEntry;
     const Task& task = at(front.task);
     if (queue_of(task) == queue) {
-        const auto machine = world_.machines.find({Role::kSolver, task.solver.value_or(AccountId{})});
         opening_.tasks.push_back(front.task);
-        opening_.solver_classes[front.task] = machine == world_.machines.end() ? 0 : machine->second.hardware_class;
         gas += price;
     } else {
         passed_over += contracts::kGasPerEntry;
@@ -201,7 +200,7 @@ void Model::run_beacon() {
         }
         return;  // BCN-4
     }
-    opening_ = {world_.stakes, world_.machines, {}, {}};
+    opening_ = {world_.stakes, world_.machines, {}};
     const auto is_ready = [&](Queue queue) {
         const auto found = world_.queues.find(queue);
         return found != world_.queues.end() && (queue == Queue::kLottery || found->second.front().since < height_);
@@ -211,7 +210,7 @@ void Model::run_beacon() {
     const auto read = [&](Role role, bool is_needed) {
         gas += is_needed ? contracts::pool_gas(pool(role).size()) : 0;
     };
-    read(Role::kVerifier, is_ready(Queue::kVerifiers) || is_ready(Queue::kProfilers));
+    read(Role::kVerifier, is_ready(Queue::kVerifiers) || is_ready(Queue::kProfilers) || is_ready(Queue::kSolver));
     read(Role::kWhistleblower, is_ready(Queue::kLottery));
     read(Role::kSolver, is_ready(Queue::kSolver));
     for (const Queue queue : {Queue::kLottery, Queue::kVerifiers, Queue::kProfilers, Queue::kSolver}) {
@@ -242,7 +241,7 @@ void Model::make_draw(contracts::Queue queue, const TaskId& id) {
     burn_room(id, params_.draw_price.grains);
     switch (queue) {
         case Queue::kLottery: draw_lottery(id); break;
-        case Queue::kVerifiers: draw_verifiers(id, opening_.solver_classes.at(id)); break;
+        case Queue::kVerifiers: draw_verifiers(id); break;
         case Queue::kProfilers: draw_profilers(id); break;
         case Queue::kSolver: draw_solver(id); break;
     }

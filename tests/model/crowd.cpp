@@ -89,6 +89,11 @@ contracts::Params make_params(std::uint64_t seed) {
     // PAR-10
     params.committee_seats = in(2, 7);
     params.attest_fee = {random() % (params.verifier_bond.grains / 10 / params.committee_seats + 1)};
+    // WRK rules: on some chains a replay takes blocks, and costs something; on some nobody has memory for granted.
+    params.block_ms = in(20, 400);
+    params.replay_blocks_max = random() % 4 == 0 ? in(1, 4) : 1'000;
+    params.work_price = random() % 3 == 0 ? 0 : std::uint64_t{in(1, 300)} * 1'000'000;
+    params.memory_default = random() % 8 == 0 ? in(1'000, 8'000) : 1ULL << 30U;
     const auto least = static_cast<std::uint32_t>(contracts::kGasPerEntry + contracts::deadline_gas(params));
     params.end_block_gas_max = random() % 3 == 0 ? 2 * least * in(1, 3) : 1'000'000;
     params.task_value_max = {in(12, 40) * kCoin};
@@ -285,12 +290,13 @@ void Crowd::add_money(const Actor& actor, const World& world, Actions& out) {
     if (chance(2) && actor.role != Role::kWhistleblower) {
         const auto number = static_cast<std::uint32_t>(below(3));
         const Role role = actor.role == Role::kValidator ? Role::kVerifier : actor.role;
-        out.push_back(contracts::RegisterHardware{
-            role,
-            number,
-            number == 0   ? 0
-            : number == 1 ? below(90) + 1
-                          : 100 + below(9)});
+        contracts::Terms terms{.hardware_class = number};
+        if (role == Role::kVerifier) {
+            terms.price = chance(12) ? below(4 * params_.work_price + 1) : 0;
+            terms.memory = chance(10) ? 1 + below(20'000) : 0;
+            terms.replay_blocks = chance(12) ? static_cast<std::uint32_t>(1 + below(6)) : 0;
+        }
+        out.push_back(contracts::RegisterTerms{role, terms, number == 2 ? 100 + below(9) : 1 + below(90)});
     }
     if (actor.role != Role::kValidator) {
         return;
@@ -353,6 +359,9 @@ contracts::TaskSpec Crowd::make_spec(const World& world) {
         spec.reward = {params_.task_value_max.grains - spec.verification_fee.grains};
     }
     spec.training_blocks = static_cast<std::uint32_t>(12 + below(30));  // TASK-16: at least 12 for 10 segments
+    if (chance(90)) {
+        spec.training_blocks += static_cast<std::uint32_t>(2 * spec.steps * spec.program.step_work / (1'000 * params_.block_ms));
+    }
     spec.hardware_class = chance(85) ? 0 : static_cast<std::uint32_t>(1 + below(2));
     if (!diverges && chance(30)) {
         spec.mode = contracts::Mode::kTolerance;

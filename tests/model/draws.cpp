@@ -54,39 +54,20 @@ std::optional<AccountId> Model::pick(const Pool& from, const Hash256& randomness
     return std::nullopt;
 }
 
-/// HW-4
-Model::Pool Model::prefer(const Pool& from, std::uint32_t hardware_class) const {
-    if (hardware_class == 0) {
-        return from;
-    }
-    Pool alike;
-    std::uint64_t all = 0;
-    std::uint64_t some = 0;
-    for (const auto& [account, weight] : from) {
-        const auto machine = opening_.machines.find({Role::kVerifier, account});
-        all += weight;
-        if (machine != opening_.machines.end() && machine->second.hardware_class == hardware_class) {
-            alike.emplace_back(account, weight);
-            some += weight;
-        }
-    }
-    return some != 0 && some >= (all + 1) / 2 ? alike : from;
-}
-
 /// BCN-10: by the round's weights; who is drawn and has not the stake any more is drawn anew, among those who have.
 std::optional<AccountId> Model::pick_able(
-    Pool from, std::uint32_t hardware_class, const contracts::DrawName& name, std::uint64_t needed
+    Pool from, const contracts::DrawName& name, std::uint64_t needed
 ) const {
     const auto is_able = [&](const AccountId& account) {
         const auto stake = world_.stakes.find({Role::kVerifier, account});
         return stake != world_.stakes.end() && stake->second.free >= needed;
     };
-    const auto first = pick(prefer(from, hardware_class), random(name));
+    const auto first = pick(from, random(name));
     if (!first || is_able(*first)) {
         return first;
     }
     std::erase_if(from, [&](const auto& candidate) { return !is_able(candidate.first); });
-    return pick(prefer(from, hardware_class), contracts::draw_randomness(random(name), name));
+    return pick(from, contracts::draw_randomness(random(name), name));
 }
 
 void Model::draw_profilers(const TaskId& id) {
@@ -94,10 +75,15 @@ void Model::draw_profilers(const TaskId& id) {
     Task& task = at(id);
     const std::uint64_t bond = bond_of(Role::kVerifier, task);
     Pool able = pool(Role::kVerifier);
-    std::erase_if(able, [&](const auto& c) { return c.second < bond || c.first == task.submitter; });
+    std::erase_if(able, [&](const auto& c) {
+        return c.second < bond || c.first == task.submitter || !agrees(c.first, task.spec);
+    });
+    if (!has_quorum(task, bond)) {
+        able.clear();
+    }
     std::vector<AccountId> drawn;
     for (std::uint32_t i = 0; i < params_.profilers; ++i) {
-        const auto profiler = pick_able(able, 0, {id, DrawKind::kProfiler, 0, i}, bond);
+        const auto profiler = pick_able(able, {id, DrawKind::kProfiler, 0, i}, bond);
         if (!profiler) {
             break;
         }
@@ -118,17 +104,22 @@ void Model::draw_profilers(const TaskId& id) {
         ++task.profiling->reference_seed;
     }
     task.profiling->phase = ProfilingPhase::kCommit;
-    set_task_deadline(id, height_ + params_.commit_blocks);
+    set_task_deadline(
+        id, height_ + params_.commit_blocks + 3 * (params_.profile_segments + 1) * delay_of(task.spec));
 }
 
 void Model::draw_solver(const TaskId& id) {
     // TASK-6, HW-3, BCN-11
     Task& task = at(id);
     const std::uint64_t value = task.spec.reward.grains + task.spec.verification_fee.grains;
+    if (!has_quorum(task, bond_of(Role::kVerifier, task) + verifiers_for(task) * challenge_bond(task))) {
+        fail_draw(id);
+        return;
+    }
     Pool all = pool(Role::kSolver);
     std::erase_if(all, [&](const auto& candidate) {
         const auto machine = opening_.machines.find({Role::kSolver, candidate.first});
-        const std::uint32_t has = machine == opening_.machines.end() ? 0 : machine->second.hardware_class;
+        const std::uint32_t has = machine == opening_.machines.end() ? 0 : machine->second.terms.hardware_class;
         return candidate.second < bond_of(Role::kSolver, task) ||
                (task.spec.hardware_class != 0 && has != task.spec.hardware_class);
     });
@@ -171,7 +162,7 @@ std::uint64_t Model::verifiers_for(const Task& task) const {
     return std::min<std::uint64_t>(params_.verifiers_per_segment + more, params_.verifiers_per_segment_max);
 }
 
-bool Model::try_duties(const TaskId& id, std::uint32_t solver_class) {
+bool Model::try_duties(const TaskId& id) {
     // VER-1, VER-9, PAR-3
     Task& task = at(id);
     const std::uint64_t value = task.spec.reward.grains + task.spec.verification_fee.grains;
@@ -215,9 +206,10 @@ bool Model::try_duties(const TaskId& id, std::uint32_t solver_class) {
                 return c.second < needed || c.first == task.solver ||
                        (c.first == task.submitter && flaw_ != Flaw::kDrawsAnybody) ||
                        (task.committee && !has_attested(task, c.first)) ||  // AVL-7
+                       !agrees(c.first, task.spec) ||
                        std::find(drawn.begin(), drawn.end(), c.first) != drawn.end();
             });
-            const auto verifier = pick_able(able, solver_class, {id, DrawKind::kVerifier, segment, i}, needed);
+            const auto verifier = pick_able(able, {id, DrawKind::kVerifier, segment, i}, needed);
             if (!verifier && i == 0) {
                 return false;
             }
@@ -239,7 +231,7 @@ bool Model::try_duties(const TaskId& id, std::uint32_t solver_class) {
     return true;
 }
 
-void Model::draw_verifiers(const TaskId& id, std::uint32_t solver_class) {
+void Model::draw_verifiers(const TaskId& id) {
     Task& task = at(id);
     if (needs_committee(task)) {
         draw_committee(id);
@@ -247,7 +239,7 @@ void Model::draw_verifiers(const TaskId& id, std::uint32_t solver_class) {
     }
     const auto stakes = world_.stakes;
     const auto duties = task.duties;
-    if (!try_duties(id, solver_class)) {
+    if (!try_duties(id)) {
         task.duties = duties;
         world_.stakes = stakes;
         fail_draw(id);
@@ -257,7 +249,7 @@ void Model::draw_verifiers(const TaskId& id, std::uint32_t solver_class) {
     if (task.profiling && duties.empty()) {
         task.profiling->sketch_seed = contracts::to_seed(random({id, DrawKind::kSketch, 0, 0}));  // VER-17
     }
-    enter(id, TaskState::kVerifying, height_ + params_.commit_blocks);
+    enter(id, TaskState::kVerifying, height_ + params_.commit_blocks + 3 * delay_of(task.spec));
 }
 
 /// VER-10

@@ -139,7 +139,7 @@ void Model::advance_verdicts(const TaskId& id, bool was_commit_phase) {
     }
     if (!any(VerdictStatus::kCommitted)) {
         const std::uint64_t off = flaw_ == Flaw::kDeadlineOff ? 1 : 0;
-        enter(id, TaskState::kChallenge, height_ + params_.challenge_blocks + off);
+        enter(id, TaskState::kChallenge, height_ + challenge_window(task.spec) + off);
     } else if (was_commit_phase) {
         task.suspended = false;
         set_task_deadline(id, 0);
@@ -167,7 +167,7 @@ void Model::act(const contracts::PublishVerdict& a) {
         dispute.segment = a.segment;
         dispute.responder = task.solver.value();
         dispute.role = Role::kVerifier;
-        open(id, dispute, claim_of(a.task, a.segment), params_.dispute_clock_blocks);
+        open(id, dispute, claim_of(a.task, a.segment), clock_of(task.spec));
     }
     advance_verdicts(a.task, false);
 }
@@ -236,7 +236,7 @@ void Model::act(const contracts::DiscloseVerdict& a) {
             return_bond(dispute);
             const bool sealed = dispute.seal == contracts::challenge_seal(id, found.probe_root.value());
             const std::uint64_t first = world_.disputes.at(awaiting.front()).opened_at;
-            const bool early = dispute.opened_at < first + params_.challenge_blocks / 2;
+            const bool early = dispute.opened_at < first + challenge_window(task.spec) / 2;
             if (is_watcher(dispute) && ((sealed && early) || flaw_ == Flaw::kPaysCopies)) {  // VER-16
                 winners.push_back(dispute.challenger);
             }
@@ -273,8 +273,8 @@ void Model::open(const DisputeId& id, Dispute dispute, std::optional<trace::Clai
     take_bond(dispute);
     dispute.opened_at = height_;
     dispute.last_move_at = height_;
-    dispute.responder_clock = params_.dispute_clock_blocks;
-    dispute.challenger_clock = params_.dispute_clock_blocks;
+    dispute.responder_clock = clock_of(at(dispute.task).spec);
+    dispute.challenger_clock = dispute.responder_clock;
     dispute.bytes = size_;
     const auto chains = chain_->games.find(id);
     if (chains == chain_->games.end()) {
@@ -303,7 +303,7 @@ void Model::act(const contracts::OpenDispute& a) {
         contracts::dispute_id(a.task, a.segment, who_),
         dispute,
         claim_of(a.task, a.segment),
-        params_.dispute_clock_blocks
+        clock_of(at(a.task).spec)
     );
 }
 
@@ -323,7 +323,7 @@ void Model::act(const contracts::ChallengeVerdict& a) {
         contracts::dispute_id(a.task, a.segment, who_, dispute.verdict),
         dispute,
         verdict_claim(a.task, duty, a.part),
-        waits ? params_.challenge_blocks / 2 + params_.disclose_blocks : params_.dispute_clock_blocks
+        waits ? challenge_window(at(a.task).spec) / 2 + params_.disclose_blocks : clock_of(at(a.task).spec)
     );
 }
 
@@ -331,7 +331,8 @@ void Model::act(const contracts::ChallengeVerdict& a) {
 void Model::note_move(Dispute& dispute, bool by_responder) {
     std::uint64_t& clock = by_responder ? dispute.responder_clock : dispute.challenger_clock;
     const std::uint64_t used = height_ - dispute.last_move_at;
-    clock = std::max<std::uint64_t>(clock > used ? clock - used : 0, params_.dispute_extension_blocks);
+    const std::uint64_t least = params_.dispute_extension_blocks + delay_of(at(dispute.task).spec) / 8;  // WRK-5
+    clock = std::max<std::uint64_t>(clock > used ? clock - used : 0, least);
     dispute.bytes += size_;
     dispute.last_move_at = height_;
 }
@@ -382,15 +383,15 @@ void Model::act(const contracts::RegisterValidator& a) {
 void Model::act(const contracts::Unjail& /*a*/) {
     world_.validators.at(who_).jailed_until = 0;
 }
-void Model::act(const contracts::RegisterHardware& a) {
+void Model::act(const contracts::RegisterTerms& a) {
     const auto stake = world_.stakes.find({a.role, who_});
     if (stake != world_.stakes.end()) {
         stake->second.unlisted = false;  // TASK-6
     }
-    if (a.hardware_class == 0) {
+    if (a.terms == contracts::Terms{}) {
         world_.machines.erase({a.role, who_});
     } else {
-        world_.machines[{a.role, who_}] = {a.hardware_class, a.score, height_};
+        world_.machines[{a.role, who_}] = {a.terms, a.score, height_};
     }
 }
 
@@ -410,7 +411,7 @@ void Model::advance_profiles(const TaskId& id) {
     }
     if (profiling.phase == ProfilingPhase::kPublish && !any(ProfileStatus::kCommitted)) {
         profiling.phase = ProfilingPhase::kChallenge;
-        set_task_deadline(id, height_ + params_.challenge_blocks);
+        set_task_deadline(id, height_ + challenge_window(at(id).spec));
     }
 }
 
@@ -468,7 +469,7 @@ void Model::act(const contracts::ChallengeProfile& a) {
     dispute.role = a.role;
     dispute.profile = contracts::DisputedProfile{a.profiler, a.part};
     open(
-        contracts::dispute_id(a.task, a.segment, who_, *dispute.profile), dispute, claim, params_.dispute_clock_blocks
+        contracts::dispute_id(a.task, a.segment, who_, *dispute.profile), dispute, claim, clock_of(at(a.task).spec)
     );
 }
 

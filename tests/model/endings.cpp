@@ -411,7 +411,7 @@ void Model::conclude(const TaskId& id) {
     });
     if (forced && !task.second_window) {
         task.second_window = true;
-        enter(id, TaskState::kChallenge, height_ + params_.challenge_blocks);
+        enter(id, TaskState::kChallenge, height_ + challenge_window(task.spec));
     } else {
         decide(id);
     }

@@ -191,10 +191,10 @@ void read_slot(Mirror& mirror, const Bytes& key, const Bytes& value) {
             world.stakes[{static_cast<Role>(key[1]), id_at<AccountId>(key, 2)}] =
                 stake_of(decode<contracts::Stake>(value));
             break;
-        case SlotKind::kHardware: {
-            const auto hardware = decode<contracts::Hardware>(value);
+        case SlotKind::kTerms: {
+            const auto registered = decode<contracts::RegisteredTerms>(value);
             world.machines[{static_cast<Role>(key[1]), id_at<AccountId>(key, 2)}] = {
-                hardware.hardware_class, hardware.score, hardware.registered_at.value};
+                registered.terms, registered.score, registered.registered_at.value};
             break;
         }
         case SlotKind::kTask:
@@ -271,7 +271,7 @@ void erase_slot(Mirror& mirror, const Bytes& key) {
         case SlotKind::kStake:
             world.stakes.erase({static_cast<Role>(key[1]), id_at<AccountId>(key, 2)});
             break;
-        case SlotKind::kHardware:
+        case SlotKind::kTerms:
             world.machines.erase({static_cast<Role>(key[1]), id_at<AccountId>(key, 2)});
             break;
         case SlotKind::kDocket:

@@ -50,8 +50,10 @@ enum class Flaw : std::uint8_t {
     kHalfSuffices,    ///< members with exactly half of the seats find the segments available
     kReturnsTenths,   ///< what verifiers have locked is returned when the segments are available
     kEnderIsFirst,    ///< whoever's dispute ends comes first among the accusers
+    kFixedWindows,    ///< no window is longer for what a replay takes
+    kIgnoresTerms,    ///< verifiers are drawn who do not consent
 };
-inline constexpr int kFlaws = 19;
+inline constexpr int kFlaws = 21;
 
 class Model {
   public:
@@ -116,7 +118,7 @@ class Model {
     Why why(const contracts::ChallengeVerdict& a) const;
     Why why(const contracts::RegisterValidator& a) const;
     Why why(const contracts::Unjail& a) const;
-    Why why(const contracts::RegisterHardware& a) const;
+    Why why(const contracts::RegisterTerms& a) const;
     Why why(const contracts::CommitProfile& a) const;
     Why why(const contracts::PublishProfile& a) const;
     Why why(const contracts::ChallengeProfile& a) const;
@@ -148,7 +150,7 @@ class Model {
     void act(const contracts::ChallengeVerdict& a);
     void act(const contracts::RegisterValidator& a);
     void act(const contracts::Unjail& a);
-    void act(const contracts::RegisterHardware& a);
+    void act(const contracts::RegisterTerms& a);
     void act(const contracts::CommitProfile& a);
     void act(const contracts::PublishProfile& a);
     void act(const contracts::ChallengeProfile& a);
@@ -232,9 +234,9 @@ class Model {
     void draw_solver(const TaskId& id);
     void draw_lottery(const TaskId& id);
     void draw_profilers(const TaskId& id);
-    void draw_verifiers(const TaskId& id, std::uint32_t solver_class);
+    void draw_verifiers(const TaskId& id);
     void draw_watchers(const TaskId& id);
-    bool try_duties(const TaskId& id, std::uint32_t solver_class);
+    bool try_duties(const TaskId& id);
 
     // beacon.cpp: rounds.
     bool owes(const Seat& seat) const;
@@ -262,10 +264,21 @@ class Model {
     Pool pool(Role role) const;
     std::optional<AccountId> pick(const Pool& pool, const Hash256& randomness) const;
     std::optional<AccountId> pick_able(
-        Pool pool, std::uint32_t hardware_class, const contracts::DrawName& name, std::uint64_t needed
+        Pool pool, const contracts::DrawName& name, std::uint64_t needed
     ) const;
-    Pool prefer(const Pool& pool, std::uint32_t hardware_class) const;
     Hash256 random(const contracts::DrawName& name) const;
+
+    // work.cpp: what follows from stated work.
+    std::uint64_t speed_of(std::uint32_t hardware_class) const;
+    /// That the task's longest segment takes on the class.
+    std::uint64_t blocks_of(const contracts::TaskSpec& spec, std::uint32_t hardware_class) const;
+    std::uint64_t delay_of(const contracts::TaskSpec& spec) const;
+    std::uint64_t challenge_window(const contracts::TaskSpec& spec) const;
+    std::uint64_t clock_of(const contracts::TaskSpec& spec) const;
+    bool is_paid(const contracts::TaskSpec& spec, std::uint64_t price) const;
+    Why why_work(const contracts::TaskSpec& spec) const;
+    bool agrees(const AccountId& verifier, const contracts::TaskSpec& spec) const;
+    bool has_quorum(const Task& task, std::uint64_t needed) const;
 
     // What follows from a task's value and shape.
     std::uint64_t bond_of(Role role, const Task& task) const;
@@ -303,7 +316,6 @@ class Model {
         std::map<StakeKey, Stake> stakes;
         std::map<StakeKey, Machine> machines;
         std::vector<TaskId> tasks;
-        std::map<TaskId, std::uint32_t> solver_classes;
     } opening_;
     std::vector<AccountId> arrivals_;  ///< of the open round, for Flaw::kArrivalOrder
     AccountId who_;

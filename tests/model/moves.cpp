@@ -164,7 +164,10 @@ void Crowd::add_moves(const Actor& actor, const Mirror& chain, Actions& out) {
 
 /// A specification that is wrong in one way, or nearly.
 contracts::TaskSpec Crowd::spoil(contracts::TaskSpec spec, const TaskId& parent) {
-    switch (below(9)) {
+    switch (below(10)) {
+        case 9:
+            spec.program.step_work = chance(50) ? below(1'000'000'000) : ~std::uint64_t{0} >> below(30);
+            break;
         case 8:
             spec.evaluation = shop_.scoring();
             (chance(50) ? spec.evaluation->nodes : spec.program.state_tensors) = 20'000;
@@ -286,7 +289,10 @@ contracts::Action Crowd::nonsense(const Actor& actor, const Mirror& chain) {
         case 20:
             return contracts::Unjail{};
         case 21:
-            return contracts::RegisterHardware{role, static_cast<std::uint32_t>(below(4)), below(200)};
+            return contracts::RegisterTerms{
+                role,
+                {static_cast<std::uint32_t>(below(4)), below(3), below(2), static_cast<std::uint32_t>(below(2))},
+                below(200)};
         case 22:
             return contracts::CommitProfile{id, root};
         case 23:

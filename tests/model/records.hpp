@@ -45,7 +45,7 @@ struct Stake {
 using StakeKey = std::pair<Role, AccountId>;
 
 struct Machine {
-    std::uint32_t hardware_class = 0;
+    contracts::Terms terms;
     std::uint64_t score = 0;
     std::uint64_t since = 0;
     bool operator==(const Machine&) const = default;

@@ -49,14 +49,11 @@ bool is_sound(const contracts::TaskSpec& spec) {
     const bool initial =
         program.initial_tensors <= 1'024 && (program.initial_tensors > 0) == !program.initial_root.is_zero();
     const bool names_initial = spec.initial_artifact.has_value() == (program.initial_tensors > 0 && !spec.parent);
-    const bool spans = spec.steps >= 1 && spec.checkpoint_interval >= 1 && spec.training_blocks >= 1;
+    const bool spans = spec.steps >= 1 && spec.checkpoint_interval >= 1;
     if (!texts || !sizes || !initial || !names_initial || !spans) {
         return false;
     }
     const std::uint64_t segments = (spec.steps - 1) / spec.checkpoint_interval + 1;
-    if (segments <= 1'024 && spec.training_blocks < segments + 2 + spec.steps / 1'000) {
-        return false;  // TASK-16
-    }
     const bool tolerant = spec.mode == contracts::Mode::kTolerance;
     const bool distance = tolerant ? spec.distance && program.state_tensors <= 256 && spec.distance->nodes >= 1 &&
                                          spec.distance->nodes <= 10'000
@@ -148,7 +145,9 @@ Model::Why Model::why(const contracts::SubmitTask& a) const {
         }
     }
     if (spec.hardware_class > params_.hardware_classes.size()) {
-        out.insert(TxError::kHardwareUnknown);  // HW-1
+        out.insert(TxError::kClassUnknown);  // HW-1
+    } else if (sound && out.count(TxError::kOverflow) == 0) {
+        out.merge(why_work(spec));
     }
     if (spec.parent) {
         // LIN-1
@@ -318,15 +317,22 @@ Model::Why Model::why(const contracts::Unjail& /*a*/) const {
     return height_ < found->second.jailed_until ? Why{TxError::kStillJailed} : Why{};
 }
 
-Model::Why Model::why(const contracts::RegisterHardware& a) const {
+Model::Why Model::why(const contracts::RegisterTerms& a) const {
     Why out;
     if (a.role != Role::kSolver && a.role != Role::kVerifier) {
         out.insert(TxError::kFieldOutOfRange);  // HW-2
     }
-    if (a.hardware_class > params_.hardware_classes.size()) {
-        out.insert(TxError::kHardwareUnknown);
-    } else if (a.hardware_class != 0 && a.score < params_.hardware_classes[a.hardware_class - 1].least_score) {
+    const std::uint32_t number = a.terms.hardware_class;
+    if (a.role == Role::kSolver && (a.terms.price != 0 || a.terms.memory != 0 || a.terms.replay_blocks != 0)) {
+        out.insert(TxError::kFieldOutOfRange);  // TRM-1
+    }
+    if (number > params_.hardware_classes.size()) {
+        out.insert(TxError::kClassUnknown);
+    } else if (number != 0 && a.score < params_.hardware_classes[number - 1].least_score) {
         out.insert(TxError::kScoreTooLow);
+    }
+    if (a.terms.price > 4 * params_.work_price) {
+        out.insert(TxError::kPriceTooHigh);  // TRM-1
     }
     return out;
 }

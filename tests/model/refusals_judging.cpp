@@ -147,7 +147,7 @@ Model::Why Model::why(const contracts::DiscloseVerdict& a) const {
         out.insert(TxError::kPhase);  // VER-13
     }
     const bool is_early = std::any_of(awaiting.begin(), awaiting.end(), [&](const DisputeId& id) {
-        return id == awaiting.front() && height_ < world_.disputes.at(id).opened_at + params_.challenge_blocks / 2;
+        return id == awaiting.front() && height_ < world_.disputes.at(id).opened_at + challenge_window(task->spec) / 2;
     });
     if (is_early) {
         out.insert(TxError::kPhase);  // DSP-42

@@ -7,6 +7,7 @@
 #include <contracts/availability/availability.hpp>
 #include <contracts/chain/slots.hpp>
 #include <contracts/params/by_value.hpp>
+#include <contracts/tasks/work.hpp>
 #include <contracts/verification/lottery.hpp>
 #include <core/crypto/hash.hpp>
 #include <verifier/roles/dispute.hpp>
@@ -269,7 +270,7 @@ void Worker::add_verifying(const View& view, const Task& task, Actions& out) {
                 verifier.is_challenged ||
                 (dispute.state == contracts::DisputeState::kAwaiting && dispute.responder == id_ &&
                  dispute.segment == duty.segment &&
-                 view.height.value + 1 >= contracts::disclosed_from(view.state->params(), dispute).value);
+                 view.height.value + 1 >= contracts::disclosed_from(view.state->params(), task.spec, dispute).value);
         }
         const Intent decided = roles::decide_verifier(verifier);
         if (as<intent::Replay>(decided) != nullptr && !exact) {
@@ -363,7 +364,7 @@ void Worker::add_verdict_watching(const View& view, const Task& task, Actions& o
         watch.replays = probes_[part];
         watch.is_duty = roles::is_watchers_duty(task, duty, id_, role());
         watch.height = view.height;
-        watch.challenge_blocks = view.state->params().challenge_blocks;
+        watch.challenge_span = contracts::challenge_span(view.state->params(), task.spec);
         const contracts::DisputedVerdict subject{duty.verifier, duty.forced == true};
         watch.has_challenged =
             contracts::find_dispute(*view.state, contracts::dispute_id(task.id, duty.segment, id_, subject))

@@ -244,7 +244,7 @@ void Worker::add_bond(const View& view, Actions& out) const {
         out.push_back(contracts::Bond{role(), {200 * kCoin}});
     }
     if (stake.is_unlisted) {
-        out.push_back(contracts::RegisterHardware{role(), 0, 0});  // TASK-6: it was away, and is back
+        out.push_back(contracts::RegisterTerms{role(), {}, 0});  // TASK-6: it was away, and is back
     }
 }
 

@@ -18,6 +18,7 @@
 #include <verifier/canonical/executor.hpp>
 #include <verifier/engine/engine.hpp>
 #include <verifier/program/program.hpp>
+#include <verifier/trace/work.hpp>
 
 namespace assay::bench {
 namespace {
@@ -224,7 +225,8 @@ json measure_model(const Model& model, const std::string& profile_name, const Ca
     json memory = options.device == "cpu" ? measure_memory(model, profile_name, options) : json();
     CanonicalSide canonical(model, profile, options);
     NativeSide native(model, canonical.program(), options);
-    std::vector<double> ratios, canonical_ms, native_ms, commitments;
+    const auto work = static_cast<double>(trace::work_of(canonical.program().step));
+    std::vector<double> ratios, canonical_ms, native_ms, commitments, speeds;
     for (int i = -2; i < options.repeats; ++i) {  // two to warm up
         set_native_threads(options.threads);
         const Stopwatch native_watch;
@@ -237,6 +239,7 @@ json measure_model(const Model& model, const std::string& profile_name, const Ca
             ratios.push_back(canonical_s / native_s);
             canonical_ms.push_back(canonical_s * 1e3);
             native_ms.push_back(native_s * 1e3);
+            speeds.push_back(work / canonical_s / 1e6);
             commitments.push_back(canonical.commit() / (canonical_s * static_cast<double>(options.segment_steps)));
         }
     }
@@ -251,6 +254,8 @@ json measure_model(const Model& model, const std::string& profile_name, const Ca
         {"ratio", spread(ratios)},
         {"canonical_ms", spread(canonical_ms)},
         {"native_ms", spread(native_ms)},
+        {"work", work},
+        {"speed", spread(speeds)},  // WRK-3: in the unit of a class's least score
         {"commitment_share", spread(commitments)},
         {"commitment_steps", options.segment_steps},
         {"shares", shares_of(canonical, options)},

@@ -513,7 +513,7 @@ std::vector<Scene> ordinary_scenes() {
         {"declare_divergence", declare_divergence},
         {"register_validator", register_as_validator},
         {"unjail", unjail},
-        {"register_hardware", always([](const Player&) { return RegisterHardware{Role::kSolver, 1, 1'000}; })},
+        {"register_terms", always([](const Player&) { return RegisterTerms{Role::kSolver, 1, 1'000}; })},
         {"commit_profile", commit_profile},
         {"publish_profile", publish_profile},
         {"challenge_profile", challenge_profile},

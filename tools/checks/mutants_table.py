@@ -83,6 +83,21 @@ MUTANTS = [
         "if (in_commit_phase && count_of(task, ProfileStatus::kCommitted) < context.params.profilers_min) {",
         "if (in_commit_phase && context.params.profilers_min > 1'000) {\n        static_cast<void>(count_of);"),),
         search(14), "law 1"),
+    Mutant("5", "who does not consent is drawn", ((
+        "contracts/verification/draw.cpp",
+        "const bool is_willing = consents(draw.context.params, draw.task.spec, candidate.terms);",
+        "const bool is_willing = draw.context.params.block_ms != 0;"),),
+        ("test_contracts", "--test-case=TRM-2*"), "TRM-2"),
+    Mutant("5", "a task that nobody consents to is solved", ((
+        "contracts/tasks/draw.cpp",
+        "if (!has_quorum(context.params, task, needed, round.drawing.verifiers)) {",
+        "if (needed.grains == 0) {"),),
+        ("test_contracts", "--test-case=TRM-3*"), "TRM-3"),
+    Mutant("5", "verification for nothing", ((
+        "contracts/tasks/work.cpp",
+        "if (!pays(params, spec, params.work_price)) {",
+        "if (params.work_price == 0) {"),),
+        ("test_contracts", "--test-case=WRK-6*"), "WRK-6"),
     Mutant("6", "open tasks wait for ever", (
         ("contracts/tasks/tasks.cpp",
          "docket.open_until = context.height_after(context.params.draw_blocks);",
@@ -118,6 +133,11 @@ MUTANTS = [
         "    const auto present = std::count_if(task.assignments.begin(), task.assignments.end(), is_published);\n"
         "    return std::max<std::uint64_t>(params.tax_bps * 0 + segments.size() * 0, static_cast<std::uint64_t>(present));"),),
         ("test_model",), "model / chain"),
+    Mutant("12", "windows that know no work", ((
+        "contracts/tasks/work.cpp",
+        "    return blocks_for(params, segment_work(spec), class_speed(params, spec.hardware_class));",
+        "    return blocks_for(params, 0, class_speed(params, spec.hardware_class));"),),
+        ("test_contracts", "--test-case=WRK-5*"), "WRK-5"),
     Mutant("13", "a failed draw ends a dispute", ((
         "contracts/beacon/rounds.cpp",
         "if (task.deadline.value == 0 && task.open_disputes == 0 &&",

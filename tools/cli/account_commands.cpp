@@ -22,6 +22,9 @@ struct Arguments {
     std::string amount;
     std::string role;
     std::string hardware_class;
+    std::uint64_t price = 0;
+    std::uint64_t memory = 0;
+    std::uint32_t replay_blocks = 0;
     std::string benchmark;
     std::optional<std::uint64_t> score;
     std::uint64_t limit = 50;
@@ -72,7 +75,7 @@ int run_stake_show(const Session& session, const Arguments& a) {
                          to_text(item.at("release_at"));
         }
         table.add({role, amount_text(stake.at("free")), amount_text(stake.at("locked")),
-                   unbonding.empty() ? "-" : unbonding, to_text(stake.at("hardware_class")),
+                   unbonding.empty() ? "-" : unbonding, to_text(stake.at("terms").at("hardware_class")),
                    to_text(stake.at("score"))});
     }
     session.print(answer, to_text(answer.at("account")) + "\n" + table.text());
@@ -111,9 +114,18 @@ int run_register(const Session& session, const Arguments& a) {
     const std::uint64_t score = a.score ? *a.score : score_in(a.benchmark);
     net::RpcClient rpc = session.rpc();
     const std::uint32_t number = class_argument(proven_chain(session, *a.signing, rpc).params(), a.hardware_class);
-    const contracts::RegisterHardware action{
-        .role = role_argument(a.role), .hardware_class = number, .score = score};
-    return send_and_print(session, *a.signing, action, {{"class", number}, {"score", score}});
+    const contracts::RegisterTerms action{
+        .role = role_argument(a.role),
+        .terms = {.hardware_class = number, .price = a.price, .memory = a.memory, .replay_blocks = a.replay_blocks},
+        .score = score};
+    return send_and_print(
+        session, *a.signing, action,
+        {{"class", number},
+         {"price", a.price},
+         {"memory", a.memory},
+         {"replay_blocks", a.replay_blocks},
+         {"score", score}}
+    );
 }
 
 template <class Action>
@@ -162,11 +174,17 @@ void add_stake_commands(CLI::App& app, Session& session) {
     add_mover("bond", "Move balance into stake", run_stake<contracts::Bond>);
     add_mover("unbond", "Take free stake back, after the unbonding time", run_stake<contracts::Unbond>);
     auto a = std::make_shared<Arguments>();
-    CLI::App* enlist = add(group, session, "register", "Say which class of machine you have", a, run_register);
+    CLI::App* enlist = add(group, session, "register", "Say which class of machine you have, and as a verifier what you agree to verify", a, run_register);
     enlist->add_option("role", a->role, "solver or verifier")->required();
     enlist->add_option("class", a->hardware_class, "Of the chain's table, by name or number; any: none")->required();
     enlist->add_option("--score", a->score, "What assay-worker benchmark measured");
     enlist->add_option("--benchmark", a->benchmark, "A file with the output of assay-worker benchmark -o json");
+    enlist->add_option("--price", a->price, "Verifier: the least in grains for 10^9 multiply-adds (default: the chain's)");
+    enlist
+        ->add_option("--memory", a->memory, "Verifier: the most that a program may take, as in 16G (default: the chain's)")
+        ->transform(CLI::AsSizeValue(false));
+    enlist->add_option(
+        "--replay-blocks", a->replay_blocks, "Verifier: the most blocks that a segment may take (default: the chain's)");
     a->signing = add_signing_options(*enlist);
 }
 

@@ -56,7 +56,8 @@ void read_root(const TomlSection& root, Costs& out) {
 
 void read_prices(const TomlSection& section, Costs& out) {
     section.allow(
-        {"compute_hour", "replay_ratio", "fetch_share", "transaction", "dispute", "dispute_replays", "contribution", "attestation", "bid_max", "capital"}
+        {"compute_hour", "replay_ratio", "fetch_share", "transaction", "dispute", "dispute_replays", "contribution", "attestation", "bid_max", "capital",
+         "compute_speed"}
     );
     Grains hour = static_cast<Grains>(out.compute_price);
     read_amount(section, "compute_hour", hour);
@@ -64,6 +65,7 @@ void read_prices(const TomlSection& section, Costs& out) {
     if (hour == 0) {
         section.fail("compute_hour", "must be above 0");
     }
+    section.read("compute_speed", {.min = 0.0, .max = 1e18, .above = true}, out.compute_speed);
     section.read("replay_ratio", kPositive, out.replay_ratio);
     section.read("fetch_share", {.min = 0.0, .max = 1e3}, out.fetch_share);
     read_amount(section, "transaction", out.transaction_fee);
@@ -76,10 +78,11 @@ void read_prices(const TomlSection& section, Costs& out) {
 }
 
 void read_world(const TomlSection& section, Costs& out) {
-    section.allow({"responder_failure", "inclusion_failure", "response_blocks", "dispute_moves"});
+    section.allow({"responder_failure", "inclusion_failure", "response_blocks", "dispute_moves", "block_seconds"});
     section.read("responder_failure", kBelowOne, out.responder_failure);
     section.read("inclusion_failure", kBelowOne, out.inclusion_failure);
     section.read("response_blocks", 0U, 1U << 20U, out.response_blocks);
+    section.read("block_seconds", kPositive, out.block_seconds);
     section.read("dispute_moves", 1U, 1U << 10U, out.dispute_moves);
 }
 
@@ -154,7 +157,9 @@ void read_parameters(const TomlSection& section, Parameters& out) {
          "task_value_max",
          "draw_price",
          "committee_seats",
-         "attest_fee"}
+         "attest_fee",
+         "work_price",
+         "replay_blocks_max"}
     );
     read_amount(section, "solver_bond", out.solver_bond);
     read_amount(section, "verifier_bond", out.verifier_bond);
@@ -163,6 +168,7 @@ void read_parameters(const TomlSection& section, Parameters& out) {
     read_amount(section, "task_value_max", out.task_value_max);
     read_amount(section, "draw_price", out.draw_price);
     read_amount(section, "attest_fee", out.attest_fee);
+    read_amount(section, "work_price", out.work_price);
     section.read("solver_bond_bps", 0U, 1'000'000U, out.solver_bond_bps);
     section.read("verifier_bond_bps", 0U, 1'000'000U, out.verifier_bond_bps);
     section.read("challenger_bond_bps", 0U, 1'000'000U, out.challenger_bond_bps);
@@ -177,6 +183,7 @@ void read_parameters(const TomlSection& section, Parameters& out) {
     section.read("tax_bps", 0U, 9'999U, out.tax_bps);
     section.read("slash_to_winner_bps", 0U, 10'000U, out.slash_to_winner_bps);
     section.read("dispute_extension_blocks", 1U, 1U << 30U, out.dispute_extension_blocks);
+    section.read("replay_blocks_max", 1U, contracts::kMaxReplayBlocks, out.replay_blocks_max);
     section.read("committee_seats", 1U, contracts::kMaxCommitteeSeats, out.committee_seats);
     const std::uint32_t segments = std::max(out.segments_checked, out.segments_checked_max);
     const std::uint32_t verifiers = std::max(out.verifiers_per_segment, out.verifiers_per_segment_max);

@@ -62,6 +62,8 @@ std::string parameters_text(const Parameters& p) {
     facts.add("draw_price", asy(p.draw_price));
     facts.add("committee_seats", std::to_string(p.committee_seats));
     facts.add("attest_fee", asy(p.attest_fee));
+    facts.add("work_price", asy(p.work_price) + " for 10^9 multiply-adds");
+    facts.add("replay_blocks_max", std::to_string(p.replay_blocks_max));
     return facts.text();
 }
 

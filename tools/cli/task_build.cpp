@@ -261,7 +261,8 @@ void commit_distance(BuiltTask& built, Findings& findings) {
         return;
     }
     const trace::ProgramCommitment commitment = artifacts::commit_program(*distance, Hash256{});
-    built.spec.distance = {.root = commitment.init_root, .nodes = commitment.init_nodes};
+    built.spec.distance = {
+        .root = commitment.init_root, .nodes = commitment.init_nodes, .work = commitment.init_work};
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <contracts/tasks/work.hpp>
 #include <tools/cli/arguments.hpp>
 #include <tools/cli/fetch_checkpoint.hpp>
 #include <tools/cli/table.hpp>
@@ -58,10 +59,40 @@ void check_before_submitting(const Session& session, const Arguments& a) {
     session.progress(findings_text(findings) + "submitted all the same, because of --force");
 }
 
+/// WRK rules: says what the chain would refuse with the numbers that it asks for.
+void check_work_of(const Session& session, const Arguments& a, const contracts::TaskSpec& spec) {
+    net::RpcClient rpc = session.rpc();
+    const contracts::Params params = proven_chain(session, *a.signing, rpc).params();
+    const auto checked = contracts::check_work(params, spec);
+    if (checked) {
+        return;
+    }
+    const std::string refused = std::string("the chain takes no such task (") + to_string(checked.error()) + "): ";
+    switch (checked.error()) {
+        case contracts::TxError::kSegmentTooLong:
+            throw usage(
+                refused + "the slowest machine of its class takes " + std::to_string(contracts::replay_blocks(params, spec)) +
+                " blocks for a segment, of at most " + std::to_string(params.replay_blocks_max) +
+                "; make checkpoint_interval smaller, or name a faster hardware_class"
+            );
+        case contracts::TxError::kTimeTooShort:
+            throw usage(
+                refused + "training_blocks has to be at least " +
+                std::to_string(contracts::training_blocks_min(params, spec)) + " for its work, or hardware_class faster"
+            );
+        default:
+            throw usage(
+                refused + "verification_fee has to be at least " +
+                amount_text(std::to_string(contracts::fee_at(params, spec, params.work_price).grains)) + " for its work"
+            );
+    }
+}
+
 int run_submit(const Session& session, const Arguments& a) {
     check_before_submitting(session, a);
     artifacts::ContentStore store(a.store);
     const contracts::TaskSpec spec = pack_task(a.directory, store, a.location);
+    check_work_of(session, a, spec);
     const crypto::SecretKey key = unlock(session, *a.signing);
     const net::TxResult result = send(session, *a.signing, key, contracts::SubmitTask{.spec = spec});
     // Only the transaction itself says which nonce it got in the end.

@@ -11,7 +11,7 @@
 #include <contracts/tasks/task.hpp>
 #include <tools/cli/amount.hpp>
 #include <tools/cli/table.hpp>
-#include <verifier/program/footprint.hpp>
+#include <verifier/trace/work.hpp>
 
 namespace assay::cli {
 namespace {
@@ -134,11 +134,11 @@ Estimate estimate_task(const BuiltTask& task) {
     add_work(out, task.program.step);
     out.rows_read = task.spec.steps * task.program.batch_size;  // TASK-2: fits
     out.segments = contracts::segment_count(task.spec);
-    std::uint64_t step_peak = std::max(program::peak_bytes(task.program.step), program::peak_bytes(task.program.init));
+    std::uint64_t memory = std::max(trace::memory_of(task.program.step), trace::memory_of(task.program.init));
     if (task.evaluation) {
-        step_peak = std::max(step_peak, program::peak_bytes(task.evaluation->program.init));
+        memory = std::max(memory, trace::memory_of(task.evaluation->program.init));
     }
-    out.training_bytes = task.data.artifact.size() + out.state_bytes + step_peak;
+    out.training_bytes = task.data.artifact.size() + memory;
     out.dispute_bytes += task.data.artifact.size() + out.state_bytes;
     const std::uint64_t steps = std::min<std::uint64_t>(task.spec.steps, task.spec.checkpoint_interval);
     out.dispute = bound_dispute(task.program, task.spec.program, steps);
@@ -156,6 +156,7 @@ json to_json(const Estimate& e, const BuiltTask& task) {
         {"state_tensors", program.state.size()},
         {"state_bytes", e.state_bytes},
         {"checkpoint_bytes", e.checkpoint_bytes},
+        {"work", {{"init", task.spec.program.init_work}, {"step", task.spec.program.step_work}}},
         {"multiply_adds_per_step", e.multiply_adds},
         {"elements_written_per_step", e.elements_written},
         {"batch_size", program.batch_size},
@@ -202,8 +203,9 @@ std::string estimate_text(const Estimate& e, const BuiltTask& task) {
                                     size_text(task.evaluation->artifact.size()) + "; a graph of " +
                                     grouped(task.evaluation->program.init.size()) + " nodes");
     }
+    facts.add("work per step", grouped(task.spec.program.step_work) + " multiply-adds, as windows and fees count them");
     for (const auto& [profile, count] : e.multiply_adds) {
-        facts.add("work per step", grouped(count) + " multiply-adds in " + profile);
+        facts.add("", grouped(count) + " multiply-adds in " + profile);
     }
     facts.add("", grouped(e.elements_written) + " elements written by the other nodes");
     facts.add("memory", "about " + size_text(e.training_bytes) + " to train or verify; " + size_text(e.dispute_bytes) +

@@ -181,7 +181,8 @@ contracts::EvaluationCommitment commit_evaluation(const BuiltEvaluation& evaluat
         .nodes = commitment.init_nodes,
         .holdout = trace::commit_tensor(evaluation.holdout),
         .data = {
-            .sha256 = crypto::sha256(evaluation.artifact), .size_bytes = evaluation.artifact.size(), .location = {}}};
+            .sha256 = crypto::sha256(evaluation.artifact), .size_bytes = evaluation.artifact.size(), .location = {}},
+        .work = commitment.init_work};
 }
 
 }  // namespace assay::cli

@@ -8,12 +8,12 @@
 #include <vector>
 
 #include <verifier/canonical/executor.hpp>
-#include <verifier/program/footprint.hpp>
+#include <verifier/trace/work.hpp>
 
 namespace assay::cli {
 namespace {
 
-/// What the definition, which is slow, executes in some seconds: multiply-adds, and values written.
+/// What the definition, which is slow, executes in some seconds, in multiply-adds (WRK-1).
 constexpr std::uint64_t kWorkMax = 300'000'000;
 
 float loss_of(const canonical::Tensor& output) {
@@ -31,7 +31,7 @@ void check_first_step(const BuiltTask& task, Findings& findings) {
     if (task.spec.parent) {
         return;  // it starts from a state that is not here
     }
-    if (program::work_of(made.init) + program::work_of(made.step) > kWorkMax) {
+    if (trace::work_of(made.init) + trace::work_of(made.step) > kWorkMax) {
         findings.note("model", "is too large to try its first step here: see that its loss is finite before you pay for it");
         return;
     }

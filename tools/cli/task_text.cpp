@@ -209,6 +209,8 @@ std::string spec_text(const contracts::TaskSpec& spec) {
     facts.add("program id", to_hex(trace::program_id(spec.program).view()));
     facts.add("graph", std::to_string(spec.program.step_nodes) + " nodes per step, " +
                            std::to_string(spec.program.state_tensors) + " state tensors");
+    facts.add("work", std::to_string(spec.program.step_work) + " multiply-adds per step; " +
+                          std::to_string(spec.program.memory) + " bytes of memory");
     facts.add("dataset", to_hex(spec.dataset_artifact.sha256.view()) + ", " +
                              std::to_string(spec.dataset_artifact.size_bytes) + " bytes, " +
                              std::to_string(spec.program.dataset.rows) + " rows");

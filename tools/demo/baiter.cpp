@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <stdexcept>
 
+#include <contracts/tasks/work.hpp>
+
 namespace assay::demo {
 namespace {
 
@@ -26,8 +28,8 @@ void Baiter::prepare(const Packer& pack) {
     spec.title = "bait";
     spec.steps = kSteps;
     spec.checkpoint_interval = kSteps;
-    spec.verification_fee = Amount{};
-    spec.training_blocks = static_cast<std::uint32_t>(contracts::training_blocks_min(spec));
+    spec.verification_fee = least_fee(spec);
+    spec.training_blocks = static_cast<std::uint32_t>(contracts::training_blocks_min(network_.rpc().params(), spec));
     for (std::uint64_t i = 0; i < kBaits; ++i) {
         spec.seed = i;
         spec.reward = i % 2 == 0 ? Amount{} : kReward;

@@ -158,6 +158,7 @@ class Demo {
 contracts::Params Demo::params() const {
     contracts::Params params = demo_params(fraud_, tolerance_);
     params.watchers_per_verdict = options_.watchers.value_or(params.watchers_per_verdict);
+    params.block_ms = kBlockIntervalMs;
     return params;
 }
 

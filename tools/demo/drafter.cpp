@@ -25,7 +25,7 @@ void Drafter::make_spec(const Packer& pack) {
     spec_ = pack(contracts::Mode::kTolerance);
     spec_.title = "draft";
     spec_.reward = Amount{};
-    spec_.verification_fee = Amount{};
+    spec_.verification_fee = least_fee(spec_);
     // Of no bytes that anybody has, or the cache of the demo's own program would do.
     spec_.program_artifact.sha256 = kHash(spec_.program_artifact.sha256.view());
     spec_.program_artifact.location = kDeadAddress;

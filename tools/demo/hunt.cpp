@@ -31,7 +31,7 @@ bool contains(const json& names, const std::string& name) {
 /// Reads the task's history into one entry for each verdict that watchers were drawn for.
 class Ledger {
   public:
-    explicit Ledger(Network& network) : network_(network), params_(network.rpc().params()) {}
+    Ledger(Network& network, const TaskSpec& spec) : network_(network), params_(network.rpc().params()), spec_(spec) {}
 
     void read(const HistoryRecord& record) {
         if (const auto* drawn = std::get_if<history::WatcherDrawn>(&record.event)) {
@@ -95,7 +95,7 @@ class Ledger {
             first = first ? first : dispute;
             const std::string challenger = dispute ? network_.name_of(dispute->challenger) : "";
             const bool is_sealed = dispute && dispute->seal == challenge_seal(id, verdict.probe_root.value()) &&
-                                   dispute->opened_at < disclosed_from(params_, *first);
+                                   dispute->opened_at < disclosed_from(params_, spec_, *first);
             if (is_sealed && contains(verdicts_.at(last_).at("watchers"), challenger)) {
                 out.push_back(challenger);
             }
@@ -116,6 +116,7 @@ class Ledger {
 
     Network& network_;
     Params params_;
+    TaskSpec spec_;
     std::map<Place, json> verdicts_;
     std::map<Place, std::vector<DisputeId>> challenges_;
     Place last_;
@@ -248,15 +249,15 @@ class Judge {
 }  // namespace
 
 json make_hunt(Network& network, const Act& act, const Supply& before, const Supply& after) {
-    Ledger ledger(network);
+    const auto task = network.rpc().task(act.story->task());
+    if (!task || task->assignments.empty()) {
+        throw std::runtime_error("the task has no verdicts to hunt jackpots by");
+    }
+    Ledger ledger(network, task->spec);
     std::size_t slashed = 0;
     for (const HistoryRecord& record : act.story->records()) {
         ledger.read(record);
         slashed += std::holds_alternative<history::Slashed>(record.event) ? 1U : 0U;
-    }
-    const auto task = network.rpc().task(act.story->task());
-    if (!task || task->assignments.empty()) {
-        throw std::runtime_error("the task has no verdicts to hunt jackpots by");
     }
     const Params params = network.rpc().params();
     const std::uint64_t share = task->spec.verification_fee.grains / task->assignments.size();

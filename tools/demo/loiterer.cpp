@@ -32,7 +32,7 @@ void Loiterer::prepare(const Packer& pack) {
     spec_ = pack(contracts::Mode::kExact);
     spec_.title = "loiterer";
     spec_.reward = Amount{};
-    spec_.verification_fee = Amount{};
+    spec_.verification_fee = least_fee(spec_);
     buy();
 }
 

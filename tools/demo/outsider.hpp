@@ -61,6 +61,8 @@ class Outsider {
     std::uint64_t gas_of(const contracts::Action& action);
     /// The fee of `action` from any account at so many hundredths of the base fee.
     Amount fee_of(const contracts::Action& action, std::uint64_t percent = 150);
+    /// The least verification fee that the chain takes for the task (WRK-6).
+    Amount least_fee(const contracts::TaskSpec& spec);
     /// What a node said of a transaction: its hash, or why it was refused.
     struct Answer {
         std::optional<Hash256> tx;

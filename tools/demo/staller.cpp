@@ -46,7 +46,7 @@ void Staller::prepare(const Packer& pack) {
     contracts::TaskSpec spec = pack(contracts::Mode::kExact);
     spec.title = "tarpit";
     spec.reward = kReward;
-    spec.verification_fee = Amount{};
+    spec.verification_fee = least_fee(spec);
     for (std::uint64_t i = 0; i < kTasks; ++i) {
         ports_.push_back(std::make_unique<MutePort>());
         spec.seed = i;

@@ -7,7 +7,7 @@
 #include <set>
 
 #include <contracts/params/params.hpp>
-#include <contracts/stake/hardware.hpp>
+#include <contracts/stake/terms.hpp>
 #include <contracts/stake/staking.hpp>
 #include <tools/economics/committee.hpp>
 #include <tools/economics/model.hpp>
@@ -104,6 +104,7 @@ class Checker {
         committee();
         money();
         beacon();
+        work();
         return std::move(out_);
     }
 
@@ -351,9 +352,9 @@ class Checker {
 
     void money() {
         const Adversary& a = costs_.adversary;
-        // HW-4: of a class of machines that holds as little as a class may.
-        const double preferred = contracts::kPreferredShareBps / 10'000.0;
-        const double kept = std::min(1.0, static_cast<double>(a.coalition_verifiers) / a.verifiers / preferred);
+        // TRM-3: a task that as few verifiers consent to as may.
+        constexpr double kConsenting = 0.5;
+        const double kept = std::min(1.0, static_cast<double>(a.coalition_verifiers) / a.verifiers / kConsenting);
         const std::uint32_t others = a.watchers - std::min(a.watchers, a.coalition_watchers + a.idle_watchers);
         const double won = expected_jackpot_share({a.watchers, a.coalition_watchers, others, s_.watchers});
         add(
@@ -430,6 +431,33 @@ class Checker {
         );
     }
 
+    /// WRK rules.
+    void work() {
+        if (s_.value() > p_.task_value_max) {
+            return;
+        }
+        add(
+            {.name = "work.price",
+             .role = "verifier",
+             .parameter = "work_price",
+             .have = static_cast<double>(p_.work_price),
+             .need = work_price_needed(costs_),
+             .unit = "grains",
+             .meaning = "the least verification fee that the chain takes pays for the hardware that its replays need",
+             .help = "a higher work_price"}
+        );
+        add(
+            {.name = "work.longest",
+             .role = "submitter",
+             .parameter = "replay_blocks_max",
+             .have = static_cast<double>(p_.replay_blocks_max),
+             .need = replay_blocks_needed(costs_, task_),
+             .unit = "blocks",
+             .meaning = "a segment of such tasks is not too long to be verified",
+             .help = "a higher replay_blocks_max, or shorter segments"}
+        );
+    }
+
     const Setting& s_;
     const Parameters& p_;
     const Costs& costs_;
@@ -478,6 +506,16 @@ ContributorBond contributor_bond_for(const Parameters& parameters, const Costs& 
         out = {std::max(out.draws, bond.draws), std::max(out.watching, bond.watching)};
     }
     return out;
+}
+
+double replay_blocks_needed(const Costs& costs, const TaskCosts& task) {
+    return std::ceil(costs.replay_ratio * task.segment_seconds / costs.block_seconds);
+}
+
+double work_price_needed(const Costs& costs) {
+    constexpr double kPricedWork = 1e9;
+    constexpr double kHour = 3'600.0;
+    return costs.compute_price / kHour / (costs.compute_speed / kPricedWork);
 }
 
 Grains draw_price_needed(const Costs& costs) { return costs.contribution_fee * contracts::Params{}.contributors_max; }

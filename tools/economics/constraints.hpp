@@ -48,6 +48,10 @@ ContributorBond contributor_bond_for(const Parameters& parameters, const Costs& 
 double contributor_bond_needed(const Parameters& parameters, const Costs& costs);
 /// TASK-17: what the contributors of a full beacon pay for the secrets of one round.
 Grains draw_price_needed(const Costs& costs);
+/// WRK-4: blocks that a segment of such a task takes.
+double replay_blocks_needed(const Costs& costs, const TaskCosts& task);
+/// In grains for 10^9 multiply-adds (WRK-6).
+double work_price_needed(const Costs& costs);
 
 /// Of the conditions, whether a task refills the jackpots that its verdicts cost.
 Constraint treasury_constraint(const Setting& setting, const Costs& costs);

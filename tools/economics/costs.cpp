@@ -50,6 +50,8 @@ Parameters chain_defaults() {
     out.draw_price = static_cast<Grains>(chain.draw_price.grains);
     out.committee_seats = chain.committee_seats;
     out.attest_fee = static_cast<Grains>(chain.attest_fee.grains);
+    out.work_price = static_cast<Grains>(chain.work_price);
+    out.replay_blocks_max = chain.replay_blocks_max;
     return out;
 }
 

@@ -40,6 +40,8 @@ struct Parameters {
     Grains draw_price = 0;
     std::uint32_t committee_seats = 0;
     Grains attest_fee = 0;
+    Grains work_price = 0;  ///< for 10^9 multiply-adds
+    std::uint32_t replay_blocks_max = 0;
 
     bool operator==(const Parameters&) const = default;
 };
@@ -71,6 +73,8 @@ enum class Mode : std::uint8_t { kExact = 1, kTolerance = 2 };
 struct Costs {
     // Prices.
     double compute_price = 1e9;      ///< grains for an hour of the hardware
+    double compute_speed = 1e11;     ///< of it, in multiply-adds per second: the least of the class `consumer`
+    double block_seconds = 1.0;
     double replay_ratio = 1.01;      ///< a verifier's replay of a segment over its training (docs/benchmarks)
     double fetch_share = 0.01;       ///< fetching a checkpoint, of the cost of training a segment
     Grains transaction_fee = 30'000;  ///< of 400 gas, at half more than the least price (FEE-1)

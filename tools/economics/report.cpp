@@ -102,7 +102,8 @@ json to_json(const Refusal& refusal) {
         {"value", grains(refusal.value)},
         {"admitted_by",
          {{"task_value_max", grains(refusal.admitting.task_value_max)},
-          {"contributor_bond", grains(refusal.admitting.contributor_bond)}}}};
+          {"contributor_bond", grains(refusal.admitting.contributor_bond)},
+          {"replay_blocks_max", refusal.admitting.replay_blocks_max}}}};
 }
 
 template <class T>
@@ -196,7 +197,9 @@ json to_json(const Parameters& p) {
         {"task_value_max", grains(p.task_value_max)},
         {"draw_price", grains(p.draw_price)},
         {"committee_seats", p.committee_seats},
-        {"attest_fee", grains(p.attest_fee)}};
+        {"attest_fee", grains(p.attest_fee)},
+        {"work_price", grains(p.work_price)},
+        {"replay_blocks_max", p.replay_blocks_max}};
 }
 
 json to_json(const Constraint& constraint) {

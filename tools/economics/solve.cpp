@@ -120,10 +120,18 @@ std::uint32_t least_tax(Parameters p, const Costs& costs) {
 /// The least that admits and protects each of `tasks`.
 void protect(Parameters& p, const Costs& costs, const std::vector<TaskCosts>& tasks) {
     p.task_value_max = p.contributor_bond = 1;
+    p.replay_blocks_max = 1;
     p.draw_price = draw_price_needed(costs);
+    p.work_price = static_cast<Grains>(std::ceil(work_price_needed(costs)));
     for (const TaskCosts& task : tasks) {
         const double value = to_asy(make_setting(p, costs, task).value());
         p.task_value_max = std::max(p.task_value_max, rounded_up(value));
+    }
+    for (const TaskCosts& task : costs.tasks) {
+        if (is_admitted(p, costs, task)) {
+            const auto blocks = static_cast<std::uint32_t>(replay_blocks_needed(costs, task));
+            p.replay_blocks_max = std::max(p.replay_blocks_max, blocks);
+        }
     }
     const double bond = contributor_bond_needed(p, costs);
     if (bond < kMostContributorBond) {

@@ -26,7 +26,7 @@ bool is_left_to_watchers(const VerdictView& view) {
         return false;
     }
     const bool is_second_half = view.task.state == TaskState::kChallenge &&
-                                view.task.deadline.value <= view.height.value + view.challenge_blocks / 2;
+                                view.task.deadline.value <= view.height.value + view.challenge_span / 2;
     return !is_second_half;
 }
 

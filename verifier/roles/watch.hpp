@@ -18,7 +18,7 @@ struct VerdictView {
     Replays replays;                ///< ours, of the segment up to the assignment's probe
     bool is_duty = false;           ///< is_watchers_duty(): worth a replay of its own
     Height height;                  ///< of the chain
-    std::uint32_t challenge_blocks = 0;
+    std::uint64_t challenge_span = 0;
     bool has_challenged = false;    ///< we have challenged this result
     Amount free_stake;              ///< in the role that challenges, of a solver what its task answers with (DSP-46)
     Amount challenger_bond;

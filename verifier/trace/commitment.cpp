@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <verifier/trace/commitment.hpp>
 
+#include <algorithm>
+
 #include <core/base/assert.hpp>
 #include <core/codec/borsh.hpp>
 #include <core/crypto/hash.hpp>
+#include <verifier/trace/work.hpp>
 
 namespace assay::trace {
 namespace {
@@ -108,6 +111,9 @@ ProgramCommitment commit_program(
         .dataset = dataset,
         .initial_tensors = initial.count,
         .initial_root = initial.root,
+        .init_work = work_of(init),
+        .step_work = work_of(step),
+        .memory = std::max(memory_of(init), memory_of(step)),
     };
 }
 

@@ -51,12 +51,17 @@ struct ProgramCommitment {
     /// and zero for a program that starts from nothing.
     std::uint32_t initial_tensors = 0;
     Hash256 initial_root;
+    // WRK-2: what follows from the graphs, stated so that windows and fees can follow it.
+    std::uint64_t init_work = 0;  ///< of the init graph, in multiply-adds
+    std::uint64_t step_work = 0;
+    std::uint64_t memory = 0;  ///< bytes, of the graph that takes more
     bool operator==(const ProgramCommitment&) const = default;
     static constexpr auto fields() {
         return Fields<
             &ProgramCommitment::state_tensors, &ProgramCommitment::init_nodes, &ProgramCommitment::step_nodes,
             &ProgramCommitment::init_root, &ProgramCommitment::step_root, &ProgramCommitment::batch_size,
-            &ProgramCommitment::dataset, &ProgramCommitment::initial_tensors, &ProgramCommitment::initial_root>{};
+            &ProgramCommitment::dataset, &ProgramCommitment::initial_tensors, &ProgramCommitment::initial_root,
+            &ProgramCommitment::init_work, &ProgramCommitment::step_work, &ProgramCommitment::memory>{};
     }
 };
 /// TRC-7: "assay/program" over Borsh(ProgramCommitment): the program's id.

@@ -118,7 +118,7 @@ Chain::Listing Chain::listing(contracts::Role role) {
         const auto answer = rpc_.call("stake_get", {{"account", to_hex(self_.view())}});
         const auto& stake = answer.at("roles").at(contracts::to_string(role));
         return {
-            .hardware_class = stake.at("hardware_class").get<std::uint32_t>(),
+            .hardware_class = stake.at("terms").at("hardware_class").get<std::uint32_t>(),
             .score = stake.at("score").get<std::uint64_t>(),
             .is_unlisted = stake.at("is_unlisted").get<bool>()};
     } catch (const nlohmann::json::exception&) {

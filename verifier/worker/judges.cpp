@@ -89,7 +89,7 @@ class Verifier final : public Role {
             const auto dispute = at_.chain.rpc().dispute(id);
             return dispute && dispute->state == contracts::DisputeState::kAwaiting &&
                    dispute->responder == at_.chain.self() && dispute->segment == assignment.segment &&
-                   at_.chain.height() + 1 >= contracts::disclosed_from(at_.chain.params(), *dispute).value;
+                   at_.chain.height() + 1 >= contracts::disclosed_from(at_.chain.params(), task.spec, *dispute).value;
         });
     }
 

@@ -50,7 +50,7 @@ bool commits_to_distance(const program::Program& program, const contracts::TaskS
         return false;
     }
     const trace::ProgramCommitment commitment = artifacts::commit_program(*distance, Hash256{});
-    return *spec.distance == contracts::DistanceCommitment{commitment.init_root, commitment.init_nodes};
+    return *spec.distance == contracts::DistanceCommitment{commitment.init_root, commitment.init_nodes, commitment.init_work};
 }
 
 /// ART-11
@@ -86,7 +86,8 @@ bool commits_to_evaluation(
         return false;
     }
     const trace::ProgramCommitment commitment = artifacts::commit_program(*evaluation, Hash256{});
-    return commitment.init_root == committed.graph_root && commitment.init_nodes == committed.nodes;
+    return commitment.init_root == committed.graph_root && commitment.init_nodes == committed.nodes &&
+           commitment.init_work == committed.work;
 }
 
 /// EVL-9

@@ -12,8 +12,8 @@
 #include <contracts/chain/gas.hpp>
 #include <contracts/tasks/task.hpp>
 #include <verifier/artifacts/state_io.hpp>
-#include <verifier/program/footprint.hpp>
 #include <verifier/roles/solver.hpp>
+#include <verifier/trace/work.hpp>
 #include <verifier/worker/runner.hpp>
 
 namespace assay::worker {
@@ -70,10 +70,10 @@ std::uint64_t memory_of(const Material& material) {
     const canonical::Graph& init = material.program.init;
     const canonical::Graph& step = material.program.step;
     // The engine holds operands of a product twice, in the form in which it multiplies them.
-    const std::uint64_t training = 2 * std::max(program::peak_bytes(init), program::peak_bytes(step));
-    const std::uint64_t dispute = program::output_bytes(step);
+    const std::uint64_t training = 2 * std::max(trace::memory_of(init), trace::memory_of(step));
+    const std::uint64_t dispute = 2 * state + trace::output_bytes(step);
     const std::uint64_t rows = material.dataset->shape().rows * material.dataset->shape().width * 4;
-    return 2 * rows + 3 * state + std::max(training, dispute);
+    return 2 * rows + state + std::max(training, dispute);
 }
 
 std::uint64_t memory_max(const WorkerOptions& options) {
@@ -225,9 +225,9 @@ bool OfferDesk::list_again() {
         .accepted_tasks = at_.journal.accepted_tasks(),
         .tasks_max = at_.options.tasks_max};
     if (!roles::registers_again(view) ||
-        !at_.chain.send(contracts::RegisterHardware{
+        !at_.chain.send(contracts::RegisterTerms{
             .role = contracts::Role::kSolver,
-            .hardware_class = listing.hardware_class,
+            .terms = {.hardware_class = listing.hardware_class},
             .score = listing.score})) {
         return false;
     }

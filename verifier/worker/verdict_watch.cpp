@@ -5,6 +5,7 @@
 
 #include <contracts/arbitration/arbitration.hpp>
 #include <contracts/params/by_value.hpp>
+#include <contracts/tasks/work.hpp>
 
 namespace assay::worker {
 
@@ -33,7 +34,7 @@ roles::VerdictView VerdictWatch::view_of(const contracts::Task& task, const cont
     view.replays = at_.journal.probe_replays({task.id, assignment.segment}, assignment.probe);
     view.is_duty = roles::is_watchers_duty(task, assignment, self, role_);
     view.height = Height{at_.chain.height()};
-    view.challenge_blocks = at_.chain.params().challenge_blocks;
+    view.challenge_span = contracts::challenge_span(at_.chain.params(), task.spec);
     view.is_breaker_open = at_.journal.breaker().has_value();
     if (roles::finding_of(view.replays, *assignment.probe_root) == roles::Finding::kReject) {
         // Asked of the chain, which does not forget what a killed worker would have.

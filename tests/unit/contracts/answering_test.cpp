@@ -3,6 +3,7 @@
 
 #include <contracts/arbitration/arbitration.hpp>
 #include <contracts/tasks/tasks.hpp>
+#include <contracts/tasks/work.hpp>
 #include <tests/unit/contracts/verdicts.hpp>
 
 /// Who answers for a dispute with a bond that it has in the task (DSP-46).
@@ -25,7 +26,7 @@ void unbond_all(Chain& chain, Role role, const Actor& actor, std::uint64_t but =
 void submit_worthless(Chain& chain) {
     TaskSpec spec = tolerance_spec();
     spec.reward = {};
-    spec.verification_fee = {};
+    spec.verification_fee = fee_at(chain.params, spec, chain.params.work_price);
     REQUIRE(chain.run(chain.submitter, SubmitTask{spec}) == 0);
     chain.skip(1);
 }

@@ -18,20 +18,6 @@ using namespace assay::contracts::test;
 
 namespace {
 
-const ToyRun& honest() {
-    static const ToyRun kRun;
-    return kRun;
-}
-
-/// A task of four segments, all checked, on which none of four verifiers gave a verdict; it waits for a draw.
-TaskId open_task(Chain& chain, std::size_t others = 3) {
-    chain.add_verifiers(others);
-    const TaskId id = complete_toy_task(chain, honest());
-    chain.skip(1);
-    give_no_verdict(chain, id);
-    return id;
-}
-
 std::uint32_t seats_of(const Committee& committee) {
     return std::accumulate(
         committee.members.begin(), committee.members.end(), 0U,
@@ -50,7 +36,7 @@ struct Sitting {
         for (std::uint64_t delay = 0; delay < 40; ++delay) {
             chain = Chain(params);
             chain.skip(delay);
-            id = open_task(chain, others);
+            id = unjudged_task(chain, others);
             if (await_committee(chain, id).members.size() == count) {
                 return;
             }
@@ -102,7 +88,7 @@ TEST_CASE("AVL-1, AVL-2: without verdicts a committee is drawn for the open segm
     Chain chain(params);
     REQUIRE(chain.run(chain.submitter, Bond{Role::kVerifier, {200 * kCoin}}) == 0);
     REQUIRE(chain.run(chain.solver, Bond{Role::kVerifier, {200 * kCoin}}) == 0);
-    const TaskId id = open_task(chain);
+    const TaskId id = unjudged_task(chain, 3);
     CHECK_FALSE(chain.task(id).committee.has_value());
     const Committee committee = await_committee(chain, id);
     CHECK(committee.state == CommitteeState::kSitting);
@@ -209,7 +195,7 @@ TEST_CASE("AVL-2: without a candidate the draw fails, and at last the task expir
 
 TEST_CASE("AVL-2: an account that is drawn for several seats is one member") {
     Chain chain;
-    const TaskId id = open_task(chain, 0);
+    const TaskId id = unjudged_task(chain, 0);
     const Committee committee = await_committee(chain, id);
     REQUIRE(committee.members.size() == 1);
     CHECK(committee.members[0].account == chain.verifier.id);
@@ -217,27 +203,6 @@ TEST_CASE("AVL-2: an account that is drawn for several seats is one member") {
     attest(chain, honest(), id);
     CHECK(chain.task(id).committee->state == CommitteeState::kAvailable);
     CHECK(chain.paid(id, Reason::kAttestation) == std::vector{chain.params.attest_fee.grains});  // not one per seat
-}
-
-TEST_CASE("AVL-2: seats are drawn whatever the machines, so that nobody has more of them by being of the solver's class") {
-    constexpr std::uint32_t kHopper = 4;
-    Params params = quick_params();
-    params.committee_seats = 12;
-    Chain chain(params);
-    chain.add_verifiers(2, {150 * kCoin});
-    chain.add_verifiers(1, {100 * kCoin});
-    for (std::size_t i = 0; i < 2; ++i) {  // with more than half of the stake (HW-4)
-        REQUIRE(chain.run(chain.others[i], RegisterHardware{Role::kVerifier, kHopper, 9'000'000}) == 0);
-    }
-    REQUIRE(chain.run(chain.solver, RegisterHardware{Role::kSolver, kHopper, 9'000'000}) == 0);
-    const TaskId id = open_task(chain, 0);
-    const Committee committee = await_committee(chain, id);
-    std::uint32_t alike = 0;
-    for (const CommitteeMember& each : committee.members) {
-        const bool is = each.account == chain.others[0].id || each.account == chain.others[1].id;
-        alike += is ? each.seats : 0;
-    }
-    CHECK(alike < params.committee_seats);
 }
 
 TEST_CASE("AVL-2, AVL-7: free stake below a verifier's bond is enough for a seat, and not to be drawn after it") {
@@ -430,7 +395,7 @@ TEST_CASE("AVL-4: seats are counted, not members") {
         REQUIRE(delay < 60);
         Chain chain(params);
         chain.skip(delay);
-        const TaskId id = open_task(chain, 2);
+        const TaskId id = unjudged_task(chain, 2);
         const auto members = await_committee(chain, id).members;
         const auto most = std::max_element(members.begin(), members.end(), [](const auto& a, const auto& b) {
             return a.seats < b.seats;

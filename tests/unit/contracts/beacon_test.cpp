@@ -155,8 +155,8 @@ TEST_CASE("BCN-4: what a round draws from is fixed when it opens") {
         Chain moved = chain;
         moved.run_block(
             {moved.make_tx(moved.whistleblower, Bond{Role::kVerifier, {coins * kCoin}}),
-             moved.make_tx(moved.solver, RegisterHardware{Role::kSolver, 1, coins}),
-             moved.make_tx(moved.verifier, RegisterHardware{Role::kVerifier, 1, coins}),
+             moved.make_tx(moved.solver, RegisterTerms{Role::kSolver, {1}, coins}),
+             moved.make_tx(moved.verifier, RegisterTerms{Role::kVerifier, {1}, coins}),
              moved.make_tx(moved.stranger, contribute(moved.stranger))}
         );
         CHECK(drawn_for(moved, id) == drawn);
@@ -437,14 +437,14 @@ TEST_CASE("BCN-10: who is drawn and cannot lock the bond any more is replaced by
     const std::vector<Candidate> candidates{{make_actor(1).id, 100}, {make_actor(2).id, 100}, {make_actor(3).id, 100}};
     for (std::uint32_t i = 0; i < 100; ++i) {
         const DrawName name{{}, DrawKind::kVerifier, 1, i};
-        const auto all = draw_able(candidates, 0, hash_of("seed"), name, [](const AccountId&) { return true; });
-        const auto some = draw_able(candidates, 0, hash_of("seed"), name, [](const AccountId& account) {
+        const auto all = draw_able(candidates, hash_of("seed"), name, [](const AccountId&) { return true; });
+        const auto some = draw_able(candidates, hash_of("seed"), name, [](const AccountId& account) {
             return account != make_actor(2).id;
         });
         CHECK(*some != make_actor(2).id);
         CHECK((all == some || *all == make_actor(2).id));
     }
-    CHECK_FALSE(draw_able(candidates, 0, hash_of("s"), {}, [](const AccountId&) { return false; }).has_value());
+    CHECK_FALSE(draw_able(candidates, hash_of("s"), {}, [](const AccountId&) { return false; }).has_value());
 }
 
 TEST_CASE("BCN-11: solvers are drawn by a round, whose seed is not known when its block is made") {

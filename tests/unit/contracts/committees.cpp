@@ -7,6 +7,14 @@
 
 namespace assay::contracts::test {
 
+TaskId unjudged_task(Chain& chain, std::size_t others) {
+    chain.add_verifiers(others);
+    const TaskId id = complete_toy_task(chain, honest());
+    chain.skip(1);
+    give_no_verdict(chain, id);
+    return id;
+}
+
 Committee await_committee(Chain& chain, const TaskId& id) {
     REQUIRE(chain.task(id).state == TaskState::kCompleted);
     for (int i = 0; i < 100 && !is_sitting(chain.task(id)); ++i) {

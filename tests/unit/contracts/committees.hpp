@@ -8,6 +8,10 @@
 /// Committees of toy tasks for tests: who attests, and what the beacon draws afterwards.
 namespace assay::contracts::test {
 
+/// A task that an honest solver completed and on which no verifier, of `others` and one more, gave a verdict; it waits for a
+/// committee.
+TaskId unjudged_task(Chain& chain, std::size_t others);
+
 /// Empty blocks until a committee sits over the task.
 Committee await_committee(Chain& chain, const TaskId& id);
 
@@ -17,7 +21,7 @@ AttestAvailability make_attestation(const Chain& chain, const ToyRun& run, const
 /// The first `count` members that have not attested do so, as long as the committee sits.
 void attest(Chain& chain, const ToyRun& run, const TaskId& id, std::size_t count = 1'000);
 
-/// Empty blocks until the committee's time is over.
+/// Empty blocks until the committee's time is over; none when it sits no more.
 void end_sitting(Chain& chain, const TaskId& id);
 
 /// AVL-1 to AVL-7: from a task that waits for a draw to its verifiers: a committee finds available what `run` solved.

@@ -54,7 +54,7 @@ TaskSpec tolerance_spec() {
     const auto commitment =
         trace::commit_program(distance.init, distance.step, 1, distance.batch_size, distance.dataset);
     spec.mode = Mode::kTolerance;
-    spec.distance = DistanceCommitment{commitment.init_root, commitment.init_nodes};
+    spec.distance = DistanceCommitment{commitment.init_root, commitment.init_nodes, commitment.init_work};
     return spec;
 }
 

@@ -60,7 +60,8 @@ TaskSpec evaluated_spec(TaskSpec spec) {
         .graph_root = commitment.init_root,
         .nodes = commitment.init_nodes,
         .holdout = trace::commit_tensor(toy_holdout()),
-        .data = {.sha256 = hash_of("holdout"), .size_bytes = 48, .location = "http://127.0.0.1:4000"}};
+        .data = {.sha256 = hash_of("holdout"), .size_bytes = 48, .location = "http://127.0.0.1:4000"},
+        .work = commitment.init_work};
     return spec;
 }
 

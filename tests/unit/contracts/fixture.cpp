@@ -64,6 +64,7 @@ Params quick_params() {
     params.redraw_blocks = 1;
     params.redraws_max = 2;
     params.committee_seats = 3;
+    params.work_price = 0;  // many tasks of the tests pay nothing
     return params;
 }
 
@@ -439,8 +440,8 @@ bool waits(const MapView& view, const TaskId& id) {
         }
     }
     const auto drawing = get_drawing(view);
-    const bool in_round = std::any_of(drawing.tasks.begin(), drawing.tasks.end(), [&](const WaitingTask& waiting) {
-        return waiting.task == id;
+    const bool in_round = std::any_of(drawing.tasks.begin(), drawing.tasks.end(), [&](const TaskId& waiting) {
+        return waiting == id;
     });
     const Bytes entry = codec::encode(Due{DueKind::kDraw, retag<Hash256>(id)});
     return in_round || std::any_of(view.slots().begin(), view.slots().end(), [&](const auto& slot) {

@@ -75,7 +75,7 @@ class Crowd {
 
     Action choose(const Actor& actor) {
         if (get_stake(chain_.view, Role::kSolver, actor.id).is_unlisted && below(2) == 0) {
-            return RegisterHardware{Role::kSolver, 0, 0};
+            return RegisterTerms{Role::kSolver, {}, 0};
         }
         for (const TaskId& expecting : tasks_) {
             const auto task = find_task(chain_.view, expecting);

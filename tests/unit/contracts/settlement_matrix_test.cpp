@@ -88,10 +88,6 @@ struct Case {
     std::uint32_t redraws_max = 0;  ///< AVL-7: mostly there is one verifier, so a segment without its verdict has none
 };
 
-const ToyRun& honest() {
-    static const ToyRun kRun;
-    return kRun;
-}
 const ToyRun& fraud() {
     static const ToyRun kRun(kTamper);
     return kRun;

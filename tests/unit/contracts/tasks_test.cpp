@@ -56,7 +56,6 @@ TEST_CASE("TASK-2: a specification that cannot be trained, replayed or disputed 
         [](TaskSpec& s) { s.steps = 0; },
         [](TaskSpec& s) { s.checkpoint_interval = 0; },
         [](TaskSpec& s) { s.steps = std::uint64_t{4} * kMaxSegments + 1; },
-        [](TaskSpec& s) { s.training_blocks = 0; },
         [](TaskSpec& s) { s.program.state_tensors = 0; },
         [](TaskSpec& s) { s.program.state_tensors = canonical::kMaxStateTensors + 1; },
         [](TaskSpec& s) { s.program.init_nodes = 0; },
@@ -191,21 +190,21 @@ TEST_CASE("TASK-6: a drawn solver that does not accept is replaced by another") 
     CHECK(get_stakers(chain.view, Role::kSolver).empty());
     chain.skip(chain.params.decline_blocks);
     CHECK(chain.task(id).state == TaskState::kOpen);
-    CHECK(chain.run(chain.stranger, RegisterHardware{Role::kSolver, 0, 0}) == 0);
+    CHECK(chain.run(chain.stranger, RegisterTerms{Role::kSolver, {}, 0}) == 0);
     chain.await_solver(id);
     CHECK(chain.task(id).solver == chain.stranger.id);
 }
 
 TEST_CASE("TASK-6: who let a task lapse is unlisted until it registers its machine or bonds stake again") {
     for (const Action& again :
-         {Action{RegisterHardware{Role::kSolver, 1, 5}}, Action{Bond{Role::kSolver, {1}}}}) {
+         {Action{RegisterTerms{Role::kSolver, {1}, 10'000}}, Action{Bond{Role::kSolver, {1}}}}) {
         Chain chain;
         chain.bond_all();
         CHECK(chain.run(chain.submitter, SubmitTask{make_spec()}) == 0);
         chain.skip(1 + chain.params.accept_blocks);
         CHECK(chain.stake(Role::kSolver, chain.solver).is_unlisted);
         CHECK(get_stakers(chain.view, Role::kSolver).empty());
-        CHECK(chain.run(chain.solver, RegisterHardware{Role::kVerifier, 1, 5}) == 0);
+        CHECK(chain.run(chain.solver, RegisterTerms{Role::kVerifier, {1}, 10'000}) == 0);
         CHECK(chain.stake(Role::kSolver, chain.solver).is_unlisted);
         CHECK(chain.run(chain.solver, again) == 0);
         CHECK_FALSE(chain.stake(Role::kSolver, chain.solver).is_unlisted);
@@ -254,25 +253,6 @@ TEST_CASE("TASK-15: of two tasks that were declined the dearer counts until the 
     CHECK(chain.run(chain.submitter, SubmitTask{cheap}) == 0);
     chain.skip(1);
     CHECK(chain.task(task_id(chain.submitter.id, 1)).state == TaskState::kOpen);
-}
-
-TEST_CASE("TASK-16: a task gives its solver a block for each checkpoint and for each thousand steps at least") {
-    TaskSpec spec = make_spec();  // 10 steps, 3 segments: 4 checkpoints and the completion
-    CHECK(training_blocks_min(spec) == 5);
-    spec.training_blocks = 5;
-    CHECK(check_spec(spec).has_value());
-    spec.training_blocks = 4;
-    CHECK(check_spec(spec).error() == TxError::kSpecInvalid);
-    spec.steps = 40'000;
-    spec.checkpoint_interval = 20'000;
-    CHECK(training_blocks_min(spec) == 44);
-    spec.training_blocks = 43;
-    CHECK(check_spec(spec).error() == TxError::kSpecInvalid);
-    spec.training_blocks = 44;
-    CHECK(check_spec(spec).has_value());
-    spec.steps = ~std::uint64_t{0} / spec.program.batch_size;
-    spec.checkpoint_interval = 0xffffffffU;
-    CHECK(check_spec(spec).error() == TxError::kSpecInvalid);
 }
 
 TEST_CASE("TASK-6: without a solver whose free stake covers the bond a task stays open") {

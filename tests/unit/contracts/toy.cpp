@@ -215,6 +215,11 @@ std::uint32_t play_dispute(
     return play_until(chain, id, responder, challenger, challenging, std::nullopt);
 }
 
+const ToyRun& honest() {
+    static const ToyRun kRun;
+    return kRun;
+}
+
 TaskId complete_toy_task(Chain& chain, const ToyRun& run) {
     chain.bond_all();
     const TaskId id = chain.start_task(run.spec());

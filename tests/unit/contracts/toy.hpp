@@ -122,6 +122,9 @@ std::uint32_t play_until(
 /// Tile `tile` of tensor `tensor`, modulo their number, of checkpoint `checkpoint` of a task of `run`.
 trace::StateOpening open_toy_tile(const ToyRun& run, std::uint32_t checkpoint, std::uint32_t tensor, std::uint64_t tile);
 
+/// A run without a mistake, made once.
+const ToyRun& honest();
+
 /// A toy task whose solver computed `run`, completed in the last block.
 TaskId complete_toy_task(Chain& chain, const ToyRun& run);
 

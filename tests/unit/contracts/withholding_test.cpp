@@ -21,11 +21,6 @@ namespace {
 constexpr std::uint64_t kTenth = kCoin / 10;  ///< of a verifier's bond
 const Tamper kTamper{false, 4, 2, 2};
 
-const ToyRun& honest() {
-    static const ToyRun kRun;
-    return kRun;
-}
-
 /// Five seats; whoever is a member has time to attest one block after another.
 Params params_of_five() {
     Params params = quick_params();
@@ -35,16 +30,7 @@ Params params_of_five() {
     return params;
 }
 
-/// A task of two checked segments on which nobody gave a verdict; it waits for a committee of several accounts.
-TaskId open_task(Chain& chain, std::size_t others = 4) {
-    chain.add_verifiers(others);
-    const TaskId id = complete_toy_task(chain, honest());
-    chain.skip(1);
-    give_no_verdict(chain, id);
-    return id;
-}
-
-/// As open_task, but verdicts were committed and not published: nothing is held.
+/// As unjudged_task, but verdicts were committed and not published: nothing is held.
 TaskId unpublished_task(Chain& chain) {
     chain.add_verifiers(4);
     const TaskId id = complete_toy_task(chain, honest());
@@ -66,13 +52,6 @@ std::uint64_t locked_of_verifiers(const Chain& chain) {
         total += chain.stake(Role::kVerifier, *actor).locked.grains;
     }
     return total;
-}
-
-/// To the end of the committee that sits, of which nobody else attests.
-void let_lapse(Chain& chain, const TaskId& id) {
-    while (is_sitting(chain.task(id))) {
-        chain.skip(1);
-    }
 }
 
 std::size_t attesters(const Chain& chain, const TaskId& id) {
@@ -113,7 +92,7 @@ TEST_CASE("AVL-8: where nobody of a segment commits a tenth of the bond is held,
 
 TEST_CASE("AVL-6, AVL-8: available segments burn the held tenths, the solver loses as much, and fees are paid of it") {
     Chain chain(params_of_five());
-    const TaskId id = open_task(chain);
+    const TaskId id = unjudged_task(chain, 4);
     await_committee(chain, id);
     const std::uint64_t held = locked_of_verifiers(chain);
     REQUIRE(held == 2 * kTenth);
@@ -164,7 +143,7 @@ TEST_CASE("AVL-6: a solver pays no more than what is left of its bond, in equal 
     }
     SUBCASE("the verifiers have lost more") {
         Chain chain(params);
-        const TaskId id = open_task(chain);
+        const TaskId id = unjudged_task(chain, 4);
         await_committee(chain, id);
         attest(chain, honest(), id);
         CHECK(chain.slashed(id, Reason::kUnserved) == std::vector<std::uint64_t>{1'000'003});
@@ -175,7 +154,7 @@ TEST_CASE("AVL-6: a solver pays no more than what is left of its bond, in equal 
         params.solver_bond = {1};
         params.committee_seats = 9;
         Chain chain(params);
-        const TaskId id = open_task(chain);
+        const TaskId id = unjudged_task(chain, 4);
         await_committee(chain, id);
         attest(chain, honest(), id);
         REQUIRE(attesters(chain, id) > 1);
@@ -186,7 +165,7 @@ TEST_CASE("AVL-6: a solver pays no more than what is left of its bond, in equal 
 
 TEST_CASE("AVL-7: available segments are drawn for anew among those who have attested, and the task settles") {
     Chain chain(params_of_five());
-    const TaskId id = open_task(chain);
+    const TaskId id = unjudged_task(chain, 4);
     const std::size_t before = chain.task(id).assignments.size();
     await_committee(chain, id);
     attest(chain, honest(), id);
@@ -216,7 +195,7 @@ TEST_CASE("AVL-7: available segments are drawn for anew among those who have att
 
 TEST_CASE("AVL-7: where only those attest who were drawn before the draw fails, and the task expires") {
     Chain chain(params_of_five());
-    const TaskId id = open_task(chain, 0);  // there is one verifier
+    const TaskId id = unjudged_task(chain, 0);  // there is one verifier
     await_committee(chain, id);
     attest(chain, honest(), id);
     REQUIRE(chain.task(id).committee->state == CommitteeState::kAvailable);
@@ -231,7 +210,7 @@ TEST_CASE("AVL-7, AVL-8: whoever attested and is silent loses a tenth alone, and
     Params params = params_of_five();
     params.redraws_max = 1;
     Chain chain(params);
-    const TaskId id = open_task(chain);
+    const TaskId id = unjudged_task(chain, 4);
     redraw(chain, id, honest());
     const std::uint64_t solver_bond = chain.task(id).solver_bond.grains;
     const std::uint64_t burned = chain.burned();
@@ -253,7 +232,7 @@ TEST_CASE("AVL-7: attesters that are silent are replaced by others who have atte
     params.committee_seats = 21;
     params.attest_blocks = 30;
     Chain chain(params);
-    const TaskId id = open_task(chain, 5);
+    const TaskId id = unjudged_task(chain, 5);
     redraw(chain, id, honest());
     const Committee first = chain.task(id).committee.value();
     const std::size_t drawn = chain.task(id).assignments.size();
@@ -277,7 +256,7 @@ TEST_CASE("AVL-7: attesters that are silent are replaced by others who have atte
 
 TEST_CASE("AVL-5: withheld, another committee is drawn, and the third burns half of the solver's bond, and nobody wins") {
     Chain chain(params_of_five());
-    const TaskId id = open_task(chain);
+    const TaskId id = unjudged_task(chain, 4);
     const std::uint64_t submitter = chain.balance(chain.submitter);
     std::vector<Hash256> seeds;
     for (std::uint32_t sitting = 1; sitting <= 3; ++sitting) {
@@ -307,14 +286,14 @@ TEST_CASE("AVL-5: a minority that attested is paid nothing when the segments are
     Params params = params_of_five();
     params.committee_seats = 9;
     Chain chain(params);
-    const TaskId id = open_task(chain);
+    const TaskId id = unjudged_task(chain, 4);
     const auto members = await_committee(chain, id).members;
     const auto few = std::min_element(members.begin(), members.end(), [](const auto& a, const auto& b) {
         return a.seats < b.seats;
     });
     REQUIRE(2 * few->seats < 9);
     REQUIRE(chain.run(chain.actor_of(few->account), make_attestation(chain, honest(), id, few->account)) == 0);
-    let_lapse(chain, id);
+    end_sitting(chain, id);
     CHECK(chain.task(id).committee->state == CommitteeState::kWithheld);
     CHECK(chain.paid(id, Reason::kAttestation).empty());
     CHECK(chain.slashed(id, Reason::kUnserved).empty());
@@ -327,10 +306,10 @@ TEST_CASE("AVL-5: what the second or third committee finds available is availabl
     params.committee_seats = 9;
     params.attest_blocks = 20;
     Chain chain(params);
-    const TaskId id = open_task(chain);
+    const TaskId id = unjudged_task(chain, 4);
     for (std::uint32_t sitting = 1; sitting <= 2; ++sitting) {
         await_committee(chain, id);
-        let_lapse(chain, id);
+        end_sitting(chain, id);
     }
     CHECK(await_committee(chain, id).sitting == 3);
     attest(chain, honest(), id);
@@ -359,7 +338,7 @@ TEST_CASE("AVL-7, SET-2: a verdict that accepts stands while a committee sits, a
     for (int sitting = 1; sitting <= 3; ++sitting) {
         await_committee(chain, id);
         CHECK(chain.task(id).assignments[0].status == VerdictStatus::kAccepted);
-        let_lapse(chain, id);
+        end_sitting(chain, id);
     }
     REQUIRE(chain.task(id).state == TaskState::kConvicted);
     CHECK(chain.paid(id, Reason::kVerificationFee) == std::vector{3 * kCoin});
@@ -391,7 +370,7 @@ TEST_CASE("TASK-11: while a dispute is open a committee's time does not end, and
     params.attest_blocks = 3;
     params.draw_blocks = 200;
     Chain chain(params);
-    const TaskId id = open_task(chain);
+    const TaskId id = unjudged_task(chain, 4);
     await_committee(chain, id);
     REQUIRE(chain.run(chain.whistleblower, OpenDispute{id, 2, Role::kWhistleblower}) == 0);
     const DisputeId dispute = dispute_id(id, 2, chain.whistleblower.id);

@@ -37,6 +37,9 @@ TEST_CASE("economics: parameters start from what the chain starts with") {
     CHECK(p.task_value_max == static_cast<Grains>(chain.task_value_max.grains));
     CHECK(p.committee_seats == chain.committee_seats);
     CHECK(p.attest_fee == static_cast<Grains>(chain.attest_fee.grains));
+    CHECK(p.work_price == static_cast<Grains>(chain.work_price));
+    CHECK(p.replay_blocks_max == chain.replay_blocks_max);
+    CHECK(default_costs().compute_speed == 1e6 * static_cast<double>(chain.hardware_classes[1].least_score));
 }
 
 TEST_CASE("economics: bonds and checks follow the value up to their maxima") {
@@ -190,6 +193,8 @@ TEST_CASE("economics: each constraint fails when what it stands on is taken away
     fails("committee.cheap", [](Parameters& p, Costs&) { p.attest_fee *= 3; });
     fails("committee.rare", [](Parameters& p, Costs&) { p.committee_seats = 11; });
     fails("committee.withheld", [](Parameters&, Costs& c) { c.adversary.coalition_verifiers = c.adversary.verifiers / 2; });
+    fails("work.price", [](Parameters& p, Costs&) { p.work_price /= 2; });
+    fails("work.longest", [](Parameters& p, Costs&) { p.replay_blocks_max = 300; });
     fails("slash.burns", [](Parameters& p, Costs&) { p.slash_to_winner_bps = 10'000; });
     fails("clock.last_second", [](Parameters& p, Costs&) { p.dispute_extension_blocks = 12; });
     fails("solver.participation", [](Parameters&, Costs& c) { c.false_rejection = 0.9; });

@@ -16,6 +16,7 @@ inline Costs modest_costs() {
 inline Parameters for_dear_tasks(Parameters parameters) {
     parameters.contributor_bond = 100'000'000 * kGrainsPerAsy;
     parameters.task_value_max = 10'000'000 * kGrainsPerAsy;
+    parameters.replay_blocks_max = 1U << 30U;
     return parameters;
 }
 

@@ -86,7 +86,7 @@ TEST_CASE("who is not drawn compares with what it knows and replays nothing for 
 
 TEST_CASE("who is not drawn leaves the first half of the window to who is") {
     VerdictView view = view_of(kMine, kMine);
-    view.challenge_blocks = 20;
+    view.challenge_span = 20;
     view.assignment.watchers = {AccountId{{6}}};
     view.height = Height{19};  // the window ends with block 30
     CHECK(decide_verdict_watch(view) == Intent{Wait::kOtherParty});

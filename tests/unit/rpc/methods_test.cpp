@@ -227,7 +227,7 @@ TEST_CASE("accounts and stakes never seen are zeros") {
     CHECK(server.result("account_get", {{"account", account}}) ==
           Json{{"account", account}, {"balance", "0"}, {"nonce", 0}, {"next_nonce", 0}});
     const Json none{{"free", "0"}, {"locked", "0"}, {"unbonding", Json::array()},
-                    {"hardware_class", 0}, {"score", 0}, {"is_unlisted", false}, {"declined_until", nullptr}};
+                    {"terms", {{"hardware_class", 0}, {"price", 0}, {"memory", 0}, {"replay_blocks", 0}}}, {"score", 0}, {"is_unlisted", false}, {"declined_until", nullptr}};
     CHECK(server.result("stake_get", {{"account", hex(key(9).account())}}) ==
           Json{{"account", account}, {"roles", {{"solver", none}, {"verifier", none}, {"whistleblower", none}, {"validator", none}}}});
 }

@@ -93,7 +93,7 @@ TEST_CASE("every parameter has its name") {
     CHECK(got.size() == Params::fields().kCount);
     CHECK(got.at("gas_price_min") == "12");
     CHECK(got.at("slash_to_winner_bps") == 33);
-    CHECK(got.at("hardware_classes")[0] == Json{{"name", "cpu"}, {"least_score", 1}});
+    CHECK(got.at("hardware_classes")[0] == Json{{"name", "cpu"}, {"least_score", 10'000}});
 }
 
 TEST_CASE("a task tells what its record says") {
@@ -123,14 +123,15 @@ TEST_CASE("a task tells what its record says") {
     CHECK(got.at("evaluation").is_null());
     CHECK(got.at("score").is_null());
     Task scored = task;
-    scored.spec.evaluation = EvaluationCommitment{id<Hash256>(4), 300, id<Hash256>(5), checkpoint.artifact};
+    scored.spec.evaluation = EvaluationCommitment{id<Hash256>(4), 300, id<Hash256>(5), checkpoint.artifact, 7};
     scored.evaluation = Evaluation{id<Hash256>(6), 0x40200000U};
     const Json with_score = rpc::render_task(scored, details);
     CHECK(with_score.at("score") == 2.5);
     CHECK(with_score.at("evaluation") == Json{{"graph_root", rpc::render(id<Hash256>(4))},
                                               {"nodes", 300},
                                               {"holdout", rpc::render(id<Hash256>(5))},
-                                              {"data", rpc::render(checkpoint.artifact)}});
+                                              {"data", rpc::render(checkpoint.artifact)},
+                                              {"work", 7}});
     CHECK(got.at("assignments")[0].at("status") == "committed");
     CHECK(got.at("assignments")[0].at("end_root").is_null());
     CHECK(got.at("assignments")[0].at("probe") == 4);
@@ -318,7 +319,7 @@ TEST_CASE("each action shows its members") {
         Transfer{key(1).account(), Amount{5}}, Bond{}, Unbond{}, SubmitTask{}, AcceptTask{}, PostCheckpoint{},
         CompleteTask{}, CancelTask{}, CommitVerdict{}, PublishVerdict{}, OpenDispute{}, RevealMove{}, SelectMove{},
         ProveMove{}, AttestAvailability{}, DeclareDivergence{},
-        DiscloseVerdict{}, ChallengeVerdict{}, RegisterValidator{}, Unjail{}, RegisterHardware{},
+        DiscloseVerdict{}, ChallengeVerdict{}, RegisterValidator{}, Unjail{}, RegisterTerms{},
         CommitProfile{}, PublishProfile{}, ChallengeProfile{}, JoinBeacon{}, Contribute{}, LeaveBeacon{},
         DeclineTask{}};
     REQUIRE(actions.size() == std::variant_size_v<Action>);

@@ -29,7 +29,8 @@ class EvaluatedTask : public test::SmallTask {
             .graph_root = commitment.init_root,
             .nodes = commitment.init_nodes,
             .holdout = trace::commit_tensor(holdout),
-            .data = put_rows(holdout)};
+            .data = put_rows(holdout),
+            .work = commitment.init_work};
         auto loaded = load_material(contracts::TaskId{{7}}, spec, waiting_source(store));
         REQUIRE(loaded.has_value());
         material = *loaded;

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <contracts/stake/terms.hpp>
+
+#include <contracts/chain/slots.hpp>
+#include <contracts/stake/staking.hpp>
+#include <contracts/tasks/work.hpp>
+
+namespace assay::contracts {
+Result<void, TxError> check_class(const Params& params, std::uint32_t number) noexcept {
+    if (number > params.hardware_classes.size()) {
+        return Unexpected{TxError::kClassUnknown};  // HW-1
+    }
+    return {};
+}
+
+Result<void, TxError> check_stateless(const RegisterTerms& action) noexcept {
+    if (action.role != Role::kSolver && action.role != Role::kVerifier) {
+        return Unexpected{TxError::kFieldOutOfRange};  // TX-6: nobody is drawn by the machine for any other
+    }
+    const bool is_verifier = action.role == Role::kVerifier;
+    if (!is_verifier && action.terms != Terms{.hardware_class = action.terms.hardware_class}) {
+        return Unexpected{TxError::kFieldOutOfRange};  // TX-6: a solver consents by accepting
+    }
+    return {};
+}
+
+Result<void, TxError> check_stateful(
+    const StateView& /*view*/, const Params& params, const AccountId& /*sender*/, const RegisterTerms& action
+) noexcept {
+    const std::uint32_t number = action.terms.hardware_class;
+    TRY(check_class(params, number));
+    if (number != 0 && action.score < params.hardware_classes[number - 1].least_score) {
+        return Unexpected{TxError::kScoreTooLow};  // HW-2
+    }
+    if (action.terms.price > kMostAsked * params.work_price) {
+        return Unexpected{TxError::kPriceTooHigh};  // TRM-1
+    }
+    return {};
+}
+
+Result<void, TxError> execute(Context& context, const RegisterTerms& action) noexcept {
+    // HW-2
+    set_terms(context.state, action.role, context.actor, {action.terms, action.score, context.height()});
+    Stake stake = get_stake(context.state, action.role, context.actor);
+    if (stake.is_unlisted) {
+        stake.is_unlisted = false;  // TASK-6
+        put_stake(context, action.role, context.actor, stake);
+    }
+    return {};
+}
+
+std::vector<Candidate> of_class(std::uint32_t number, const std::vector<Candidate>& candidates) {
+    // HW-3
+    std::vector<Candidate> out;
+    for (const Candidate& candidate : candidates) {
+        if (number == 0 || candidate.terms.hardware_class == number) {
+            out.push_back(candidate);
+        }
+    }
+    return out;
+}
+
+}  // namespace assay::contracts

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What follows from stated work (WRK and TRM rules).
+#include <tests/model/model.hpp>
+
+#include <algorithm>
+
+namespace assay::model {
+namespace {
+
+__extension__ using Big = unsigned __int128;
+
+using contracts::Role;
+using contracts::TxError;
+
+std::uint64_t segments_of(const contracts::TaskSpec& spec) {
+    return (spec.steps - 1) / spec.checkpoint_interval + 1;
+}
+
+/// Of one verifier's duty at most.
+Big work_of(const contracts::TaskSpec& spec) {
+    Big most = Big{std::min<std::uint64_t>(spec.steps, spec.checkpoint_interval)} * spec.program.step_work;
+    if (!spec.parent) {
+        most = std::max<Big>(most, spec.program.init_work);
+    }
+    if (spec.evaluation) {
+        most = std::max<Big>(most, spec.evaluation->work);
+    }
+    return spec.distance ? most + spec.distance->work : most;
+}
+
+}  // namespace
+
+std::uint64_t Model::speed_of(std::uint32_t hardware_class) const {
+    // WRK-3
+    std::uint64_t least = ~std::uint64_t{0};
+    for (std::uint32_t number = 1; number <= params_.hardware_classes.size(); ++number) {
+        const std::uint64_t score = params_.hardware_classes[number - 1].least_score;
+        if (number == hardware_class) {
+            return score;
+        }
+        least = std::min(least, score);
+    }
+    return least;
+}
+
+std::uint64_t Model::blocks_of(const contracts::TaskSpec& spec, std::uint32_t hardware_class) const {
+    // A score is for a second of a million multiply-adds: per millisecond, a thousand.
+    const Big in_a_block = Big{speed_of(hardware_class)} * 1'000 * params_.block_ms;
+    return static_cast<std::uint64_t>(work_of(spec) / in_a_block);
+}
+
+std::uint64_t Model::delay_of(const contracts::TaskSpec& spec) const {
+    return flaw_ == Flaw::kFixedWindows ? 0 : blocks_of(spec, spec.hardware_class);
+}
+
+std::uint64_t Model::challenge_window(const contracts::TaskSpec& spec) const {
+    return params_.challenge_blocks + 2 * delay_of(spec);  // WRK-5
+}
+
+std::uint64_t Model::clock_of(const contracts::TaskSpec& spec) const {
+    return params_.dispute_clock_blocks + 2 * delay_of(spec);  // WRK-5
+}
+
+bool Model::is_paid(const contracts::TaskSpec& spec, std::uint64_t price) const {
+    // WRK-6, PAR-3
+    const std::uint64_t fee = spec.verification_fee.grains;
+    const std::uint64_t value = spec.reward.grains + fee;
+    const auto grown = [&](std::uint64_t least, std::uint64_t step, std::uint64_t most) {
+        return std::min(least + (step == 0 ? 0 : value / step), most);
+    };
+    const std::uint64_t trained = segments_of(spec) + (spec.parent ? 0 : 1);
+    std::uint64_t checked = std::min(
+        trained, grown(params_.segments_checked, params_.value_per_check.grains, params_.segments_checked_max));
+    checked += spec.evaluation ? 1U : 0U;
+    const std::uint64_t each =
+        grown(params_.verifiers_per_segment, params_.value_per_verifier.grains, params_.verifiers_per_segment_max);
+    const bool profiled = spec.mode == contracts::Mode::kTolerance;
+    const auto part = profiled ? static_cast<std::uint64_t>(Big{fee} * params_.profiling_fee_bps / 10'000) : 0;
+    const Big due = work_of(spec) * price;
+    const bool verifiers = Big{fee - part} * 1'000'000'000 >= due * checked * each;
+    const std::uint64_t parts = 2 * params_.profile_segments + 1;
+    const bool profilers = !profiled || params_.profiling_fee_bps == 0 ||
+                           Big{part} * 1'000'000'000 >= due * parts * params_.profilers;
+    return verifiers && profilers;
+}
+
+Model::Why Model::why_work(const contracts::TaskSpec& spec) const {
+    Why out;
+    if (blocks_of(spec, spec.hardware_class) > params_.replay_blocks_max) {
+        out.insert(TxError::kSegmentTooLong);  // WRK-4
+    }
+    Big trained = Big{spec.steps} * spec.program.step_work;
+    if (!spec.parent) {
+        trained += spec.program.init_work;
+    }
+    const Big in_a_block = Big{speed_of(spec.hardware_class)} * 1'000 * params_.block_ms;
+    const Big least = segments_of(spec) + 2 + spec.steps / 1'000 + trained * 3 / 2 / in_a_block;
+    if (spec.training_blocks < least) {
+        out.insert(TxError::kTimeTooShort);  // TASK-16
+    }
+    if (!is_paid(spec, params_.work_price)) {
+        out.insert(TxError::kFeeBelowWork);  // WRK-6
+    }
+    return out;
+}
+
+bool Model::agrees(const AccountId& verifier, const contracts::TaskSpec& spec) const {
+    // TRM-2, of the terms at the round's opening (BCN-4)
+    const auto found = opening_.machines.find({Role::kVerifier, verifier});
+    const contracts::Terms terms = found == opening_.machines.end() ? contracts::Terms{} : found->second.terms;
+    if (flaw_ == Flaw::kIgnoresTerms) {
+        return true;
+    }
+    const bool fast = speed_of(terms.hardware_class) >= speed_of(spec.hardware_class);
+    const bool fits = spec.program.memory <= (terms.memory != 0 ? terms.memory : params_.memory_default);
+    const bool short_enough =
+        terms.replay_blocks == 0 || blocks_of(spec, terms.hardware_class) <= terms.replay_blocks;
+    return fast && fits && short_enough && is_paid(spec, terms.price);
+}
+
+bool Model::has_quorum(const Task& task, std::uint64_t needed) const {
+    // TRM-3
+    Big all = 0;
+    Big agreeing = 0;
+    for (const auto& [account, weight] : pool(Role::kVerifier)) {
+        if (weight >= needed && account != task.submitter) {
+            all += weight;
+            agreeing += agrees(account, task.spec) ? weight : 0;
+        }
+    }
+    return agreeing >= all - agreeing;
+}
+
+}  // namespace assay::model
