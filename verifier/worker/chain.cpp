@@ -117,8 +117,13 @@ Chain::Listing Chain::listing(contracts::Role role) {
     try {
         const auto answer = rpc_.call("stake_get", {{"account", to_hex(self_.view())}});
         const auto& stake = answer.at("roles").at(contracts::to_string(role));
+        const auto& terms = stake.at("terms");
         return {
-            .hardware_class = stake.at("terms").at("hardware_class").get<std::uint32_t>(),
+            .terms =
+                {.hardware_class = terms.at("hardware_class").get<std::uint32_t>(),
+                 .price = terms.at("price").get<std::uint64_t>(),
+                 .memory = terms.at("memory").get<std::uint64_t>(),
+                 .replay_blocks = terms.at("replay_blocks").get<std::uint32_t>()},
             .score = stake.at("score").get<std::uint64_t>(),
             .is_unlisted = stake.at("is_unlisted").get<bool>()};
     } catch (const nlohmann::json::exception&) {

@@ -42,9 +42,9 @@ class Chain {
 
     std::uint64_t height() const { return height_; }
     Amount free_stake(contracts::Role role);
-    /// What is registered of our machine for the role, and whether no draw falls on it (TASK-6).
+    /// What is registered for the role (HW-2, TRM-1), and whether no draw falls on it (TASK-6).
     struct Listing {
-        std::uint32_t hardware_class = 0;
+        contracts::Terms terms;
         std::uint64_t score = 0;
         bool is_unlisted = false;
     };

@@ -90,6 +90,9 @@ void add_role(CLI::App& command, Arguments& args, const std::vector<std::string>
     command.add_option("--disk-reserve", args.worker.reserve_bytes, "Disk space kept free for disputes, e.g. 1GiB")
         ->transform(CLI::AsSizeValue(false))
         ->default_str("1GiB");
+    command.add_option("--memory", args.worker.memory_bytes, "Most memory that a task may take; 0: what is available")
+        ->transform(CLI::AsSizeValue(false))
+        ->default_str("0");
     command.add_option("--seed", args.worker.seed, "Seed of a whistleblower's checking order")->capture_default_str();
     command.add_flag("--reset-breaker", args.worker.reset_breaker, "Take work again after a lost bond");
     if (dishonesties.empty()) {
@@ -107,9 +110,6 @@ void add_role(CLI::App& command, Arguments& args, const std::vector<std::string>
 
 /// What decides which tasks a solver accepts.
 void add_prices(CLI::App& command, Arguments& args) {
-    command.add_option("--memory", args.worker.memory_bytes, "Most memory that a task may take; 0: what is available")
-        ->transform(CLI::AsSizeValue(false))
-        ->default_str("0");
     command.add_option("--cost-per-hour", args.worker.cost_per_hour_grains, "What an hour of this machine costs, in grains")
         ->capture_default_str();
     command

@@ -69,8 +69,7 @@ std::uint64_t memory_of(const Material& material) {
     }
     const canonical::Graph& init = material.program.init;
     const canonical::Graph& step = material.program.step;
-    // The engine holds operands of a product twice, in the form in which it multiplies them.
-    const std::uint64_t training = 2 * std::max(trace::memory_of(init), trace::memory_of(step));
+    const std::uint64_t training = kMemoryFactor * std::max(trace::memory_of(init), trace::memory_of(step));
     const std::uint64_t dispute = 2 * state + trace::output_bytes(step);
     const std::uint64_t rows = material.dataset->shape().rows * material.dataset->shape().width * 4;
     return 2 * rows + state + std::max(training, dispute);
@@ -227,11 +226,11 @@ bool OfferDesk::list_again() {
     if (!roles::registers_again(view) ||
         !at_.chain.send(contracts::RegisterTerms{
             .role = contracts::Role::kSolver,
-            .terms = {.hardware_class = listing.hardware_class},
+            .terms = listing.terms,
             .score = listing.score})) {
         return false;
     }
-    at_.reporter.event({{"event", "listed"}, {"hardware_class", listing.hardware_class}});
+    at_.reporter.event({{"event", "listed"}, {"hardware_class", listing.terms.hardware_class}});
     return true;
 }
 

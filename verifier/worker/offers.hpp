@@ -18,6 +18,8 @@ std::uint64_t memory_of(const Material& material);
 
 /// The most memory that a task may take here: as the options say, or what the machine has available.
 std::uint64_t memory_max(const WorkerOptions& options);
+/// The engine holds operands of a product twice, in the form in which it multiplies them.
+inline constexpr std::uint64_t kMemoryFactor = 2;
 
 /// What one step of a task took.
 struct Trial {

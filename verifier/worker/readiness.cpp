@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <verifier/worker/readiness.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
@@ -9,6 +10,7 @@
 
 #include <verifier/canonical/executor.hpp>
 #include <verifier/program/models.hpp>
+#include <verifier/worker/offers.hpp>
 
 namespace assay::worker {
 namespace {
@@ -96,9 +98,27 @@ void check_stake(Workplace& at) {
     }
 }
 
-void report_class(Workplace& at) {
-    const Chain::Listing listing = at.chain.listing(role_of(at.options.mode));
-    at.reporter.event({{"event", "class"}, {"hardware_class", listing.hardware_class}});
+/// Says what may be drawn for this worker, and where a verifier has less memory than it consents to use (TRM-1).
+void report_terms(Workplace& at) {
+    const contracts::Role role = role_of(at.options.mode);
+    const contracts::Terms terms = at.chain.listing(role).terms;
+    nlohmann::ordered_json event = {{"event", "terms"}, {"hardware_class", terms.hardware_class}};
+    if (role == contracts::Role::kVerifier) {
+        const contracts::Params& params = at.chain.params();
+        const std::uint64_t consented = terms.memory == 0 ? params.memory_default : terms.memory;
+        const std::uint64_t usable = memory_max(at.options) / kMemoryFactor;
+        event["price"] = std::max(terms.price, params.work_price);
+        event["memory"] = consented;
+        event["replay_blocks"] = terms.replay_blocks == 0 ? params.replay_blocks_max : terms.replay_blocks;
+        if (usable < consented) {
+            at.reporter.trouble(
+                "this machine replays programs of up to " + std::to_string(usable) + " bytes, and may be drawn for " +
+                std::to_string(consented) + ": `assay stake register verifier CLASS --memory " + std::to_string(usable) +
+                "` says so to the chain"
+            );
+        }
+    }
+    at.reporter.event(event);
 }
 
 }  // namespace
@@ -140,7 +160,7 @@ void check_node(Workplace& at) {
     static_cast<void>(at.chain.chain_id());  // proven against what this home has pinned, or pinned now
     check_clock(at);
     check_stake(at);
-    report_class(at);
+    report_terms(at);
 }
 
 }  // namespace assay::worker
