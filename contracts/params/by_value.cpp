@@ -7,7 +7,6 @@
 namespace assay::contracts {
 namespace {
 
-constexpr std::uint64_t kBasisPoints = 10'000;
 constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
 
 Amount bond_for(Amount minimum, std::uint32_t bps, Amount value) {

@@ -11,6 +11,9 @@
 /// The numbers that the rules leave open; set at genesis, part of the state (PAR rules). Spans are in blocks.
 namespace assay::contracts {
 
+/// The whole, of which parameters that end in `_bps` are shares.
+inline constexpr std::uint64_t kBasisPoints = 10'000;
+
 /// HW-1: machines of a kind, by what they reach in the benchmark of assay-worker. Number i of the table is class i + 1;
 /// class 0 is any machine.
 struct HardwareClass {

@@ -116,10 +116,11 @@ bool are_valid(const Params& params) noexcept {
                           params.challenger_bond.grains >= 1 &&
                           checked_add(params.verifier_bond, params.challenger_bond).has_value();
     const bool shares_ok =
-        params.slash_to_winner_bps <= 10'000 && params.forced_error_bps <= 10'000 && params.tax_bps <= 10'000 &&
-        params.profiling_fee_bps <= 10'000 && params.deadline_slash_bps <= 10'000;
+        params.slash_to_winner_bps <= kBasisPoints && params.forced_error_bps <= kBasisPoints &&
+        params.tax_bps <= kBasisPoints && params.profiling_fee_bps <= kBasisPoints &&
+        params.deadline_slash_bps <= kBasisPoints;
     const bool validators_ok = params.validator_stake_min.grains >= 1 && params.validators_max >= 1 &&
-                               params.validators_max <= kMaxValidators && params.double_sign_slash_bps <= 10'000 &&
+                               params.validators_max <= kMaxValidators && params.double_sign_slash_bps <= kBasisPoints &&
                                is_trust_bonded(params);
     const bool beacon_ok = params.contributor_bond.grains >= 1 && params.contributors_max <= kMaxContributors &&
                            params.task_value_max.grains >= 1 && awaits_draws(params) && are_jackpots_valid(params);

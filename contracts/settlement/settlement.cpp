@@ -18,7 +18,6 @@
 namespace assay::contracts {
 namespace {
 
-constexpr std::uint64_t kBasisPoints = 10'000;
 constexpr std::uint64_t kRefusedShare = 3;  ///< PRF-7: a task that is refused pays one part of so many
 
 void pay(Context& context, Task& task, const AccountId& to, Amount amount, Reason reason) {

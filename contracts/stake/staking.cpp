@@ -9,8 +9,6 @@
 namespace assay::contracts {
 namespace {
 
-constexpr std::uint64_t kBasisPoints = 10'000;
-
 Result<void, TxError> check_amount(Amount amount) {
     if (amount.grains == 0) {
         return Unexpected{TxError::kFieldOutOfRange};  // TX-6

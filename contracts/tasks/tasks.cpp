@@ -20,8 +20,6 @@
 namespace assay::contracts {
 namespace {
 
-constexpr std::uint64_t kBasisPoints = 10'000;
-
 /// A task that was there when the checks ran is there when the effects do.
 Task checked_task(const Context& context, const TaskId& id) { return find_task(context.state, id).value(); }
 

@@ -13,7 +13,6 @@ namespace {
 __extension__ using Wide = unsigned __int128;
 
 constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
-constexpr std::uint64_t kBasisPoints = 10'000;
 constexpr std::uint64_t kPricedWork = 1'000'000'000;  ///< a price is for so many multiply-adds
 constexpr std::uint64_t kWorkPerUnit = 1'000;         ///< of a speed, in a millisecond
 

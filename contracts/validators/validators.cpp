@@ -15,8 +15,6 @@
 namespace assay::contracts {
 namespace {
 
-constexpr std::uint64_t kBasisPoints = 10'000;
-
 struct Ranked {
     AccountId account;
     Validator record;

@@ -11,8 +11,6 @@
 namespace assay::contracts {
 namespace {
 
-constexpr std::uint64_t kBasisPoints = 10'000;
-
 struct Ticket {
     Hash256 lottery;
     Hash256 salt;

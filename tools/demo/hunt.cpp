@@ -20,8 +20,6 @@ namespace {
 using namespace contracts;
 using nlohmann::json;
 
-constexpr std::uint64_t kBasisPoints = 10'000;
-
 using Place = std::pair<std::uint32_t, AccountId>;  ///< a segment and who judged it
 
 bool contains(const json& names, const std::string& name) {
