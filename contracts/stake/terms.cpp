@@ -6,6 +6,7 @@
 #include <contracts/tasks/work.hpp>
 
 namespace assay::contracts {
+
 Result<void, TxError> check_class(const Params& params, std::uint32_t number) noexcept {
     if (number > params.hardware_classes.size()) {
         return Unexpected{TxError::kClassUnknown};  // HW-1

@@ -44,8 +44,8 @@ std::uint64_t to_seed(const Hash256& randomness) noexcept;
 /// The candidate in whose part of the total weight the randomness falls; nullopt when the total is 0.
 std::optional<std::size_t> draw_weighted(std::span<const Candidate> candidates, const Hash256& randomness) noexcept;
 
-/// BCN-10: one of `candidates`, by the weights of the round. Who is
-/// drawn and is not able any more is replaced by a second draw, among those that are. nullopt when nobody can be drawn.
+/// BCN-10: one of `candidates`, by the weights of the round. Who is drawn and is not able any more is replaced by a second
+/// draw, among those that are. nullopt when nobody can be drawn.
 std::optional<AccountId> draw_able(
     std::vector<Candidate> candidates, const Hash256& seed, const DrawName& name,
     const std::function<bool(const AccountId&)>& is_able

@@ -113,7 +113,7 @@ struct Committee {
     std::vector<std::uint32_t> segments;  ///< in ascending order
     std::vector<CommitteeMember> members;  ///< in the order in which they were drawn first
     CommitteeState state = CommitteeState::kSitting;
-    std::uint32_t sitting = 1;  ///< AVL-5: the how many-eth one in a row
+    std::uint32_t sitting = 1;  ///< AVL-5: how many committees in a row, with this one
     Hash256 seed;               ///< AVL-3: of the round that drew it
     static constexpr auto fields() {
         return Fields<
