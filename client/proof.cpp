@@ -21,6 +21,7 @@ using nlohmann::json;
 
 constexpr std::chrono::seconds kBlockPatience{10};
 constexpr const char* kManySign = "cometbft";
+constexpr std::uint64_t kMaxBlocksBack = 10'000;  ///< LGT-7: each is asked for
 
 const json& member(const json& object, const char* name) {
     if (!object.is_object() || !object.contains(name)) {
@@ -97,9 +98,10 @@ SignedHeader signed_by_validators(net::RpcClient& rpc, Height height, const std:
     light::Policy policy{.chain_id = chain_id, .now_seconds = now_seconds()};
     policy.trusting_seconds = trust.trusting_s.value_or(policy.trusting_seconds);  // LGT-5
     const std::uint64_t from = trust.block ? trust.block->height : height.value;
-    if (from > height.value) {
-        throw Mismatch("the trusted block " + std::to_string(from) + " is later than block " +
-                       std::to_string(height.value) + ", which signs the state: trust an earlier one");
+    if (from > height.value + kMaxBlocksBack) {
+        throw Mismatch("the trusted block " + std::to_string(from) + " is " + std::to_string(from - height.value) +
+                       " blocks later than block " + std::to_string(height.value) + ", and at most " +
+                       std::to_string(kMaxBlocksBack) + " are followed back: trust an earlier one");
     }
     const light::Trusted trusted{light_block(rpc, from)};
     const Hash256 hash = light::header_hash(trusted.block.header);

@@ -54,6 +54,20 @@ Result<Wide, LightError> trusted_power(
     return out;
 }
 
+/// LGT-7
+Result<LightBlock, Failure> verify_before(const Trusted& trusted, std::uint64_t height, const Source& source) {
+    LightBlock block = trusted.block;
+    while (block.header.height > height) {
+        const std::uint64_t before = block.header.height - 1;
+        LightBlock found = source(before);
+        if (found.header.height != before || !equals(block.header.last_block_id.hash, header_hash(found.header))) {
+            return Unexpected{Failure{LightError::kLink, before}};
+        }
+        block = std::move(found);
+    }
+    return block;
+}
+
 }  // namespace
 
 const char* to_string(LightError error) noexcept {
@@ -68,6 +82,7 @@ const char* to_string(LightError error) noexcept {
         case LightError::kTrust: return "too few of the trusted validators signed";
         case LightError::kExpired: return "the trusted header is older than the trusting period";
         case LightError::kFuture: return "the header is from the future";
+        case LightError::kLink: return "it is not the block that the one after it names";
     }
     return "unknown";
 }
@@ -134,11 +149,11 @@ Result<void, LightError> verify_next(const Trusted& trusted, const LightBlock& n
 Result<LightBlock, Failure> verify_height(
     const Trusted& trusted, std::uint64_t height, const Source& source, const Policy& policy
 ) {
+    if (height <= trusted.block.header.height) {
+        return verify_before(trusted, height, source);
+    }
     Trusted base = trusted;
     std::vector<LightBlock> pending;  // towards the goal; the nearest last
-    if (height == base.block.header.height) {
-        return base.block;
-    }
     pending.push_back(source(height));
     while (!pending.empty()) {
         const LightBlock& next = pending.back();

@@ -23,6 +23,7 @@ enum class [[nodiscard]] LightError : std::uint8_t {
     kTrust = 8,        ///< LGT-4: those of the trusted validators who signed do not have more than a third of the power
     kExpired = 9,      ///< LGT-5: the trusted header is too old to trust its validators
     kFuture = 10,      ///< LGT-5: the header is from the future
+    kLink = 11,        ///< LGT-7: not the block that the one after it names
 };
 const char* to_string(LightError error) noexcept;
 
@@ -52,8 +53,9 @@ struct Failure {
     std::uint64_t height = 0;  ///< of the block that does not verify
 };
 
-/// LGT-6: verifies block `height` from the trusted one on, by as few blocks between as the changes of validators need. The
-/// height is not below the trusted one's.
+/// LGT-6: verifies block `height` from the trusted one on, by as few blocks between as the changes of validators need.
+/// LGT-7: an earlier block is verified by the hashes between, so the source is asked for each of them; only the header of
+/// what is returned is verified then, not its commit.
 Result<LightBlock, Failure> verify_height(
     const Trusted& trusted, std::uint64_t height, const Source& source, const Policy& policy
 );

@@ -280,5 +280,38 @@ TEST_CASE("LGT-6: a forged block is named by its height, wherever it stands") {
     CHECK(other.error().error == LightError::kOrder);
 }
 
+TEST_CASE("LGT-7: a block before the trusted one is verified by the hashes between") {
+    const Chain made([](std::uint64_t h) { return h < 6 ? Chain::Numbers{1, 2, 3} : Chain::Numbers{4, 5, 6}; });
+    std::vector<LightBlock> blocks{LightBlock{}};  // by height
+    for (std::uint64_t height = 1; height <= 12; ++height) {
+        blocks.push_back(made.block(height));
+        blocks.back().header.last_block_id.hash = height == 1 ? Bytes{} : bytes_of(header_hash(blocks[height - 1].header));
+        Chain::sign(blocks.back(), made.signers_at(height));
+    }
+    std::vector<std::uint64_t> asked;
+    const Source source = [&](std::uint64_t height) {
+        asked.push_back(height);
+        return blocks.at(height);
+    };
+    CHECK(verify_height({blocks[9]}, 5, source, at(12)).value() == blocks[5]);
+    CHECK(asked == std::vector<std::uint64_t>{8, 7, 6, 5});
+    // Old trust is no obstacle: who signed does not matter.
+    Policy late = at(12);
+    late.now_seconds += late.trusting_seconds + 100;
+    CHECK(verify_height({blocks[9]}, 1, source, late).value() == blocks[1]);
+
+    const LightBlock honest = blocks[6];
+    blocks[6].header.app_hash[0] ^= 1U;
+    Chain::sign(blocks[6], made.signers_at(6));  // by the same validators: another block of that height all the same
+    const auto forged = verify_height({blocks[9]}, 5, source, at(12));
+    REQUIRE_FALSE(forged.has_value());
+    CHECK(forged.error().error == LightError::kLink);
+    CHECK(forged.error().height == 6);
+    blocks[6] = honest;
+    const auto other = verify_height({blocks[9]}, 5, [&](std::uint64_t) { return blocks[8]; }, at(12));
+    REQUIRE_FALSE(other.has_value());
+    CHECK(other.error().height == 7);
+}
+
 }  // namespace
 }  // namespace assay::light
