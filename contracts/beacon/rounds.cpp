@@ -217,8 +217,8 @@ void advance_beacon(Context& context) {
 }
 
 void lapse_drawing(Context& context, Task& task) {
-    // BCN-9, VER-7
-    if (!get_beacon(context.state).round) {
+    // BCN-9; what a completed task lacks the next draw shows (VER-7)
+    if (task.state != TaskState::kCompleted && !get_beacon(context.state).round) {
         end_without_fraud(context, task, TaskState::kExpired);
         return;
     }
@@ -229,8 +229,11 @@ void lapse_drawing(Context& context, Task& task) {
 void fail_draw(Context& context, Task& task, Pause pause) {
     // BCN-9, TASK-18
     if (task.deadline.value == 0 && task.open_disputes == 0 && !get_docket(context.state, task.id).suspended) {
-        end_without_fraud(context, task, TaskState::kExpired);
-        return;
+        if (!lacks_free_stake(context, task)) {
+            end_without_fraud(context, task, TaskState::kExpired);
+            return;
+        }
+        set_task_deadline(context, task, context.height_after(context.params.draw_blocks));  // VER-7
     }
     pause_draw(context, task, pause);
     set_task(context.state, task);

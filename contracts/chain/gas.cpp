@@ -86,7 +86,8 @@ class Price {
     std::uint64_t draw(Queue queue, std::uint64_t candidates) const {
         const std::uint64_t places = queue == Queue::kSolver ? 1 : queue == Queue::kProfilers ? profiles_ : verdicts_;
         // BCN-10: who is drawn in the place of another is looked for among all. A committee takes less: it reads no stake.
-        return task(8 + 2 * places) + places * kStakeRead * candidates;
+        const std::uint64_t looks = places + (queue == Queue::kVerifiers ? 1 : 0);  // VER-7: and where the draw fails
+        return task(8 + 2 * places) + looks * kStakeRead * candidates;
     }
 
   private:

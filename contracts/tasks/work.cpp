@@ -150,7 +150,7 @@ bool is_consented(const Params& params, const TaskSpec& spec, std::span<const Ca
         all += candidate.weight;
         consenting += consents(params, spec, candidate.terms) ? candidate.weight : 0;
     }
-    return 2 * consenting >= all;
+    return consenting != 0 && 2 * consenting >= all;
 }
 
 }  // namespace assay::contracts

@@ -49,7 +49,7 @@ inline constexpr std::uint64_t kMostAsked = 4;
 
 /// TRM-2: whether a verifier with these terms consents to the task.
 bool consents(const Params& params, const TaskSpec& spec, const Terms& terms) noexcept;
-/// TRM-3: whether those who consent have at least half of the weight of all candidates.
+/// TRM-3: whether anybody consents, and those who do have at least half of the weight of all candidates.
 bool is_consented(const Params& params, const TaskSpec& spec, std::span<const Candidate> candidates) noexcept;
 
 }  // namespace assay::contracts

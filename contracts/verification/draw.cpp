@@ -19,17 +19,23 @@
 namespace assay::contracts {
 namespace {
 
+/// VER-1: segments that were executed; EVL-5: without the evaluation.
+std::uint32_t executed_segments(const Task& task) { return segment_count(task) + 1U - first_segment(task.spec); }
+
+/// VER-1: how many of them are checked.
+std::uint32_t checked_segments(const Context& context, const Task& task) {
+    return segments_checked(context.params, task_value(task.spec), executed_segments(task));
+}
+
 /// VER-1: distinct segments of those that were executed, in ascending order; EVL-5: and the evaluation. AVL-7: of a task
 /// that had verifiers before, those that have no accepting verdict.
 std::vector<std::uint32_t> draw_segments(const Context& context, const Task& task, const Hash256& seed) {
     if (!task.assignments.empty()) {
         return open_segments(task);
     }
-    const std::uint32_t first = first_segment(task.spec);
-    std::vector<std::uint32_t> segments(segment_count(task) + 1U - first);
-    std::iota(segments.begin(), segments.end(), first);
-    const auto count = static_cast<std::uint32_t>(segments.size());
-    const std::uint32_t wanted = segments_checked(context.params, task_value(task.spec), count);
+    std::vector<std::uint32_t> segments(executed_segments(task));
+    std::iota(segments.begin(), segments.end(), first_segment(task.spec));
+    const std::uint32_t wanted = checked_segments(context, task);
     for (std::uint32_t i = 0; i < wanted; ++i) {
         const DrawName name{task.id, DrawKind::kSegment, 0, i};
         const std::uint64_t offset = reduce(draw_randomness(seed, name), segments.size() - i);
@@ -82,6 +88,15 @@ std::optional<AccountId> draw_verifier(const VerifierDraw& draw, const DrawName&
     return draw_able(std::move(candidates), draw.round.seed, name, [&](const AccountId& account) {
         return is_able(draw, account);
     });
+}
+
+/// What the verifier would have free if nothing were due of it but its seat in the beacon.
+std::uint64_t stake_without_duties(const Context& context, const Beacon& beacon, const AccountId& verifier) {
+    const Stake stake = get_stake(context.state, Role::kVerifier, verifier);
+    const auto seat = std::find_if(beacon.seats.begin(), beacon.seats.end(), [&](const Seat& each) {
+        return each.account == verifier;
+    });
+    return subtract(add(stake.free, stake.locked), seat == beacon.seats.end() ? Amount{} : seat->bond).grains;
 }
 
 /// VER-9: by how many steps the marks lie behind the beginnings of their parts.
@@ -180,6 +195,24 @@ void draw_watchers(Context& context, Task& task, const ClosedRound& round) {
             record(context, task, history::WatcherDrawn{assignment.segment, assignment.verifier, *watcher});
         }
     }
+}
+
+bool lacks_free_stake(const Context& context, const Task& task) {
+    // VER-7
+    if (task.state != TaskState::kCompleted || !task.assignments.empty()) {
+        return false;
+    }
+    const Beacon beacon = get_beacon(context.state);
+    const std::uint64_t needed = verifier_needs(context.params, task_value(task.spec)).grains;
+    std::uint64_t wanted = checked_segments(context, task) + (evaluation_segment(task) ? 1U : 0U);
+    for (const Candidate& candidate : read_pool(context.state, Role::kVerifier)) {
+        const bool is_eligible = candidate.account != task.submitter && candidate.account != task.solver &&
+                                 consents(context.params, task.spec, candidate.terms);
+        if (is_eligible) {
+            wanted -= std::min(wanted, stake_without_duties(context, beacon, candidate.account) / needed);
+        }
+    }
+    return wanted == 0;
 }
 
 void draw_verifiers(Context& context, Task& task, const ClosedRound& round) {

@@ -15,6 +15,7 @@ const char* to_string(PlanKind kind) noexcept {
         case PlanKind::kBait: return "bait";
         case PlanKind::kSquatter: return "squatter";
         case PlanKind::kWaiter: return "waiter";
+        case PlanKind::kCrowder: return "crowder";
     }
     return "";
 }
@@ -49,7 +50,8 @@ std::unique_ptr<Plan> make_plan(PlanKind kind, std::uint64_t seed, std::vector<M
         case PlanKind::kSpammer:
         case PlanKind::kDrafter:
         case PlanKind::kSquatter:
-        case PlanKind::kWaiter: return make_sender(kind, seed, std::move(members));
+        case PlanKind::kWaiter:
+        case PlanKind::kCrowder: return make_sender(kind, seed, std::move(members));
         case PlanKind::kLiar:
         case PlanKind::kWithholder:
         case PlanKind::kBait: return make_swindler(kind, seed, std::move(members));

@@ -68,7 +68,7 @@ class Spammer final : public Plan {
 };
 
 /// Takes the free stake that verifiers would need to reject a cheat's work.
-class Drafter final : public Plan {
+class Drafter : public Plan {
   public:
     using Plan::Plan;
 
@@ -85,10 +85,10 @@ class Drafter final : public Plan {
 
     void act(const Stage& stage) override {
         const auto& tasks = stage.chain.world.tasks;
-        const bool is_time = std::any_of(tasks.begin(), tasks.end(), [&](const auto& entry) {
-            return entry.second.submitter != member(0).id() && entry.second.state == TaskState::kVerifying;
+        const bool is_any_time = std::any_of(tasks.begin(), tasks.end(), [&](const auto& entry) {
+            return entry.second.submitter != member(0).id() && is_time(entry.second);
         });
-        if (!is_time && !chance(1)) {
+        if (!is_any_time && !chance(1)) {
             return;
         }
         // Few are enough: what waits in vain for profilers waits longer each time.
@@ -100,6 +100,10 @@ class Drafter final : public Plan {
             submit(stage);
         }
     }
+
+  protected:
+    /// Whether stake is worth taking now that a task of somebody else is where it is.
+    virtual bool is_time(const model::Task& task) const { return task.state == TaskState::kVerifying; }
 
   private:
     void submit(const Stage& stage) {
@@ -115,6 +119,23 @@ class Drafter final : public Plan {
     static constexpr std::ptrdiff_t kAtOnce = 5;
     static constexpr std::uint64_t kTasks = 120;
     std::uint64_t number_ = 0;
+};
+
+/// Takes the free stake with which verifiers would be drawn for honest work, until that expires.
+class Crowder final : public Drafter {
+  public:
+    using Drafter::Drafter;
+
+    void set_scene(contracts::Params& params, std::vector<Kind>& kinds) override {
+        Drafter::set_scene(params, kinds);
+        params.draw_blocks = 60;
+        kinds[1] = Kind::kHonestSolver;
+    }
+
+  protected:
+    bool is_time(const model::Task& task) const override {
+        return task.state == TaskState::kTraining || (task.state == TaskState::kCompleted && task.duties.empty());
+    }
 };
 
 class Squatter final : public Plan {
@@ -169,6 +190,7 @@ std::unique_ptr<Plan> make_sender(PlanKind kind, std::uint64_t seed, std::vector
     switch (kind) {
         case PlanKind::kSpammer: return std::make_unique<Spammer>(seed, std::move(members));
         case PlanKind::kDrafter: return std::make_unique<Drafter>(seed, std::move(members));
+        case PlanKind::kCrowder: return std::make_unique<Crowder>(seed, std::move(members));
         case PlanKind::kSquatter: return std::make_unique<Squatter>(seed, std::move(members));
         default: return std::make_unique<Waiter>(seed, std::move(members));
     }

@@ -287,20 +287,42 @@ void Model::close_round() {
 
 /// BCN-9: the deadline of a task that waits for a draw has passed.
 void Model::lapse_drawing(const TaskId& id) {
-    if (world_.beacon.round) {
+    if (world_.beacon.round || at(id).state == TaskState::kCompleted) {
         set_task_deadline(id, 0);
     } else {
         end_without_fraud(id, TaskState::kExpired);
     }
 }
 
+/// VER-7: whether verifiers would be found for a task that has had none, were they not busy with others.
+bool Model::is_crowded_out(const Task& task) const {
+    if (task.state != TaskState::kCompleted || !task.duties.empty()) {
+        return false;
+    }
+    const std::uint64_t needed = bond_of(Role::kVerifier, task) + verifiers_for(task) * challenge_bond(task);
+    std::uint64_t places = 0;
+    for (const auto& [key, stake] : world_.stakes) {
+        const auto& [role, account] = key;
+        const auto seat = world_.beacon.seats.find(account);
+        const std::uint64_t seated = seat == world_.beacon.seats.end() ? 0 : seat->second.bond;
+        const bool may = role == Role::kVerifier && account != task.submitter && account != task.solver;
+        if (may && agrees(world_.machines, account, task.spec)) {
+            places += (stake.free + stake.locked - seated) / needed;
+        }
+    }
+    return places >= checked_of(task) + (task.evaluation ? 1 : 0);
+}
+
 void Model::fail_draw(const TaskId& id, bool is_short) {
     const Task& task = at(id);
     if (task.deadline == 0 && !task.suspended && task.disputes.empty()) {
-        end_without_fraud(id, TaskState::kExpired);
-    } else {
-        pause_draw(id, is_short);  // TASK-18, TASK-19
+        if (!is_crowded_out(task)) {
+            end_without_fraud(id, TaskState::kExpired);
+            return;
+        }
+        set_task_deadline(id, height_ + params_.draw_blocks);  // VER-7
     }
+    pause_draw(id, is_short);  // TASK-18, TASK-19
 }
 
 }  // namespace assay::model

@@ -76,7 +76,7 @@ void Model::draw_profilers(const TaskId& id) {
     const std::uint64_t bond = bond_of(Role::kVerifier, task);
     Pool able = pool(Role::kVerifier);
     std::erase_if(able, [&](const auto& c) {
-        return c.second < bond || c.first == task.submitter || !agrees(c.first, task.spec);
+        return c.second < bond || c.first == task.submitter || !agrees(opening_.machines, c.first, task.spec);
     });
     if (!has_quorum(task, bond)) {
         able.clear();
@@ -162,21 +162,23 @@ std::uint64_t Model::verifiers_for(const Task& task) const {
     return std::min<std::uint64_t>(params_.verifiers_per_segment + more, params_.verifiers_per_segment_max);
 }
 
+std::uint64_t Model::checked_of(const Task& task) const {
+    // VER-1, PAR-3
+    const std::uint64_t value = task.spec.reward.grains + task.spec.verification_fee.grains;
+    const std::uint64_t step = params_.value_per_check.grains;
+    const std::uint64_t more = step == 0 ? 0 : value / step;
+    const std::uint64_t grown = std::min<std::uint64_t>(params_.segments_checked + more, params_.segments_checked_max);
+    return std::min<std::uint64_t>(last_of(task) + 1 - first_of(task.spec), grown);
+}
+
 bool Model::try_duties(const TaskId& id) {
     // VER-1, VER-9, PAR-3
     Task& task = at(id);
-    const std::uint64_t value = task.spec.reward.grains + task.spec.verification_fee.grains;
-    const auto grown = [&](std::uint32_t least, std::uint64_t step, std::uint32_t most) {
-        const std::uint64_t more = step == 0 ? 0 : value / step;
-        return std::min<std::uint64_t>(least + more, most);
-    };
     std::vector<std::uint32_t> segments;
     for (std::uint32_t segment = first_of(task.spec); segment <= last_of(task); ++segment) {
         segments.push_back(segment);
     }
-    const std::uint64_t checked = std::min<std::uint64_t>(
-        segments.size(), grown(params_.segments_checked, params_.value_per_check.grains, params_.segments_checked_max)
-    );
+    const std::uint64_t checked = checked_of(task);
     for (std::uint32_t i = 0; i < checked; ++i) {
         const std::uint64_t other = i + contracts::reduce(random({id, DrawKind::kSegment, 0, i}), segments.size() - i);
         std::swap(segments[i], segments[other]);
@@ -206,7 +208,7 @@ bool Model::try_duties(const TaskId& id) {
                 return c.second < needed || c.first == task.solver ||
                        (c.first == task.submitter && flaw_ != Flaw::kDrawsAnybody) ||
                        (task.committee && !has_attested(task, c.first)) ||  // AVL-7
-                       !agrees(c.first, task.spec) ||
+                       !agrees(opening_.machines, c.first, task.spec) ||
                        std::find(drawn.begin(), drawn.end(), c.first) != drawn.end();
             });
             const auto verifier = pick_able(able, {id, DrawKind::kVerifier, segment, i}, needed);

@@ -250,6 +250,7 @@ class Model {
     void run_beacon();
     void close_round();
     void lapse_drawing(const TaskId& id);
+    bool is_crowded_out(const Task& task) const;
     void fail_draw(const TaskId& id, bool is_short = false);
     void await_draw(const TaskId& id);
     void pause_draw(const TaskId& id, bool is_short = false);
@@ -258,6 +259,7 @@ class Model {
     std::uint64_t room_of(const contracts::TaskSpec& spec, std::uint64_t blocks) const;
     std::uint64_t deposit_of(const contracts::TaskSpec& spec) const;
     std::uint64_t verifiers_for(const Task& task) const;
+    std::uint64_t checked_of(const Task& task) const;
     static std::set<std::uint32_t> unaccepted(const Task& task);
     void run_validators(const contracts::BlockContext& block);
     void burn_stake(const AccountId& account, Validator& validator);
@@ -277,7 +279,9 @@ class Model {
     std::uint64_t clock_of(const contracts::TaskSpec& spec) const;
     bool is_paid(const contracts::TaskSpec& spec, std::uint64_t price) const;
     Why why_work(const contracts::TaskSpec& spec) const;
-    bool agrees(const AccountId& verifier, const contracts::TaskSpec& spec) const;
+    bool agrees(
+        const std::map<StakeKey, Machine>& machines, const AccountId& verifier, const contracts::TaskSpec& spec
+    ) const;
     bool has_quorum(const Task& task, std::uint64_t needed) const;
 
     // What follows from a task's value and shape.

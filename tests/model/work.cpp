@@ -104,10 +104,12 @@ Model::Why Model::why_work(const contracts::TaskSpec& spec) const {
     return out;
 }
 
-bool Model::agrees(const AccountId& verifier, const contracts::TaskSpec& spec) const {
-    // TRM-2, of the terms at the round's opening (BCN-4)
-    const auto found = opening_.machines.find({Role::kVerifier, verifier});
-    const contracts::Terms terms = found == opening_.machines.end() ? contracts::Terms{} : found->second.terms;
+bool Model::agrees(
+    const std::map<StakeKey, Machine>& machines, const AccountId& verifier, const contracts::TaskSpec& spec
+) const {
+    // TRM-2
+    const auto found = machines.find({Role::kVerifier, verifier});
+    const contracts::Terms terms = found == machines.end() ? contracts::Terms{} : found->second.terms;
     if (flaw_ == Flaw::kIgnoresTerms) {
         return true;
     }
@@ -125,10 +127,10 @@ bool Model::has_quorum(const Task& task, std::uint64_t needed) const {
     for (const auto& [account, weight] : pool(Role::kVerifier)) {
         if (weight >= needed && account != task.submitter) {
             all += weight;
-            agreeing += agrees(account, task.spec) ? weight : 0;
+            agreeing += agrees(opening_.machines, account, task.spec) ? weight : 0;  // BCN-4
         }
     }
-    return agreeing >= all - agreeing;
+    return agreeing != 0 && agreeing >= all - agreeing;
 }
 
 }  // namespace assay::model

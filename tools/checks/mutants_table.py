@@ -74,6 +74,11 @@ MUTANTS = [
         "} else if (!open_segments(task).empty()) {",
         "} else if (task.redraws > 1'000 && !open_segments(task).empty()) {"),),
         search(12, "withholder"), "law 2"),
+    Mutant("4", "who waits for busy verifiers expires", ((
+        "contracts/beacon/rounds.cpp",
+        "if (!lacks_free_stake(context, task)) {",
+        "if (!lacks_free_stake(context, task) || context.params.draw_blocks != 0) {"),),
+        search(6, "crowder"), "law 2"),
     Mutant("5", "all verifiers are fined", ((
         VERIFICATION, "            hold_tenth(context, assignment);\n",
         "            static_cast<void>(hold_tenth);\n            miss(context, task, assignment);\n"),),
@@ -162,6 +167,5 @@ MUTANTS = [
 NOT_APPLICABLE = [
     ("10", "workers that are kept waiting: tests of their own"),
     ("11", "what a client takes on a node's word: tests of its own"),
-    ("12", "windows do not follow a segment's work yet, so there is no rule to take back"),
     ("15", "servers that idle connections fill: tests of their own"),
 ]

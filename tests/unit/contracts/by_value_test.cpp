@@ -137,6 +137,7 @@ TEST_CASE("PAR-2: the bonds of the task at hand are what its duties lock") {
 TEST_CASE("STK-5: an account of the registry is drawn only for tasks whose bond it covers") {
     Chain chain(by_value_params());
     REQUIRE(chain.run(chain.solver, Bond{Role::kSolver, {10 * kCoin}}) == 0);
+    REQUIRE(chain.run(chain.verifier, Bond{Role::kVerifier, {100 * kCoin}}) == 0);  // TRM-3
     CHECK(get_stakers(chain.view, Role::kSolver) == std::vector{chain.solver.id});
     const TaskId dear = task_id(chain.submitter.id, 0);
     REQUIRE(chain.run(chain.submitter, SubmitTask{make_spec()}) == 0);

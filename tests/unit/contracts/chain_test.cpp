@@ -204,6 +204,7 @@ TEST_CASE("BLK-5: draws follow the block hash and nothing else") {
             CHECK(chain.run(*actor, Bond{Role::kSolver, {10 * kCoin}}) == 0);
         }
     }
+    REQUIRE(chain.run(chain.verifier, Bond{Role::kVerifier, {100 * kCoin}}) == 0);  // TRM-3
     const TaskId id = task_id(chain.submitter.id, 0);
     CHECK(chain.run(chain.submitter, SubmitTask{make_spec()}) == 0);
     std::map<AccountId, int> drawn;

@@ -71,7 +71,7 @@ class Chain {
     void bond_all();
     /// Empty blocks until a solver is drawn for it, as many as it takes (TASK-18).
     void await_solver(const TaskId& id);
-    /// Submits, draws, accepts. The task's id.
+    /// Submits, draws, accepts. The task's id. Where there are no verifiers one is there for the draw (TRM-3), and gone after it.
     TaskId start_task(const TaskSpec& spec);
     void post_checkpoints(const TaskId& id, const std::vector<Hash256>& roots);
     /// A task with all checkpoints (roots are hash_of("0"), ...) posted and completed.
@@ -124,6 +124,8 @@ class Chain {
 
   private:
     BlockContext next_context() const;
+    /// Gives the stranger's money to a verifier of its own, or takes it back.
+    void lend_verifier(bool is_lent);
     void check_everything() const;
 };
 

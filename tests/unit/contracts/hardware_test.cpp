@@ -61,6 +61,8 @@ TEST_CASE("HW-2: a registration needs a score that reaches its class, and the la
 TEST_CASE("HW-3: a solver is drawn among those registered for the task's class, and the task waits for one") {
     Chain chain(classed_params());
     REQUIRE(chain.run(chain.solver, Bond{Role::kSolver, {100 * kCoin}}) == 0);
+    REQUIRE(chain.run(chain.verifier, Bond{Role::kVerifier, {100 * kCoin}}) == 0);  // TRM-3
+    REQUIRE(chain.run(chain.verifier, RegisterTerms{Role::kVerifier, {kHopper}, 9'000}) == 0);
     REQUIRE(chain.run(chain.stranger, Bond{Role::kSolver, {500 * kCoin}}) == 0);
     REQUIRE(chain.run(chain.stranger, RegisterTerms{Role::kSolver, {kConsumer}, 200}) == 0);
     const TaskId waiting = submit(chain, kHopper);

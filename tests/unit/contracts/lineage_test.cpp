@@ -142,6 +142,7 @@ TEST_CASE("LIN-1: a lineage is at most as deep as its settlement is affordable")
     params.solver_bond = {kCoin};
     params.verifier_bond = {kCoin};
     Chain chain(params);
+    chain.add_verifiers(4);
     TaskId last = chain.complete_task();
     TaskSpec cheap = make_spec();
     cheap.reward = {kCoin};

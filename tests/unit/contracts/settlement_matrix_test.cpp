@@ -154,7 +154,7 @@ std::vector<Case> cases_without_fraud() {
              const TaskId id = chain.start_task(make_spec());
              chain.post_checkpoints(id, {hash_of("0"), hash_of("1"), hash_of("2"), hash_of("3")});
              REQUIRE(chain.run(chain.solver, CompleteTask{id}) == 0);
-             chain.skip(chain.params.draw_blocks + 2);
+             chain.skip(2 * chain.params.draw_blocks);
              return id;
          },
          0, "expired"},

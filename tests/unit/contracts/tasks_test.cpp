@@ -257,6 +257,7 @@ TEST_CASE("TASK-15: of two tasks that were declined the dearer counts until the 
 
 TEST_CASE("TASK-6: without a solver whose free stake covers the bond a task stays open") {
     Chain chain;
+    REQUIRE(chain.run(chain.verifier, Bond{Role::kVerifier, {100 * kCoin}}) == 0);  // TRM-3
     CHECK(chain.run(chain.solver, Bond{Role::kSolver, {chain.params.solver_bond.grains - 1}}) == 0);
     const TaskId id = task_id(chain.submitter.id, 0);
     CHECK(chain.run(chain.submitter, SubmitTask{make_spec()}) == 0);

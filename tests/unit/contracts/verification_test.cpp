@@ -186,6 +186,41 @@ TEST_CASE("VER-1: an assignment locks a reserve of a challenger's bond for each 
     CHECK(chain.stake(Role::kVerifier, chain.stranger).free.grains == 6 * kCoin - 2 * kCoin / 10);
 }
 
+TEST_CASE("VER-7: a task that lacks nothing but free stake waits on, and is judged when there is some") {
+    Params params = quick_params();
+    params.commit_blocks = 300;
+    Chain chain(params);
+    REQUIRE(chain.run(chain.solver, Bond{Role::kSolver, {100 * kCoin}}) == 0);
+    REQUIRE(chain.run(chain.verifier, Bond{Role::kVerifier, {4 * kCoin}}) == 0);  // what two assignments lock
+    TaskSpec spec = make_spec();
+    spec.program.memory = 2;
+    const std::vector<TaskId> ids{chain.start_task(spec), chain.start_task(spec)};
+    for (const TaskId& id : ids) {
+        chain.post_checkpoints(id, {hash_of("0"), hash_of("1"), hash_of("2"), hash_of("3")});
+        REQUIRE(chain.run(chain.solver, CompleteTask{id}) == 0);
+    }
+    chain.skip(5 * params.draw_blocks);
+    REQUIRE(chain.task(ids[0]).state == TaskState::kVerifying);
+    CHECK(chain.stake(Role::kVerifier, chain.verifier).free == Amount{});
+    CHECK(chain.task(ids[1]).state == TaskState::kCompleted);
+    SUBCASE("the other task ends") {
+        chain.commit_all(ids[0]);
+        chain.publish_all(ids[0]);
+        chain.end_windows(ids[0]);
+        REQUIRE(chain.task(ids[0]).state == TaskState::kSettled);
+        for (int i = 0; i < 300 && chain.task(ids[1]).state == TaskState::kCompleted; ++i) {
+            chain.skip(1);  // TASK-18
+        }
+        CHECK(chain.task(ids[1]).state == TaskState::kVerifying);
+    }
+    SUBCASE("the verifier ceases to consent") {
+        REQUIRE(chain.run(chain.verifier, RegisterTerms{Role::kVerifier, {.memory = 1}, 0}) == 0);
+        chain.skip(15 * params.draw_blocks);
+        CHECK(chain.task(ids[1]).state == TaskState::kExpired);
+        CHECK(chain.paid(ids[1], Reason::kRefund) == std::vector{23 * kCoin});
+    }
+}
+
 TEST_CASE("VER-7: without an eligible verifier a completed task expires and everything is returned") {
     Chain chain;
     chain.bond_all();
@@ -194,6 +229,8 @@ TEST_CASE("VER-7: without an eligible verifier a completed task expires and ever
     chain.post_checkpoints(id, {hash_of("0"), hash_of("1"), hash_of("2"), hash_of("3")});
     CHECK(chain.run(chain.solver, CompleteTask{id}) == 0);
     const std::uint64_t before = chain.balance(chain.submitter);
+    chain.skip(chain.params.draw_blocks);
+    CHECK(chain.task(id).state == TaskState::kCompleted);  // until the next draw
     chain.skip(chain.params.draw_blocks);
     CHECK(chain.task(id).state == TaskState::kExpired);
     CHECK(chain.balance(chain.submitter) == before + 23 * kCoin);

@@ -144,6 +144,7 @@ TEST_CASE("TASK-19: a solver has one open offer of a value, and a dearer task do
     params.redraw_blocks = 3;
     Chain chain(params);
     REQUIRE(chain.run(chain.solver, Bond{Role::kSolver, {100 * kCoin}}) == 0);
+    REQUIRE(chain.run(chain.verifier, Bond{Role::kVerifier, {100 * kCoin}}) == 0);  // TRM-3
     TaskSpec cheap = make_spec();
     cheap.reward = {};
     cheap.verification_fee = {};

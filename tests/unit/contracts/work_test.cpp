@@ -251,6 +251,19 @@ TEST_CASE("TRM-2: who does not consent is not drawn to verify, whatever its stak
     }
 }
 
+TEST_CASE("TRM-3: nobody trains a task that nobody could judge") {
+    Chain chain(worked_params());
+    const std::uint64_t needed = chain.params.verifier_bond.grains + chain.params.challenger_bond.grains;  // VER-1
+    REQUIRE(chain.run(chain.solver, Bond{Role::kSolver, {100 * kCoin}}) == 0);
+    REQUIRE(chain.run(chain.verifier, Bond{Role::kVerifier, {needed - 1}}) == 0);
+    const TaskId id = submit(chain, make_spec());
+    chain.skip(4);
+    CHECK(chain.task(id).state == TaskState::kOpen);
+    REQUIRE(chain.run(chain.verifier, Bond{Role::kVerifier, {1}}) == 0);
+    chain.await_solver(id);
+    CHECK(chain.task(id).solver == chain.solver.id);
+}
+
 TEST_CASE("TRM-3: a task that less than half of the verifiers' stake consents to is drawn for nobody, and expires") {
     Chain chain(worked_params());
     chain.bond_all();  // 100 of the verifier
