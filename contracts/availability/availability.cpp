@@ -12,6 +12,7 @@
 #include <contracts/stake/staking.hpp>
 #include <contracts/tasks/draw.hpp>
 #include <contracts/tasks/lifecycle.hpp>
+#include <contracts/tasks/work.hpp>
 #include <contracts/verification/verification.hpp>
 
 namespace assay::contracts {
@@ -141,7 +142,7 @@ void draw_committee(Context& context, Task& task, const ClosedRound& round) {
     record_round(context, task, round);
     record(context, task, std::move(drawn));
     task.committee = std::move(committee);
-    restart_deadline(context, task, context.height_after(context.params.attest_blocks));
+    restart_deadline(context, task, context.height_after(attest_span(context.params, task.spec)));
     set_task(context.state, task);
 }
 

@@ -100,6 +100,10 @@ std::uint64_t challenge_span(const Params& params, const TaskSpec& spec) noexcep
     return params.challenge_blocks + 2 * replay_blocks(params, spec);
 }
 
+std::uint64_t attest_span(const Params& params, const TaskSpec& spec) noexcept {
+    return params.attest_blocks + replay_blocks(params, spec);
+}
+
 std::uint32_t dispute_clock(const Params& params, const TaskSpec& spec) noexcept {
     return params.dispute_clock_blocks + static_cast<std::uint32_t>(2 * replay_blocks(params, spec));
 }

@@ -84,7 +84,7 @@ void Model::draw_committee(const TaskId& id) {
     }
     task.committee = std::move(next);
     task.suspended = false;
-    set_task_deadline(id, height_ + params_.attest_blocks);
+    set_task_deadline(id, height_ + params_.attest_blocks + delay_of(task.spec));
 }
 
 // --- attestations --------------------------------------------------------------------------------------------

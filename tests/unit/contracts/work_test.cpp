@@ -7,6 +7,7 @@
 #include <contracts/chain/slots.hpp>
 #include <contracts/params/rules.hpp>
 #include <contracts/tasks/work.hpp>
+#include <tests/unit/contracts/committees.hpp>
 #include <tests/unit/contracts/fixture.hpp>
 #include <tests/unit/contracts/toy.hpp>
 #include <tests/unit/contracts/verdicts.hpp>
@@ -125,6 +126,7 @@ TEST_CASE("WRK-5: every window in which somebody replays is longer by what a rep
     CHECK(commit_span(params, spec) == params.commit_blocks + 48);
     CHECK(report_span(params, spec) == params.commit_blocks + 48 * (params.profile_segments + 1));
     CHECK(challenge_span(params, spec) == params.challenge_blocks + 32);
+    CHECK(attest_span(params, spec) == params.attest_blocks + 16);
     CHECK(dispute_clock(params, spec) == params.dispute_clock_blocks + 32);
     CHECK(dispute_extension(params, spec) == params.dispute_extension_blocks + 2);
 }
@@ -149,6 +151,12 @@ TEST_CASE("WRK-5: a task's verdicts, challenge window and clocks have the time t
     CHECK(blocks_left(chain, id) == params.commit_blocks + 3 * replay);
     chain.skip(params.commit_blocks + 3 * replay - 4);
     REQUIRE(chain.task(id).state == TaskState::kVerifying);
+    SUBCASE("nobody commits") {
+        chain.skip(4 + params.challenge_blocks + 2 * replay);
+        await_committee(chain, id);
+        CHECK(blocks_left(chain, id) == params.attest_blocks + replay);
+        return;
+    }
     chain.commit_all(id);
     chain.publish_all(id);
     REQUIRE(chain.task(id).state == TaskState::kChallenge);
