@@ -56,8 +56,19 @@ void read_root(const TomlSection& root, Costs& out) {
 
 void read_prices(const TomlSection& section, Costs& out) {
     section.allow(
-        {"compute_hour", "replay_ratio", "fetch_share", "transaction", "dispute", "dispute_replays", "contribution", "attestation", "bid_max", "capital",
-         "compute_speed"}
+        {"compute_hour",
+         "compute_speed",
+         "replay_ratio",
+         "fetch_share",
+         "transaction",
+         "dispute",
+         "dispute_replays",
+         "contribution",
+         "attestation",
+         "bid_max",
+         "capital",
+         "disk",
+         "bytes_stored"}
     );
     Grains hour = static_cast<Grains>(out.compute_price);
     read_amount(section, "compute_hour", hour);
@@ -75,15 +86,20 @@ void read_prices(const TomlSection& section, Costs& out) {
     read_amount(section, "contribution", out.contribution_fee);
     read_amount(section, "bid_max", out.bid_max);
     section.read("capital", kBelowOne, out.capital_price);
+    Grains disk = static_cast<Grains>(out.disk_price);
+    read_amount(section, "disk", disk);
+    out.disk_price = static_cast<double>(disk);
+    section.read("bytes_stored", {.min = 1.0, .max = 1e3}, out.bytes_stored);
 }
 
 void read_world(const TomlSection& section, Costs& out) {
-    section.allow({"responder_failure", "inclusion_failure", "response_blocks", "dispute_moves", "block_seconds"});
+    section.allow({"responder_failure", "inclusion_failure", "response_blocks", "dispute_moves", "block_seconds", "validators"});
     section.read("responder_failure", kBelowOne, out.responder_failure);
     section.read("inclusion_failure", kBelowOne, out.inclusion_failure);
     section.read("response_blocks", 0U, 1U << 20U, out.response_blocks);
     section.read("block_seconds", kPositive, out.block_seconds);
     section.read("dispute_moves", 1U, 1U << 10U, out.dispute_moves);
+    section.read("validators", 1U, kMostAccounts, out.validators);
 }
 
 void read_adversary(const TomlSection& section, economics::Adversary& out) {
@@ -159,7 +175,13 @@ void read_parameters(const TomlSection& section, Parameters& out) {
          "committee_seats",
          "attest_fee",
          "work_price",
-         "replay_blocks_max"}
+         "replay_blocks_max",
+         "deadline_slash_bps",
+         "draws_max",
+         "redraws_max",
+         "room_price",
+         "attest_blocks",
+         "block_ms"}
     );
     read_amount(section, "solver_bond", out.solver_bond);
     read_amount(section, "verifier_bond", out.verifier_bond);
@@ -169,6 +191,7 @@ void read_parameters(const TomlSection& section, Parameters& out) {
     read_amount(section, "draw_price", out.draw_price);
     read_amount(section, "attest_fee", out.attest_fee);
     read_amount(section, "work_price", out.work_price);
+    read_amount(section, "room_price", out.room_price);
     section.read("solver_bond_bps", 0U, 1'000'000U, out.solver_bond_bps);
     section.read("verifier_bond_bps", 0U, 1'000'000U, out.verifier_bond_bps);
     section.read("challenger_bond_bps", 0U, 1'000'000U, out.challenger_bond_bps);
@@ -184,6 +207,11 @@ void read_parameters(const TomlSection& section, Parameters& out) {
     section.read("slash_to_winner_bps", 0U, 10'000U, out.slash_to_winner_bps);
     section.read("dispute_extension_blocks", 1U, 1U << 30U, out.dispute_extension_blocks);
     section.read("replay_blocks_max", 1U, contracts::kMaxReplayBlocks, out.replay_blocks_max);
+    section.read("deadline_slash_bps", 0U, 10'000U, out.deadline_slash_bps);
+    section.read("draws_max", 1U, contracts::kMaxDraws, out.draws_max);
+    section.read("redraws_max", 0U, contracts::kMaxRedraws, out.redraws_max);
+    section.read("attest_blocks", 1U, contracts::kMaxSpanBlocks, out.attest_blocks);
+    section.read("block_ms", 1U, contracts::kMaxBlockMs, out.block_ms);
     section.read("committee_seats", 1U, contracts::kMaxCommitteeSeats, out.committee_seats);
     const std::uint32_t segments = std::max(out.segments_checked, out.segments_checked_max);
     const std::uint32_t verifiers = std::max(out.verifiers_per_segment, out.verifiers_per_segment_max);

@@ -64,6 +64,12 @@ std::string parameters_text(const Parameters& p) {
     facts.add("attest_fee", asy(p.attest_fee));
     facts.add("work_price", asy(p.work_price) + " for 10^9 multiply-adds");
     facts.add("replay_blocks_max", std::to_string(p.replay_blocks_max));
+    facts.add("deadline_slash_bps", std::to_string(p.deadline_slash_bps));
+    facts.add("draws_max", std::to_string(p.draws_max));
+    facts.add("redraws_max", std::to_string(p.redraws_max));
+    facts.add("room_price", std::to_string(p.room_price) + " grains for a byte and 1,000 blocks");
+    facts.add("attest_blocks", std::to_string(p.attest_blocks));
+    facts.add("block_ms", std::to_string(p.block_ms));
     return facts.text();
 }
 

@@ -12,6 +12,7 @@
 #include <tools/economics/committee.hpp>
 #include <tools/economics/model.hpp>
 #include <tools/economics/odds.hpp>
+#include <tools/economics/waiting.hpp>
 
 namespace assay::economics {
 namespace {
@@ -105,6 +106,9 @@ class Checker {
         money();
         beacon();
         work();
+        for (Constraint& constraint : waiting_constraints(s_, p_, costs_, task_)) {
+            out_.push_back(std::move(constraint));
+        }
         return std::move(out_);
     }
 

@@ -52,6 +52,12 @@ Parameters chain_defaults() {
     out.attest_fee = static_cast<Grains>(chain.attest_fee.grains);
     out.work_price = static_cast<Grains>(chain.work_price);
     out.replay_blocks_max = chain.replay_blocks_max;
+    out.deadline_slash_bps = chain.deadline_slash_bps;
+    out.draws_max = chain.draws_max;
+    out.redraws_max = chain.redraws_max;
+    out.room_price = static_cast<Grains>(chain.room_price.grains);
+    out.attest_blocks = chain.attest_blocks;
+    out.block_ms = chain.block_ms;
     return out;
 }
 

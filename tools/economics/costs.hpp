@@ -42,6 +42,12 @@ struct Parameters {
     Grains attest_fee = 0;
     Grains work_price = 0;  ///< for 10^9 multiply-adds
     std::uint32_t replay_blocks_max = 0;
+    std::uint32_t deadline_slash_bps = 0;
+    std::uint32_t draws_max = 0;
+    std::uint32_t redraws_max = 0;
+    Grains room_price = 0;  ///< for a byte and 1,000 blocks
+    std::uint32_t attest_blocks = 0;
+    std::uint32_t block_ms = 0;
 
     bool operator==(const Parameters&) const = default;
 };
@@ -84,12 +90,15 @@ struct Costs {
     Grains attestation_fees = 64'000;  ///< likewise of a member's tile (AVL-3), some 850 gas
     Grains bid_max = 100'000'000;    ///< of an honest party for one transaction, while blocks leave it out (--fee-max)
     double capital_price = 0.001;    ///< of a bond, for locking it during one task
+    double disk_price = 1e8;         ///< grains for a gigabyte and a month, of one validator
+    double bytes_stored = 8.0;       ///< on a validator's disk, for a byte of state: 306 were measured for the 49 of an account
 
     // The world.
     double responder_failure = 0.01;     ///< an honest party loses a dispute by its own outage
     double inclusion_failure = 0.2;      ///< a block leaves an honest move out
     std::uint32_t response_blocks = 10;  ///< an honest party computes its move in
     std::uint32_t dispute_moves = 9;     ///< of one party: 8 rounds and a proof
+    std::uint32_t validators = 100;      ///< that store the state
 
     // The arithmetic. Exact replays always tell; in tolerance mode the rates were measured.
     Mode mode = Mode::kExact;

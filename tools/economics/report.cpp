@@ -199,7 +199,13 @@ json to_json(const Parameters& p) {
         {"committee_seats", p.committee_seats},
         {"attest_fee", grains(p.attest_fee)},
         {"work_price", grains(p.work_price)},
-        {"replay_blocks_max", p.replay_blocks_max}};
+        {"replay_blocks_max", p.replay_blocks_max},
+        {"deadline_slash_bps", p.deadline_slash_bps},
+        {"draws_max", p.draws_max},
+        {"redraws_max", p.redraws_max},
+        {"room_price", grains(p.room_price)},
+        {"attest_blocks", p.attest_blocks},
+        {"block_ms", p.block_ms}};
 }
 
 json to_json(const Constraint& constraint) {

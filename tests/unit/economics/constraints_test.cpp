@@ -39,6 +39,12 @@ TEST_CASE("economics: parameters start from what the chain starts with") {
     CHECK(p.attest_fee == static_cast<Grains>(chain.attest_fee.grains));
     CHECK(p.work_price == static_cast<Grains>(chain.work_price));
     CHECK(p.replay_blocks_max == chain.replay_blocks_max);
+    CHECK(p.deadline_slash_bps == chain.deadline_slash_bps);
+    CHECK(p.draws_max == chain.draws_max);
+    CHECK(p.redraws_max == chain.redraws_max);
+    CHECK(p.room_price == static_cast<Grains>(chain.room_price.grains));
+    CHECK(p.attest_blocks == chain.attest_blocks);
+    CHECK(p.block_ms == chain.block_ms);
     CHECK(default_costs().compute_speed == 1e6 * static_cast<double>(chain.hardware_classes[1].least_score));
 }
 
@@ -195,6 +201,12 @@ TEST_CASE("economics: each constraint fails when what it stands on is taken away
     fails("committee.withheld", [](Parameters&, Costs& c) { c.adversary.coalition_verifiers = c.adversary.verifiers / 2; });
     fails("work.price", [](Parameters& p, Costs&) { p.work_price /= 2; });
     fails("work.longest", [](Parameters& p, Costs&) { p.replay_blocks_max = 300; });
+    fails("deadline.costs", [](Parameters& p, Costs&) { p.deadline_slash_bps = 10; });
+    fails("draws.solver", [](Parameters& p, Costs&) { p.draws_max = 4; });
+    fails("draws.verifiers", [](Parameters& p, Costs&) { p.redraws_max = 3; });
+    fails("room.pays", [](Parameters& p, Costs& c) { p.room_price = 1, c.validators = 10'000; });
+    fails("committee.time", [](Parameters& p, Costs& c) { p.attest_blocks = 1, c.fetch_share = 0.7; });
+    fails("work.blocks", [](Parameters&, Costs& c) { c.block_seconds = 0.5; });
     fails("slash.burns", [](Parameters& p, Costs&) { p.slash_to_winner_bps = 10'000; });
     fails("clock.last_second", [](Parameters& p, Costs&) { p.dispute_extension_blocks = 12; });
     fails("solver.participation", [](Parameters&, Costs& c) { c.false_rejection = 0.9; });
