@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include <contracts/tasks/work.hpp>
 #include <tools/cli/task_directory.hpp>
 #include <tools/demo/network.hpp>
 #include <verifier/artifacts/server.hpp>
@@ -23,6 +24,7 @@ namespace assay::e2e {
 inline constexpr std::uint64_t kAsy = 1'000'000'000;
 inline constexpr Amount kFunds{1'000 * kAsy};
 inline constexpr std::chrono::seconds kPatience{150};
+inline constexpr int kLeastTime = 0;  ///< for training, by TASK-16
 
 struct SmallNetwork {
     SmallNetwork(
@@ -57,11 +59,15 @@ struct SmallNetwork {
         std::ofstream(directory / "task.toml")
             << "title = \"" << name << "\"\nsteps = " << steps << "\ncheckpoint_interval = 20\nseed = " << seed
             << "\nreward = \"" << reward_asy << " ASY\"\nverification_fee = \"3 ASY\"\ntraining_blocks = "
-            << training_blocks << "\n" << more
+            << (training_blocks == kLeastTime ? 2'000 : training_blocks) << "\n" << more
             << "[model]\nkind = \"char\"\ncontext = 8\nembedding = 32\nhidden = " << hidden
             << "\nbatch_size = 32\n[optimizer]\nkind = \"adam\"\nlearning_rate = 0.003\n"
                "[data]\ntext = \"/usr/share/common-licenses/GPL-3\"\n";
-        const auto spec = cli::pack_task(directory, store, location.empty() ? server.url() : location);
+        auto spec = cli::pack_task(directory, store, location.empty() ? server.url() : location);
+        if (training_blocks == kLeastTime) {
+            const auto least = contracts::training_blocks_min(network.rpc().params(), spec);
+            spec.training_blocks = static_cast<std::uint32_t>(least);
+        }
         const auto id = contracts::task_id(network.key("submitter").account(), nonce++);
         const auto sent = network.rpc().send(network.key("submitter"), contracts::SubmitTask{.spec = spec});
         if (sent.code != 0) {
