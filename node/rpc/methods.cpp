@@ -10,6 +10,7 @@
 #include <contracts/chain/slots.hpp>
 #include <contracts/chain/state.hpp>
 #include <contracts/chain/tx_error.hpp>
+#include <contracts/tasks/work.hpp>
 #include <node/rpc/arguments.hpp>
 #include <node/rpc/cursor.hpp>
 #include <node/rpc/metered_api.hpp>
@@ -118,6 +119,11 @@ std::string advice_on(contracts::TxError error, const contracts::Params& params)
         case contracts::TxError::kFeeBelowWork:
             return ": the verification fee is less than work_price, " + std::to_string(params.work_price) +
                    " grains for 10^9 multiply-adds, asks for; assay task submit says how much it has to be";
+        case contracts::TxError::kPriceTooHigh:
+            return ": a verifier asks for at most " + std::to_string(contracts::kMostAsked * params.work_price) +
+                   " grains for 10^9 multiply-adds, " + std::to_string(contracts::kMostAsked) + " times work_price";
+        case contracts::TxError::kScoreTooLow:
+            return ": it is below the least score of that class; ask for a slower one, or for none";
         default: return "";
     }
 }

@@ -65,6 +65,18 @@ int run_history(const Session& session, const Arguments& a) {
     return kExitOk;
 }
 
+/// TRM-1: what a verifier consents to beyond what the chain asks of everybody; empty where that is nothing.
+std::string consent_text(const json& terms) {
+    const auto said = [&](const char* name, const std::string& before, const std::string& after) {
+        const json& term = terms.at(name);
+        return term == 0 ? "" : "\n  " + before + to_text(term) + after;
+    };
+    const std::string terms_of_its_own = said("price", "a price of at least ", " grains for 10^9 multiply-adds") +
+                                         said("memory", "programs of at most ", " bytes") +
+                                         said("replay_blocks", "segments that take its class at most ", " blocks");
+    return terms_of_its_own.empty() ? "" : "as verifier it consents to" + terms_of_its_own + "\n";
+}
+
 int run_stake_show(const Session& session, const Arguments& a) {
     const json answer = session.rpc().call("stake_get", account_params(session, a));
     Table table({"ROLE", "FREE>", "LOCKED>", "UNBONDING", "CLASS>", "SCORE>"});
@@ -78,7 +90,8 @@ int run_stake_show(const Session& session, const Arguments& a) {
                    unbonding.empty() ? "-" : unbonding, to_text(stake.at("terms").at("hardware_class")),
                    to_text(stake.at("score"))});
     }
-    session.print(answer, to_text(answer.at("account")) + "\n" + table.text());
+    const json& terms = answer.at("roles").at("verifier").at("terms");
+    session.print(answer, to_text(answer.at("account")) + "\n" + table.text() + consent_text(terms));
     return kExitOk;
 }
 

@@ -187,6 +187,26 @@ TEST_CASE("an audit and a proof that hold are exit code 0") {
     CHECK(assay("query proof --task " + id + " --node " + node.url()).status == kExitMismatch);
 }
 
+TEST_CASE("TRM-1: stake show says what a verifier consents to, where that is something of its own") {
+    const Program assay;
+    json terms{{"hardware_class", 1}, {"price", 0}, {"memory", 0}, {"replay_blocks", 0}};
+    const json stake{{"free", "5"}, {"locked", "0"}, {"unbonding", json::array()}, {"score", 0}, {"terms", terms}};
+    json answer{{"account", kId}, {"roles", {{"solver", stake}, {"verifier", stake}}}};
+    ForgedNode node;
+    node.answer = [&](const std::string& method, const json&) {
+        return method == "stake_get" ? std::optional{answer} : std::nullopt;
+    };
+    node.serve();
+    const std::string command = "stake show " + kId + " --node " + node.url();
+    const Outcome plain = assay(command);
+    REQUIRE(plain.status == kExitOk);
+    CHECK(plain.out.find("consents") == std::string::npos);
+    answer["roles"]["verifier"]["terms"]["memory"] = 17'179'869'184ULL;
+    const Outcome own = assay(command);
+    CHECK(own.out.find("as verifier it consents to\n  programs of at most 17179869184 bytes\n") != std::string::npos);
+    CHECK(own.out.find("price") == std::string::npos);
+}
+
 TEST_CASE("keys are made, shown, exported, taken in, re-sealed and deleted") {
     const Program assay;
     const std::string password = "ASSAY_PASSWORD=secret";
