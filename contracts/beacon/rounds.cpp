@@ -229,7 +229,7 @@ void lapse_drawing(Context& context, Task& task) {
 void fail_draw(Context& context, Task& task, Pause pause) {
     // BCN-9, TASK-18
     if (task.deadline.value == 0 && task.open_disputes == 0 && !get_docket(context.state, task.id).suspended) {
-        if (!lacks_free_stake(context, task)) {
+        if (!waits_on(context, task)) {
             end_without_fraud(context, task, TaskState::kExpired);
             return;
         }

@@ -80,6 +80,15 @@ Hash256 start_root(const StateView& view, const Task& task) {
     return find_checkpoint(view, parent.id, parent.checkpoints - 1).value().state_root;
 }
 
+bool is_parent_undrawn(const StateView& view, const Task& task) {
+    // LIN-7
+    if (!task.spec.parent) {
+        return false;
+    }
+    const Task parent = find_task(view, *task.spec.parent).value();
+    return parent.state == TaskState::kCompleted && parent.assignments.empty();
+}
+
 bool await_ancestors(Context& context, Task& task) {
     // LIN-3
     const auto ancestor = find_unsettling(context.state, task);

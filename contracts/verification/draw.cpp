@@ -12,6 +12,7 @@
 #include <contracts/stake/staking.hpp>
 #include <contracts/tasks/draw.hpp>
 #include <contracts/tasks/lifecycle.hpp>
+#include <contracts/tasks/lineage.hpp>
 #include <contracts/tasks/work.hpp>
 #include <contracts/verification/lottery.hpp>
 #include <contracts/verification/verification.hpp>
@@ -197,10 +198,13 @@ void draw_watchers(Context& context, Task& task, const ClosedRound& round) {
     }
 }
 
-bool lacks_free_stake(const Context& context, const Task& task) {
+bool waits_on(const Context& context, const Task& task) {
     // VER-7
     if (task.state != TaskState::kCompleted || !task.assignments.empty()) {
         return false;
+    }
+    if (is_parent_undrawn(context.state, task)) {
+        return true;
     }
     const Beacon beacon = get_beacon(context.state);
     const std::uint64_t needed = verifier_needs(context.params, task_value(task.spec)).grains;
@@ -221,7 +225,7 @@ void draw_verifiers(Context& context, Task& task, const ClosedRound& round) {
         return;
     }
     VerifierDraw draw{.context = context, .task = task, .round = round};
-    if (!draw_assignments(draw)) {
+    if (is_parent_undrawn(context.state, task) || !draw_assignments(draw)) {
         fail_draw(context, task);
         return;
     }

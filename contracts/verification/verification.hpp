@@ -35,8 +35,9 @@ Result<void, TxError> execute(Context& context, const DiscloseVerdict& action) n
 void await_verifiers(Context& context, Task& task);
 /// VER-1, AVL-7: draws segments and verifiers, or a committee (AVL-2), for a task that waits for them.
 void draw_verifiers(Context& context, Task& task, const ClosedRound& round);
-/// VER-7: whether a completed task that has had no verifiers yet would get them if no stake were locked for other tasks.
-bool lacks_free_stake(const Context& context, const Task& task);
+/// VER-7, LIN-7: whether a completed task that has had no verifiers yet waits on for them, however long it has: it would get
+/// them if no stake were locked for other tasks, or comes after its parent.
+bool waits_on(const Context& context, const Task& task);
 /// VER-10: the lottery of a task whose commit phase is over, and its watchers.
 void draw_lottery(Context& context, Task& task, const ClosedRound& round);
 /// VER-10: draws the probe of each committed verdict among its marks. The caller stores the task.

@@ -299,6 +299,9 @@ bool Model::is_crowded_out(const Task& task) const {
     if (task.state != TaskState::kCompleted || !task.duties.empty()) {
         return false;
     }
+    if (follows_undrawn(task)) {
+        return true;
+    }
     const std::uint64_t needed = bond_of(Role::kVerifier, task) + verifiers_for(task) * challenge_bond(task);
     std::uint64_t places = 0;
     for (const auto& [key, stake] : world_.stakes) {

@@ -251,6 +251,7 @@ class Model {
     void close_round();
     void lapse_drawing(const TaskId& id);
     bool is_crowded_out(const Task& task) const;
+    bool follows_undrawn(const Task& task) const;
     void fail_draw(const TaskId& id, bool is_short = false);
     void await_draw(const TaskId& id);
     void pause_draw(const TaskId& id, bool is_short = false);

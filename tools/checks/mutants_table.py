@@ -76,8 +76,8 @@ MUTANTS = [
         search(12, "withholder"), "law 2"),
     Mutant("4", "who waits for busy verifiers expires", ((
         "contracts/beacon/rounds.cpp",
-        "if (!lacks_free_stake(context, task)) {",
-        "if (!lacks_free_stake(context, task) || context.params.draw_blocks != 0) {"),),
+        "if (!waits_on(context, task)) {",
+        "if (!waits_on(context, task) || context.params.draw_blocks != 0) {"),),
         search(6, "crowder"), "law 2"),
     Mutant("5", "all verifiers are fined", ((
         VERIFICATION, "            hold_tenth(context, assignment);\n",

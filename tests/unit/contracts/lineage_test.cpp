@@ -137,6 +137,32 @@ TEST_CASE("LIN-1: a task with a parent needs no initial tensors, and may not nam
     CHECK(chain.fail(chain.submitter, SubmitTask{spec}) == TxError::kSpecInvalid);
 }
 
+TEST_CASE("LIN-7: a child's verifiers come after its parent's") {
+    Chain chain(slow_params());
+    REQUIRE(chain.run(chain.solver, Bond{Role::kSolver, {100 * kCoin}}) == 0);
+    REQUIRE(chain.run(chain.verifier, Bond{Role::kVerifier, {2 * kCoin}}) == 0);  // enough for one segment, of two
+    const TaskId parent = chain.start_task(make_spec());
+    chain.post_checkpoints(parent, {hash_of("0"), hash_of("1"), hash_of("2"), hash_of("3")});
+    REQUIRE(chain.run(chain.solver, CompleteTask{parent}) == 0);
+    chain.skip(70);  // TASK-18: its next draw is far away
+    const TaskId child = completed_child(chain, parent);
+    REQUIRE(chain.task(parent).state == TaskState::kCompleted);
+    REQUIRE(chain.run(chain.verifier, Bond{Role::kVerifier, {2 * kCoin}}) == 0);  // and for the two of one task
+    for (int i = 0; i < 200 && chain.task(parent).state == TaskState::kCompleted; ++i) {
+        chain.skip(1);
+        CHECK(chain.task(child).state == TaskState::kCompleted);
+    }
+    CHECK(chain.task(parent).state == TaskState::kVerifying);
+    chain.commit_all(parent);
+    chain.publish_all(parent);
+    chain.end_windows(parent);
+    REQUIRE(chain.task(parent).state == TaskState::kSettled);
+    for (int i = 0; i < 300 && chain.task(child).state == TaskState::kCompleted; ++i) {
+        chain.skip(1);
+    }
+    CHECK(chain.task(child).state == TaskState::kVerifying);
+}
+
 TEST_CASE("LIN-1: a lineage is at most as deep as its settlement is affordable") {
     Params params = slow_params();
     params.solver_bond = {kCoin};
