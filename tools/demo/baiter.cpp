@@ -14,7 +14,7 @@ using nlohmann::json;
 constexpr const char* kName = "baiter";
 constexpr Amount kFunds{50'000'000'000};
 constexpr std::uint64_t kBaits = 6;
-// A step of the demo's model takes milliseconds; a block of a tenth of a second is given for a thousand of them.
+// A step of the demo's model takes a millisecond or more; a block of a tenth of a second is given for hundreds of them.
 constexpr std::uint32_t kSteps = 50'000;
 // Less than the demo's own task: who declines one is not drawn for others of at most its value (TASK-15).
 constexpr Amount kReward{10'000'000'000};

@@ -9,6 +9,10 @@
 /// Somebody who wants solvers to lose their bonds by tasks that nobody can do in time.
 namespace assay::demo {
 
+/// On a chain whose blocks last as long as it states, TASK-16 leaves no deadline that the demo's machine cannot meet. Here they
+/// last a part of that.
+inline constexpr std::uint32_t kBaitsHaste = 20;
+
 /// Submits tasks with as many steps as fit the shortest deadline that the chain admits (TASK-16), which no machine can do
 /// within it. Half of them pay nothing; half of them promise a reward, which is refunded.
 class Baiter final : public Outsider {

@@ -18,6 +18,7 @@
 
 #include <consensus/cometbft/supervisor.hpp>
 #include <tools/cli/task_directory.hpp>
+#include <tools/demo/baiter.hpp>
 #include <tools/demo/cast.hpp>
 #include <tools/demo/hunt.hpp>
 #include <tools/demo/narrator.hpp>
@@ -158,7 +159,7 @@ class Demo {
 contracts::Params Demo::params() const {
     contracts::Params params = demo_params(fraud_, tolerance_);
     params.watchers_per_verdict = options_.watchers.value_or(params.watchers_per_verdict);
-    params.block_ms = kBlockIntervalMs;
+    params.block_ms = kBlockIntervalMs * (fraud_ == Fraud::kBait ? kBaitsHaste : 1);
     return params;
 }
 
