@@ -48,6 +48,18 @@ void flip(Bytes& bytes) {
     bytes[0] ^= 1U;
 }
 
+TEST_CASE("LGT-7: a block of a real chain is the one that the next one names") {
+    const auto blocks = real_blocks();  // 1, 2, 30, 31, 50
+    for (const std::size_t later : {1U, 3U}) {
+        const LightBlock& before = blocks[later - 1];
+        const auto found = verify_height({blocks[later]}, before.header.height, [&](std::uint64_t) { return before; }, {});
+        REQUIRE(found.has_value());
+        CHECK(*found == before);
+    }
+    const auto other = verify_height({blocks[4]}, 49, [&](std::uint64_t) { return blocks[3]; }, {});
+    CHECK(other.error().error == LightError::kLink);
+}
+
 TEST_CASE("LGT-1: every field of a header is part of its hash") {
     const LightBlock real = real_blocks().back();
     const Hash256 hash = header_hash(real.header);
