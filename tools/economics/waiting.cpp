@@ -74,7 +74,7 @@ std::vector<Constraint> waiting_constraints(
         {.name = "committee.time",
          .role = "verifier",
          .parameter = "attest_blocks",
-         .have = static_cast<double>(p.attest_blocks) + std::floor(task.segment_seconds / costs.block_seconds),
+         .have = p.attest_blocks + replay_blocks_needed(costs, task),
          .need = costs.safety * fetch + costs.response_blocks,
          .unit = "blocks",
          .meaning = "a committee's members have fetched a checkpoint, and been included, before its time is over",
