@@ -56,7 +56,7 @@ class Price {
     std::uint64_t operator()(const PostCheckpoint&) const { return task(1); }
     std::uint64_t operator()(const CompleteTask&) const { return task(5) + task_end(); }
     std::uint64_t operator()(const DeclareDivergence&) const { return task(6) + task_end() + hashed_; }
-    std::uint64_t operator()(const DeclineTask&) const { return task(5); }
+    std::uint64_t operator()(const DeclineTask&) const { return task(6); }
     std::uint64_t operator()(const CancelTask&) const { return task(5 + profiles_); }
 
     std::uint64_t operator()(const CommitVerdict&) const { return task(5); }

@@ -13,6 +13,7 @@
 #include <contracts/stake/terms.hpp>
 #include <contracts/tasks/lifecycle.hpp>
 #include <contracts/tasks/tasks.hpp>
+#include <contracts/tasks/waiting.hpp>
 #include <contracts/tasks/work.hpp>
 
 namespace assay::contracts {
@@ -143,6 +144,8 @@ void draw_solver(Context& context, Task& task, const ClosedRound& round) {
     Stake stake = get_stake(context.state, Role::kSolver, *solver);
     stake.offer = task.id;
     put_stake(context, Role::kSolver, *solver, stake);
+    task.solver_bond = offer_bond(context.params, task.spec);
+    lock_stake(context, Role::kSolver, *solver, task.solver_bond);
     record_round(context, task, round);
     task.solver = *solver;
     record(context, task, history::SolverDrawn{*solver});

@@ -23,12 +23,15 @@ namespace {
 /// A task that was there when the checks ran is there when the effects do.
 Task checked_task(const Context& context, const TaskId& id) { return find_task(context.state, id).value(); }
 
-/// TASK-15: the drawn solver's stake, which for a while is not drawn for tasks of this one's value or less.
-void put_declined(Context& context, const Task& task, Stake stake) {
+/// TASK-15: the drawn solver's stake, which pays for half of the draw and for a while is not drawn for tasks of this one's
+/// value or less.
+void put_declined(Context& context, Task& task, Stake stake) {
+    stake.locked = subtract(stake.locked, task.solver_bond);
     const bool lasts = stake.declined_until > context.height();
     stake.declined_value = std::max(lasts ? stake.declined_value : Amount{}, task_value(task.spec));
     stake.declined_until = context.height_after(context.params.decline_blocks);
     put_stake(context, Role::kSolver, task.solver.value(), stake);
+    refill_room(context, task);
 }
 
 /// TASK-18: the task waits for another solver. Stores it.
@@ -145,14 +148,16 @@ Result<void, TxError> check_stateful(
     const StateView& view, const Params& params, const AccountId& sender, const AcceptTask& action
 ) noexcept {
     TRY_ASSIGN(const Task task, require_own_task(view, action.task, TaskState::kDrawn, sender));
-    return check_free_stake(view, Role::kSolver, sender, solver_bond(params, task_value(task.spec)));
+    const Amount bond = solver_bond(params, task_value(task.spec));
+    return check_free_stake(view, Role::kSolver, sender, subtract(bond, task.solver_bond));
 }
 
 Result<void, TxError> execute(Context& context, const AcceptTask& action) noexcept {
     // TASK-6
     Task task = checked_task(context, action.task);
-    task.solver_bond = solver_bond(context.params, task_value(task.spec));
-    lock_stake(context, Role::kSolver, context.actor, task.solver_bond);
+    const Amount bond = solver_bond(context.params, task_value(task.spec));
+    lock_stake(context, Role::kSolver, context.actor, subtract(bond, task.solver_bond));
+    task.solver_bond = bond;
     pay_room(context, task);
     record(context, task, history::Accepted{task.solver_bond});
     enter_state(context, task, TaskState::kTraining, context.height_after(task.spec.training_blocks));

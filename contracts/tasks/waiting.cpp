@@ -5,6 +5,7 @@
 
 #include <core/codec/borsh.hpp>
 #include <contracts/ledger/ledger.hpp>
+#include <contracts/params/by_value.hpp>
 #include <contracts/settlement/settlement.hpp>
 
 namespace assay::contracts {
@@ -40,6 +41,10 @@ Amount waiting_deposit(const Params& params, const TaskSpec& spec) noexcept {
     return add(
         room_for(params, spec, params.draw_blocks),
         price_of_draws(params, std::uint64_t{params.draws_max} + kDrawsOfVerifiers));
+}
+
+Amount offer_bond(const Params& params, const TaskSpec& spec) noexcept {
+    return std::min(Amount{params.draw_price.grains / 2}, solver_bond(params, task_value(spec)));
 }
 
 std::optional<Queue> queue_of(const Task& task) noexcept {
@@ -82,6 +87,14 @@ bool pay_draw(Context& context, Task& task) {
     }
     burn_room(context, task, context.params.draw_price);
     return true;
+}
+
+void refill_room(Context& context, Task& task) {
+    if (task.solver_bond.grains != 0) {
+        task.room = add(task.room, task.solver_bond);
+        record(context, task, history::Slashed{task.solver.value(), task.solver_bond, Amount{}, Reason::kRoom});
+        task.solver_bond = {};
+    }
 }
 
 void pay_room(Context& context, Task& task) {

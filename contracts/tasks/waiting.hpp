@@ -13,6 +13,9 @@ namespace assay::contracts {
 /// TASK-17: what a task of this shape deposits when it is submitted.
 Amount waiting_deposit(const Params& params, const TaskSpec& spec) noexcept;
 
+/// TASK-6: what the draw of a solver locks of its stake until it has answered: half of the draw's price, at most its bond.
+Amount offer_bond(const Params& params, const TaskSpec& spec) noexcept;
+
 /// The queue in which the task may wait in its present state; nullopt when it waits for nothing.
 std::optional<Queue> queue_of(const Task& task) noexcept;
 
@@ -27,6 +30,9 @@ void queue_for_draw(Context& context, const TaskId& id);
 /// TASK-17: takes the price of a draw out of the deposit. False, and nothing is taken, when an open task has no more than
 /// what the draws of its verifiers cost. The caller stores the task.
 bool pay_draw(Context& context, Task& task);
+/// TASK-15: the drawn solver's part of a draw that came to nothing: what that draw locked goes into the deposit. The caller
+/// stores the task, and the stake without it.
+void refill_room(Context& context, Task& task);
 /// TASK-17: the task waits for a solver no more: takes the price of its room until now. The caller stores the task.
 void pay_room(Context& context, Task& task);
 /// TASK-17: what is left goes back to the submitter. The caller stores the task.

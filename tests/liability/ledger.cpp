@@ -116,7 +116,8 @@ void Ledger::note_block(
     for (const contracts::HistoryRecord& entry : outcome.history) {
         if (const auto* slashed = std::get_if<contracts::history::Slashed>(&entry.event)) {
             fresh_.push_back(
-                {entry.task, entry.height.value, slashed->from, slashed->amount.grains, slashed->reason});
+                {entry.task, entry.height.value, slashed->from, slashed->amount.grains, slashed->reason,
+                 !entry.tx.is_zero()});
             if (slashed->reason == Reason::kUnserved) {
                 shared_.insert({entry.task, entry.height.value});
             } else if (slashed->reason == Reason::kUnavailable && has_outvoted(world.tasks.at(entry.task), honest)) {
@@ -139,8 +140,12 @@ void Ledger::note_block(
 }
 
 bool Ledger::is_shared(const Slash& slash) const {
-    return slash.reason == Reason::kUnserved ||
+    return slash.reason == Reason::kUnserved || (slash.reason == Reason::kRoom && slash.is_sent) ||
            (slash.reason == Reason::kMissedVerdict && shared_.contains({slash.task, slash.height}));
+}
+
+bool Ledger::is_for_honest(const Slash& slash, const model::World& world) const {
+    return slash.reason == Reason::kRoom && honest.contains(world.tasks.at(slash.task).submitter);
 }
 
 Ledger::Flows Ledger::flows(const model::World& world, model::Workshop& shop) const {
@@ -195,11 +200,17 @@ Balance Ledger::balance(const contracts::Genesis& genesis, const model::World& w
     const Flows sums = flows(world, shop);
     Balance out;
     std::int64_t excused = 0;
+    std::int64_t wasted = 0;  // draws for honest submitters that attackers declined: nobody's own choice
     for (const Slash& slash : slashes_) {
+        const std::int64_t amount = to_signed(slash.amount);
+        const bool is_in_house = is_for_honest(slash, world);
         if (honest.contains(slash.from)) {
-            const std::int64_t amount = to_signed(slash.amount);
-            (is_excused(slash) ? excused : out.harm) += amount;
+            (is_excused(slash) ? excused : out.harm) += is_in_house ? 0 : amount;
             out.open += is_outvoted(slash) ? amount : 0;
+        } else if (is_in_house) {
+            const std::int64_t draw = to_signed(genesis.params.draw_price.grains);
+            out.harm += draw - amount;
+            wasted += draw;
         }
     }
     for (const auto& [id, task] : world.tasks) {
@@ -234,7 +245,7 @@ Balance Ledger::balance(const contracts::Genesis& genesis, const model::World& w
         out.paid -= genesis.balances.contains(account) ? 0 : to_signed(wealth(world, account));
     }
     out.paid += sums.earned + sums.jackpots + sums.open_gain - sums.bought - presents_;
-    out.standing = honest_wealth + fees_ + sums.spent + dust(world) + sums.earned + excused - sums.away_gain -
+    out.standing = honest_wealth + fees_ + sums.spent - wasted + dust(world) + sums.earned + excused - sums.away_gain -
                    sums.bought - sums.won - sums.lucky - presents_;
     out.capital = capital_;
     return out;

@@ -27,6 +27,7 @@ struct Slash {
     AccountId from;
     std::uint64_t amount = 0;
     contracts::Reason reason = contracts::Reason::kMoot;
+    bool is_sent = false;  ///< a transaction did it, and no deadline
 };
 
 /// A run's sums, when everything has ended.
@@ -47,7 +48,8 @@ class Ledger {
     void note_block(const contracts::BlockOutcome& outcome, const std::vector<Bytes>& txs, const model::World& world);
     /// The slashes of the last block.
     const std::vector<Slash>& fresh() const { return fresh_; }
-    /// AVL-8: whether it is one of two equal losses of a verifier and a solver, of which nobody can say whose fault they are.
+    /// AVL-8: whether it is one of two equal losses of a verifier and a solver, of which nobody can say whose fault they are;
+    /// TASK-15: or half of a draw that was declined, of which the submitter has lost the other half.
     bool is_shared(const Slash& slash) const;
     /// Whether it was the loser's own doing, or that of attackers with half of the seats of a committee, which the page
     /// marks open.
@@ -78,6 +80,8 @@ class Ledger {
     bool is_outvoted(const Slash& slash) const {
         return slash.reason == contracts::Reason::kUnavailable && outvoted_.contains(slash.task);
     }
+    /// TASK-15: whether it is half of a draw for a task of somebody honest, who has it now.
+    bool is_for_honest(const Slash& slash, const model::World& world) const;
     void note_payment(const contracts::HistoryRecord& entry, const contracts::history::Paid& paid);
     Flows flows(const model::World& world, model::Workshop& shop) const;
     /// What of the escrows of honest submitters went to nobody: what does not divide.

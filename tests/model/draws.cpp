@@ -151,6 +151,8 @@ void Model::draw_solver(const TaskId& id) {
     }
     world_.stakes.at({Role::kSolver, *drawn}).offer = id;
     task.solver = drawn;
+    task.solver_bond = std::min<std::uint64_t>(params_.draw_price.grains / 2, bond_of(Role::kSolver, task));
+    lock(Role::kSolver, *drawn, task.solver_bond);
     enter(id, TaskState::kDrawn, height_ + params_.accept_blocks);
 }
 

@@ -77,8 +77,9 @@ void Model::act(const contracts::SubmitTask& a) {
 
 void Model::act(const contracts::AcceptTask& a) {
     Task& task = at(a.task);
-    task.solver_bond = bond_of(Role::kSolver, task);
-    lock(Role::kSolver, who_, task.solver_bond);
+    const std::uint64_t bond = bond_of(Role::kSolver, task);
+    lock(Role::kSolver, who_, bond - task.solver_bond);
+    task.solver_bond = bond;
     const std::uint64_t waited = std::min<std::uint64_t>(height_ - task.submitted_at, params_.draw_blocks);
     burn_room(a.task, room_of(task.spec, waited));  // TASK-17
     enter(a.task, TaskState::kTraining, height_ + task.spec.training_blocks);
@@ -95,6 +96,14 @@ void Model::decline(const TaskId& id, const AccountId& solver) {
     const std::uint64_t value = task.spec.reward.grains + task.spec.verification_fee.grains;
     stake.declined_value = stake.declined_until > height_ ? std::max(stake.declined_value, value) : value;
     stake.declined_until = height_ + params_.decline_blocks;
+    const std::uint64_t half = std::exchange(task.solver_bond, 0);
+    if (flaw_ == Flaw::kDeclinesForNothing) {
+        unlock(Role::kSolver, solver, half);
+    } else if (half != 0) {
+        stake.locked -= half;
+        task.room += half;
+        money_.push_back({id, true, solver, half, 0, contracts::Reason::kRoom});
+    }
     task.solver.reset();
     enter(id, TaskState::kOpen, std::max(task.open_until, height_ + 1));
     pause_draw(id);

@@ -52,8 +52,9 @@ enum class Flaw : std::uint8_t {
     kEnderIsFirst,    ///< whoever's dispute ends comes first among the accusers
     kFixedWindows,    ///< no window is longer for what a replay takes
     kIgnoresTerms,    ///< verifiers are drawn who do not consent
+    kDeclinesForNothing,  ///< who declines a task or lets it lapse pays nothing for the draw
 };
-inline constexpr int kFlaws = 21;
+inline constexpr int kFlaws = 22;
 
 class Model {
   public:

@@ -16,7 +16,7 @@ using namespace assay::model;
 namespace {
 
 constexpr int kBlocks = 320;
-constexpr std::uint64_t kQuickTxs = 8'000;
+constexpr std::uint64_t kQuickTxs = 35'000;
 constexpr std::uint64_t kLongTxs = 1'000'000;
 
 std::uint64_t number_of(const char* name, std::uint64_t otherwise) {
@@ -59,7 +59,8 @@ std::vector<std::string> what_to_reach() {
           Reason::kContradiction,
           Reason::kBeyondTolerance,
           Reason::kBeyondBudget,
-          Reason::kUnserved}) {
+          Reason::kUnserved,
+          Reason::kRoom}) {
         names.push_back(std::string("slash ") + to_string(reason));
     }
     for (const Reason reason :

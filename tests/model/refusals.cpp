@@ -177,7 +177,7 @@ Model::Why Model::why(const contracts::AcceptTask& a) const {
     if (task->solver != who_) {
         out.insert(TxError::kNotSolver);
     }
-    needs_stake(out, Role::kSolver, bond_of(Role::kSolver, *task));
+    needs_stake(out, Role::kSolver, bond_of(Role::kSolver, *task) - task->solver_bond);
     return out;
 }
 

@@ -29,6 +29,7 @@ namespace intent = roles::intent;
 namespace {
 
 constexpr std::uint64_t kTrainMs = 1'500;  ///< for a segment, at most
+constexpr std::uint64_t kDeclinesBefore = 8;  ///< blocks before a draw lapses, which costs what declining costs and more (TASK-6)
 
 template <class T>
 const T* as(const Intent& decided) {
@@ -137,7 +138,7 @@ void Worker::add_solving(const View& view, const Task& task, Actions& out) {
     if (as<intent::Accept>(decided) != nullptr) {
         if (!task.spec.parent || has_state_of(view, *task.spec.parent)) {
             out.push_back(contracts::AcceptTask{task.id});
-        } else if (view.height.value + 4 >= task.deadline.value) {
+        } else if (view.height.value + kDeclinesBefore >= task.deadline.value) {
             out.push_back(contracts::DeclineTask{task.id});
         }
     } else if (as<intent::Decline>(decided) != nullptr) {

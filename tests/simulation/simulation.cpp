@@ -487,6 +487,7 @@ class Simulation {
             const bool forgot = worker->has_forgotten();
             // Who is served and does not say so makes its solver pay as much (AVL-6, AVL-8).
             const bool shares = slashed.reason == contracts::Reason::kUnserved ||
+                                slashed.reason == contracts::Reason::kRoom ||  // TASK-15: with the submitter
                                 (slashed.reason == contracts::Reason::kUnavailable && is_outvoted(mirror_.world.tasks.at(id)));
             if (is_honest(worker->kind()) && !shares && !held && !forgot) {
                 throw Broken("honest, in time, and slashed: " + what);

@@ -18,6 +18,7 @@ constexpr std::uint64_t kPollMs = 400;
 constexpr std::uint64_t kResendMs = 2'500;
 constexpr std::uint64_t kPatienceBlocks = 80;            ///< so long a submitter waits for a solver
 constexpr std::uint64_t kProfilePatienceBlocks = 240;  ///< where profiling and its disputes come first
+constexpr std::uint64_t kUnbackedBlocks = 5;  ///< so long what lacks stake does not hold up what needs none
 constexpr std::size_t kAtOnce = 6;  ///< transactions on their way
 
 model::Way way_of(Kind kind, Events& events) {
@@ -174,7 +175,9 @@ void Worker::send(const View& /*view*/, const Actions& actions) {
         const Bytes bytes = codec::encode(action);
         const bool known =
             std::any_of(waiting_.begin(), waiting_.end(), [&](const Waiting& w) { return w.action == bytes; });
-        if (known || waiting_.size() >= kAtOnce) {
+        const auto refused = unbacked_.find(bytes);
+        const bool is_unbacked = refused != unbacked_.end() && ledger_.height() < refused->second + kUnbackedBlocks;
+        if (known || is_unbacked || waiting_.size() >= kAtOnce) {
             continue;
         }
         const contracts::TxBody body{chain_id_, id_, next_nonce_++, Amount{2'000'000}, action};
@@ -215,6 +218,9 @@ void Worker::on_refusal(std::uint64_t nonce, std::uint8_t code) {
     const auto from =
         std::find_if(waiting_.begin(), waiting_.end(), [&](const Waiting& w) { return w.nonce == nonce; });
     if (from != waiting_.end()) {
+        if (error == contracts::TxError::kInsufficientStake) {
+            unbacked_[from->action] = ledger_.height();
+        }
         waiting_.erase(from, waiting_.end());
         next_nonce_ = nonce;
     }

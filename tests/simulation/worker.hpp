@@ -195,6 +195,7 @@ class Worker {
     std::uint64_t lateness_ = 0;
     std::uint64_t arrives_at_ms_ = 0;  ///< the last message
     std::vector<Waiting> waiting_;
+    std::map<Bytes, std::uint64_t> unbacked_{};  ///< actions that lacked stake, and when
     std::uint64_t disks_lost_ = 0;
 
     using Part = std::tuple<contracts::TaskId, std::uint32_t, AccountId>;

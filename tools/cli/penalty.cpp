@@ -226,8 +226,10 @@ std::string meaning(const Penalty& penalty) {
                   "segment did: whose fault that was cannot be seen (AVL-8)."
                 : "As the task's solver it pays for a committee that could fetch what a replay of " + of_unserved(penalty) +
                       " needs: as much as the verifiers lose that gave no verdict, and a fee for each member that attested (AVL-6).";
-        case Reason::kAttestation:
         case Reason::kRoom:
+            return "It was drawn as the task's solver, and declined or let the draw lapse. It pays for half of that draw; the "
+                   "submitter, into whose deposit this went, for the other half (TASK-15).";
+        case Reason::kAttestation:
         case Reason::kProfilingFee:
         case Reason::kReward:
         case Reason::kVerificationFee:

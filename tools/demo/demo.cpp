@@ -352,8 +352,8 @@ void Demo::hire_all() {
         hire(player.name, player.role, player.stake, arguments);
     }
     const char* cheat = cast_of(fraud_).solver;
-    // Enough for one task at a time, so who is drawn is known.
-    const Amount stake = demo_params(fraud_, tolerance_).solver_bond;
+    // Enough for one task at a time, so who is drawn is known, and for the draws that it declines (TASK-15).
+    const Amount stake{demo_params(fraud_, tolerance_).solver_bond.grains + kAsy};
     if (!options_.fraud || cheat == nullptr) {
         hire("solver-1", Role::kSolver, stake, with_options({"solve"}));
         submit(cheat == nullptr ? fraud_ : Fraud::kNone, "solver-1");

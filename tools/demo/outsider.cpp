@@ -103,7 +103,8 @@ nlohmann::json Outsider::tally() {
             drawn += is_draw ? 1U : 0U;
             accepted += std::holds_alternative<Accepted>(record.event) ? 1U : 0U;
             const auto* penalty = std::get_if<Slashed>(&record.event);
-            slashed += penalty != nullptr ? penalty->amount.grains : 0;
+            const bool is_lost = penalty != nullptr && penalty->reason != contracts::Reason::kRoom;  // TASK-15
+            slashed += is_lost ? penalty->amount.grains : 0;
         }
         if (const auto task = network_.rpc().task(id)) {
             const std::string state = to_string(task->state);

@@ -75,7 +75,7 @@ class Outsider {
     /// Sends a cancellation of each of its tasks, all of which the account has submitted.
     void cancel_tasks(const std::string& name);
     /// What became of its tasks: {"submitted", "drawn", "accepted", "slashed", "states"}: how many there are; how often somebody was
-    /// drawn to solve or to profile one; how often a solver accepted; what was slashed for them, in grains; how many are in which state.
+    /// drawn to solve or to profile one; how often a solver accepted; what was slashed for them, in grains, but for declined draws; how many are in which state.
     nlohmann::json tally();
 
     Network& network_;

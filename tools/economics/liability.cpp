@@ -19,6 +19,12 @@ std::uint64_t gas_of_action(contracts::Action action, std::size_t size_bytes) {
     return contracts::gas_of(tx, size_bytes, contracts::Params{});
 }
 
+/// At the fee that clients pay while blocks are not full.
+double fee_of_action(const contracts::Action& action, std::size_t size_bytes) {
+    const double price = 1.5 * static_cast<double>(contracts::Params{}.gas_price_min.grains);
+    return price * static_cast<double>(gas_of_action(action, size_bytes)) / static_cast<double>(kGrainsPerAsy);
+}
+
 /// What a game costs its honest party beyond what the loser's bond pays it.
 double cost_of_game(const Setting& s, Grains losers_bond) {
     return std::max(0.0, to_asy(s.dispute_cost) - to_asy(s.winners_share(losers_bond)));
@@ -57,6 +63,9 @@ std::vector<Liability> liability_of(const Setting& s, const Costs& costs) {
     const std::uint64_t move = gas_of_action(contracts::ProveMove{}, params.tx_size_max);
     const std::uint64_t verdict = gas_of_action(contracts::PublishVerdict{}, 1'024);
     const std::uint64_t secret = gas_of_action(contracts::Contribute{}, 256);
+    // TASK-15
+    const double draw = to_asy(static_cast<Grains>(params.draw_price.grains));
+    const double half = to_asy(static_cast<Grains>(params.draw_price.grains / 2));
     const double seats = to_asy(static_cast<Grains>(params.contributor_bond.grains)) * kTenth * params.contributors_max;
     return {
         {"lost_dispute", "the challenger's bond; the solver's game beyond its share of that", c + fee,
@@ -69,6 +78,9 @@ std::vector<Liability> liability_of(const Setting& s, const Costs& costs) {
          "a tenth of a verifier's bond for each silent quarter; as much, and the reward and half of the bond where three "
          "committees find withheld what is served",
          quarter.own, quarter.matched + quarter.convicted},
+        {"room", "the submitter's half of a draw and a submission; the drawn solver's half of the draw",
+         draw - half + fee_of_action(contracts::SubmitTask{}, 1'024), half},
+        {"room (deposit)", "the drawn solver's half of a draw; the submitter's half", half, draw - half},
         {"missed_deadline", "a submission; nothing for a solver that estimates before it accepts", fee, 0.0},
         {"missed_verdict", "a tenth of a verifier's bond for each that is not served; as much", kTenth * b, kTenth * b},
         {"unserved",

@@ -10,7 +10,9 @@ bool has_accepted_enough(std::uint32_t accepted, std::uint32_t most) { return mo
 
 Intent decide_acceptance(const SolverView& view) {
     const bool has_enough = has_accepted_enough(view.accepted_tasks, view.tasks_max);
-    if (view.is_breaker_open || view.is_unusable || has_enough || view.free_stake < view.solver_bond) {
+    // TASK-6: what the draw has locked is part of the bond.
+    const Amount backing{view.free_stake.grains + view.task.solver_bond.grains};
+    if (view.is_breaker_open || view.is_unusable || has_enough || backing < view.solver_bond) {
         return intent::Decline{view.task.id};
     }
     return intent::Accept{view.task.id};

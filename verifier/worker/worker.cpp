@@ -91,7 +91,8 @@ class BreakerWatch {
         for (const contracts::HistoryRecord& record : at_.chain.history(task.id)) {
             const auto* slash = std::get_if<contracts::history::Slashed>(&record.event);
             const Journal::Place place{task.id, record.index};
-            if (slash == nullptr || slash->from != at_.chain.self() || at_.journal.knows_slash(place)) {
+            if (slash == nullptr || slash->reason == contracts::Reason::kRoom ||  // TASK-15: chosen, or of its being away
+                slash->from != at_.chain.self() || at_.journal.knows_slash(place)) {
                 continue;
             }
             const std::string reason = contracts::to_string(slash->reason);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // An attacker submits a dozen tasks whose artifacts are at addresses where connections are taken and nothing is ever said,
-// and one that nobody can do in its time. The only solver accepts none of them and loses nothing; an honest task that
+// and one that nobody can do in its time. The only solver accepts none of them and loses no bond; an honest task that
 // comes after them, and is worth more (TASK-15, TASK-19), is accepted before its own window ends, trained and paid.
 #include <chrono>
 #include <iostream>
@@ -14,6 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <contracts/tasks/waiting.hpp>
 #include <tests/e2e/demo/small_network.hpp>
 
 namespace {
@@ -79,7 +80,8 @@ void play(SmallNetwork& at) {
         at.expect(task && task->checkpoints == 0, "nobody trained what nobody serves");
     }
     const auto task = at.network.rpc().task(bait);
-    at.expect(task && task->solver_bond.grains == 0, "nobody locked a bond for what nobody can do in time");
+    const bool is_taken = task && task->solver_bond > contracts::offer_bond(quick_params(), task->spec);  // TASK-6
+    at.expect(task && !is_taken, "nobody locked a bond for what nobody can do in time");
     bool has_declined = false;
     bool has_lost = false;
     for (const demo::WorkerEvent& each : at.network.take_events()) {

@@ -212,7 +212,7 @@ TEST_CASE("TASK-6: who let a task lapse is unlisted until it registers its machi
     }
 }
 
-TEST_CASE("TASK-15: who declines loses nothing, and is not drawn for a while for what is worth no more") {
+TEST_CASE("TASK-15: who declines stays listed, and is not drawn for a while for what is worth no more") {
     Chain chain;
     chain.bond_all();
     const TaskId id = task_id(chain.submitter.id, 0);

@@ -116,6 +116,99 @@ TEST_CASE("TASK-17: an open task expires when its draws are used up, or after dr
     CHECK(patient.task(other).state == TaskState::kExpired);
 }
 
+TEST_CASE("TASK-15, TASK-17: who declines a draw or lets it lapse pays half of its price, and the submitter the other half") {
+    Params params = priced_params();
+    params.draw_price = {kDrawPrice + 1};
+    constexpr std::uint64_t kHalf = kDrawPrice / 2;
+    for (const bool declines : {true, false}) {
+        CAPTURE(declines);
+        Chain chain(params);
+        chain.bond_all();
+        const std::uint64_t before = chain.balance(chain.submitter);
+        const TaskId id = submit(chain);
+        const std::uint64_t deposit = chain.task(id).room.grains;
+        chain.await_solver(id);
+        CHECK(chain.task(id).solver_bond.grains == kHalf);
+        CHECK(chain.stake(Role::kSolver, chain.solver).locked.grains == kHalf);
+        if (declines) {
+            REQUIRE(chain.run(chain.solver, DeclineTask{id}) == 0);
+        } else {
+            chain.skip(params.accept_blocks);
+        }
+        REQUIRE(chain.task(id).state == TaskState::kOpen);
+        CHECK(chain.task(id).solver_bond.grains == 0);
+        CHECK(chain.task(id).room.grains == deposit - (kDrawPrice + 1) + kHalf);
+        CHECK(chain.slashed(id, Reason::kRoom) == std::vector{kHalf});
+        CHECK(chain.stake(Role::kSolver, chain.solver).locked.grains == 0);
+        CHECK(chain.stake(Role::kSolver, chain.solver).free.grains == 100 * kCoin - kHalf);
+        REQUIRE(chain.run(chain.submitter, CancelTask{id}) == 0);
+        CHECK(chain.balance(chain.submitter) == before - 2 * kFee - (kDrawPrice + 1 - kHalf));
+        CHECK(chain.burned() == kDrawPrice + 1);
+    }
+}
+
+TEST_CASE("TASK-6: what a draw has locked is part of the bond of who accepts, and comes back when the task is cancelled") {
+    for (const bool accepts : {true, false}) {
+        CAPTURE(accepts);
+        Chain chain(priced_params());
+        const Amount bond = chain.params.solver_bond;
+        REQUIRE(chain.run(chain.solver, Bond{Role::kSolver, bond}) == 0);  // and not a grain more
+        REQUIRE(chain.run(chain.verifier, Bond{Role::kVerifier, {100 * kCoin}}) == 0);  // TRM-3
+        const TaskId id = submit(chain);
+        chain.await_solver(id);
+        CHECK(chain.stake(Role::kSolver, chain.solver).free.grains == bond.grains - kDrawPrice / 2);
+        if (accepts) {
+            REQUIRE(chain.run(chain.solver, AcceptTask{id}) == 0);
+            CHECK(chain.task(id).solver_bond == bond);
+            CHECK(chain.stake(Role::kSolver, chain.solver).locked == bond);
+        } else {
+            REQUIRE(chain.run(chain.submitter, CancelTask{id}) == 0);
+            CHECK(chain.stake(Role::kSolver, chain.solver).free == bond);
+            CHECK(chain.stake(Role::kSolver, chain.solver).locked.grains == 0);
+        }
+        CHECK(chain.slashed(id, Reason::kRoom).empty());
+    }
+}
+
+TEST_CASE("TASK-6, TASK-15: a solver that takes its stake back before it declines pays all the same") {
+    Chain chain(priced_params());
+    chain.bond_all();
+    const TaskId id = submit(chain);
+    chain.await_solver(id);
+    const Amount free = chain.stake(Role::kSolver, chain.solver).free;
+    CHECK(chain.fail(chain.solver, Unbond{Role::kSolver, {100 * kCoin}}) == TxError::kInsufficientStake);
+    REQUIRE(chain.run(chain.solver, Unbond{Role::kSolver, free}) == 0);
+    CHECK(chain.fail(chain.solver, AcceptTask{id}) == TxError::kInsufficientStake);
+    REQUIRE(chain.run(chain.solver, DeclineTask{id}) == 0);
+    CHECK(chain.slashed(id, Reason::kRoom) == std::vector{kDrawPrice / 2});
+    CHECK(chain.stake(Role::kSolver, chain.solver).locked.grains == 0);
+}
+
+TEST_CASE("TASK-15, STK-5: whose stake covers no bond after it declined is in the registry no more until it bonds") {
+    Chain chain(priced_params());
+    REQUIRE(chain.run(chain.solver, Bond{Role::kSolver, chain.params.solver_bond}) == 0);
+    REQUIRE(chain.run(chain.verifier, Bond{Role::kVerifier, {100 * kCoin}}) == 0);  // TRM-3
+    const TaskId id = submit(chain);
+    chain.await_solver(id);
+    REQUIRE(chain.run(chain.solver, DeclineTask{id}) == 0);
+    CHECK(get_stakers(chain.view, Role::kSolver).empty());
+    CHECK_FALSE(chain.stake(Role::kSolver, chain.solver).is_unlisted);
+    REQUIRE(chain.run(chain.solver, Bond{Role::kSolver, {kDrawPrice / 2}}) == 0);
+    CHECK(get_stakers(chain.view, Role::kSolver) == std::vector{chain.solver.id});
+}
+
+TEST_CASE("TASK-6: a draw locks no more than the bond that it asks for") {
+    Params params = priced_params();
+    params.solver_bond = {100};
+    Chain chain(params);
+    chain.bond_all();
+    const TaskId id = submit(chain);
+    chain.await_solver(id);
+    CHECK(chain.task(id).solver_bond.grains == 100);
+    REQUIRE(chain.run(chain.solver, AcceptTask{id}) == 0);
+    CHECK(chain.stake(Role::kSolver, chain.solver).locked.grains == 100);
+}
+
 TEST_CASE("TASK-18: after a draw that failed the next is twice as late") {
     Params params = quick_params();
     params.draw_blocks = 200;

@@ -36,6 +36,8 @@ TEST_CASE("TASK-15: a drawn solver accepts what it can back and was asked to do,
     view = good;
     view.free_stake = Amount{4};
     CHECK(decide_solver(view) == Intent{intent::Decline{kTask}});
+    view.task.solver_bond = Amount{1};  // TASK-6: what the draw has locked is part of the bond
+    CHECK(decide_solver(view) == Intent{intent::Accept{kTask}});
     view = good;
     view.tasks_max = 2;
     view.accepted_tasks = 2;
