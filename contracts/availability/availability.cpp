@@ -94,7 +94,14 @@ void charge_solver(Context& context, Task& task, Amount shared) {
     slash(context, task, penalty);
 }
 
-/// AVL-4: the verifiers of the open segments are drawn anew, among those who have attested.
+/// AVL-8: whether a verifier that had not attested was silent after the last committee.
+bool is_tenth_held(const Task& task) {
+    return std::any_of(task.assignments.begin(), task.assignments.end(), [](const Assignment& assignment) {
+        return assignment.status == VerdictStatus::kMissed && assignment.bond.grains != 0;
+    });
+}
+
+/// AVL-4: the verifiers of the open segments are drawn anew (AVL-7).
 void conclude_available(Context& context, Task& task) {
     task.committee->state = CommitteeState::kAvailable;
     record(context, task, history::CommitteeEnded{true});
@@ -110,7 +117,7 @@ bool needs_committee(const Task& task) {
     if (open.empty()) {
         return false;
     }
-    return !task.committee || task.committee->state != CommitteeState::kAvailable ||
+    return !task.committee || task.committee->state != CommitteeState::kAvailable || is_tenth_held(task) ||
            !std::includes(
                task.committee->segments.begin(), task.committee->segments.end(), open.begin(), open.end()
            );

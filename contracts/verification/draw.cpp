@@ -68,27 +68,44 @@ bool is_able(const VerifierDraw& draw, const AccountId& account) {
     return left >= verifier_needs(draw.context.params, task_value(draw.task.spec)).grains;
 }
 
-/// VER-1: one verifier for a segment, other than those drawn for it already; after a committee one who has attested, and was
-/// not drawn for it before (AVL-7).
-std::optional<AccountId> draw_verifier(const VerifierDraw& draw, const DrawName& name) {
+/// VER-1: the candidates for a segment, without those that are drawn for it or were before (AVL-7).
+std::vector<Candidate> eligible_for(const VerifierDraw& draw, std::uint32_t segment) {
     const std::uint64_t needed = verifier_needs(draw.context.params, task_value(draw.task.spec)).grains;
     std::vector<Candidate> candidates = draw.round.drawing.verifiers;
     for (Candidate& candidate : candidates) {
         const auto is_its = [&](const Assignment& assignment) {
-            return assignment.segment == name.segment && assignment.verifier == candidate.account;
+            return assignment.segment == segment && assignment.verifier == candidate.account;
         };
         const bool taken = std::any_of(draw.drawn.begin(), draw.drawn.end(), is_its) ||
                            std::any_of(draw.task.assignments.begin(), draw.task.assignments.end(), is_its);
-        const bool is_excluded = draw.task.committee && !has_attested(draw.task, candidate.account);
         const bool is_willing = consents(draw.context.params, draw.task.spec, candidate.terms);  // TRM-2
-        if (taken || is_excluded || !is_willing || candidate.weight < needed || candidate.account == draw.task.submitter ||
+        if (taken || !is_willing || candidate.weight < needed || candidate.account == draw.task.submitter ||
             candidate.account == draw.task.solver) {
             candidate.weight = 0;
         }
     }
-    return draw_able(std::move(candidates), draw.round.seed, name, [&](const AccountId& account) {
-        return is_able(draw, account);
-    });
+    return candidates;
+}
+
+/// VER-1: one verifier for a segment; after a committee one who has attested, and where none of these can be drawn one of the
+/// others (AVL-7).
+std::optional<AccountId> draw_verifier(const VerifierDraw& draw, const DrawName& name) {
+    const auto draw_among = [&](std::vector<Candidate> candidates) {
+        return draw_able(std::move(candidates), draw.round.seed, name, [&](const AccountId& account) {
+            return is_able(draw, account);
+        });
+    };
+    std::vector<Candidate> all = eligible_for(draw, name.segment);
+    if (!draw.task.committee) {
+        return draw_among(std::move(all));
+    }
+    std::vector<Candidate> attesters = all;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        (has_attested(draw.task, all[i].account) ? all : attesters)[i].weight = 0;
+    }
+    // GAS-10: nobody's stake is looked at in both draws.
+    const auto attester = draw_among(std::move(attesters));
+    return attester ? attester : draw_among(std::move(all));
 }
 
 /// What the verifier would have free if nothing were due of it but its seat in the beacon.

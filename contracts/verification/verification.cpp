@@ -5,6 +5,7 @@
 #include <set>
 
 #include <contracts/arbitration/arbitration.hpp>
+#include <contracts/availability/availability.hpp>
 #include <contracts/chain/slots.hpp>
 #include <contracts/ledger/ledger.hpp>
 #include <contracts/params/by_value.hpp>
@@ -267,7 +268,7 @@ void lapse_phase(Context& context, Task& task) {
         if (assignment.status != missing) {
             continue;
         }
-        const bool has_fetched = !commit_phase || task.committee;  // AVL-7: who is drawn after a committee has attested
+        const bool has_fetched = !commit_phase || (task.committee && has_attested(task, assignment.verifier));
         if (!has_fetched && !is_served_to_another(task, assignment)) {
             hold_tenth(context, assignment);
             continue;

@@ -217,7 +217,7 @@ Balance Ledger::balance(const contracts::Genesis& genesis, const model::World& w
         const bool ended_unpaid = task.state == TaskState::kConvicted || task.state == TaskState::kExpired;
         const bool all_posted = task.checkpoints.size() == contracts::segment_count(task.spec) + std::size_t{1};
         if (task.solver && honest.contains(*task.solver) && !away.contains(*task.solver) && ended_unpaid && all_posted) {
-            // AVL-7: where nobody of those who attested could be drawn. The page marks that open; the first draw waits (VER-7).
+            // AVL-7: where nobody had the stake to be drawn after a committee. The page marks that open; the first draw waits (VER-7).
             const bool is_unjudged = task.state == TaskState::kExpired && !task.duties.empty() &&
                                      task.redraws < genesis.params.redraws_max;
             (is_unjudged || outvoted_.contains(id) ? out.open : out.unpaid) += to_signed(task.spec.reward.grains);

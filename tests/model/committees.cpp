@@ -43,10 +43,14 @@ bool Model::has_attested(const Task& task, const AccountId& account) {
 
 // --- draws ---------------------------------------------------------------------------------------------------
 
-/// AVL-1: whether there is a segment that is open and was not found available.
+/// AVL-1: whether there is a segment that is open and was not found available, or that somebody was silent about since who
+/// had not attested.
 bool Model::needs_committee(const Task& task) {
     std::set<std::uint32_t> open = unaccepted(task);
-    if (task.committee && task.committee->state == CommitteeState::kAvailable) {
+    const bool is_held = std::any_of(task.duties.begin(), task.duties.end(), [](const Duty& duty) {
+        return duty.status == VerdictStatus::kMissed && duty.bond != 0;  // AVL-8
+    });
+    if (task.committee && task.committee->state == CommitteeState::kAvailable && !is_held) {
         for (const std::uint32_t segment : task.committee->segments) {
             open.erase(segment);
         }
@@ -224,14 +228,15 @@ void Model::lapse_commitments(const TaskId& id) {
         duty.status = VerdictStatus::kMissed;
         const std::uint64_t tenth = duty.bond / 10;
         const std::uint64_t reserve = std::exchange(duty.reserve, 0);
-        if (!task.committee && !answered.contains(duty.segment)) {
+        const bool had_it = task.committee && has_attested(task, duty.verifier);
+        if (!had_it && !answered.contains(duty.segment)) {
             unlock(Role::kVerifier, duty.verifier, duty.bond - tenth + reserve);
             duty.bond = tenth;
             continue;
         }
         miss(id, duty.verifier, duty.bond);
         unlock(Role::kVerifier, duty.verifier, reserve);
-        if (!task.committee) {
+        if (!had_it) {
             const std::uint64_t lost = std::min(tenth, task.solver_bond);
             task.solver_bond -= lost;
             slash(id, Role::kSolver, *task.solver, lost, Reason::kUnserved, {});

@@ -205,15 +205,21 @@ bool Model::try_duties(const TaskId& id) {
             }
         }
         for (std::uint32_t i = 0; i < wanted; ++i) {
-            Pool able = pool(Role::kVerifier);
-            std::erase_if(able, [&](const auto& c) {
-                return c.second < needed || c.first == task.solver ||
-                       (c.first == task.submitter && flaw_ != Flaw::kDrawsAnybody) ||
-                       (task.committee && !has_attested(task, c.first)) ||  // AVL-7
-                       !agrees(opening_.machines, c.first, task.spec) ||
-                       std::find(drawn.begin(), drawn.end(), c.first) != drawn.end();
-            });
-            const auto verifier = pick_able(able, {id, DrawKind::kVerifier, segment, i}, needed);
+            const auto pick_one = [&](bool of_attesters) {
+                Pool able = pool(Role::kVerifier);
+                std::erase_if(able, [&](const auto& c) {
+                    return c.second < needed || c.first == task.solver ||
+                           (c.first == task.submitter && flaw_ != Flaw::kDrawsAnybody) ||
+                           (task.committee && has_attested(task, c.first) != of_attesters) ||
+                           !agrees(opening_.machines, c.first, task.spec) ||
+                           std::find(drawn.begin(), drawn.end(), c.first) != drawn.end();
+                });
+                return pick_able(able, {id, DrawKind::kVerifier, segment, i}, needed);
+            };
+            auto verifier = pick_one(true);
+            if (!verifier && task.committee && flaw_ != Flaw::kAttestersAlone) {
+                verifier = pick_one(false);  // AVL-7
+            }
             if (!verifier && i == 0) {
                 return false;
             }

@@ -53,8 +53,9 @@ enum class Flaw : std::uint8_t {
     kFixedWindows,    ///< no window is longer for what a replay takes
     kIgnoresTerms,    ///< verifiers are drawn who do not consent
     kDeclinesForNothing,  ///< who declines a task or lets it lapse pays nothing for the draw
+    kAttestersAlone,      ///< after a committee nobody is drawn who has not attested
 };
-inline constexpr int kFlaws = 22;
+inline constexpr int kFlaws = 23;
 
 class Model {
   public:

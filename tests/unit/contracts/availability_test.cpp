@@ -164,6 +164,9 @@ TEST_CASE("AVL-1: what an available committee did not cover needs another") {
     CHECK(needs_committee(task));
     task.committee->state = CommitteeState::kAvailable;
     CHECK_FALSE(needs_committee(task));
+    task.assignments[1].bond = {1};  // AVL-8: held of a verifier that had not attested
+    CHECK(needs_committee(task));
+    task.assignments[1].bond = {};
     task.committee->state = CommitteeState::kWithheld;
     CHECK(needs_committee(task));
     task.committee->state = CommitteeState::kAvailable;

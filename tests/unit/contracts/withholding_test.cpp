@@ -68,6 +68,35 @@ bool was_drawn(const Task& task, std::uint32_t segment, const AccountId& account
     });
 }
 
+/// Members attest one after another until they have most of the seats; then the committee's time passes.
+void attest_by_majority(Chain& chain, const TaskId& id) {
+    const Committee committee = await_committee(chain, id);
+    std::uint32_t seats = 0;
+    for (const CommitteeMember& each : committee.members) {
+        if (2 * seats <= chain.params.committee_seats) {
+            attest(chain, honest(), id, 1);
+            seats += each.seats;
+        }
+    }
+    end_sitting(chain, id);
+    REQUIRE(chain.task(id).committee->state == CommitteeState::kAvailable);
+}
+
+/// Everybody who has attested takes its free stake back, in one block.
+void disarm_attesters(Chain& chain, const TaskId& id) {
+    std::vector<Bytes> txs;
+    const Committee committee = chain.task(id).committee.value();
+    for (const CommitteeMember& each : committee.members) {
+        if (each.has_attested) {
+            const Actor& actor = chain.actor_of(each.account);
+            txs.push_back(chain.make_tx(actor, Unbond{Role::kVerifier, chain.stake(Role::kVerifier, actor).free}));
+        }
+    }
+    for (const Receipt& receipt : chain.run_block(txs).receipts) {
+        REQUIRE(receipt.code == 0);
+    }
+}
+
 }  // namespace
 
 TEST_CASE("AVL-8: where nobody of a segment commits a tenth of the bond is held, and the solver loses nothing yet") {
@@ -191,6 +220,62 @@ TEST_CASE("AVL-7: available segments are drawn for anew among those who have att
     CHECK(sum(chain.paid(id, Reason::kVerificationFee)) == 3 * kCoin);
     CHECK(chain.task(id).committee.has_value());
     CHECK(chain.stake(Role::kSolver, chain.solver).locked.grains == 0);
+}
+
+TEST_CASE("AVL-7: where nobody who has attested has the stake others are drawn, and the task settles") {
+    Params params = params_of_five();
+    params.attest_blocks = 30;
+    Chain chain(params);
+    const TaskId id = unjudged_task(chain, 7);
+    const std::size_t before = chain.task(id).assignments.size();
+    attest_by_majority(chain, id);
+    disarm_attesters(chain, id);
+    const Task task = chain.task(id);
+    REQUIRE(task.state == TaskState::kVerifying);
+    CHECK(task.redraws == 1);
+    REQUIRE(task.assignments.size() == before + task.committee->segments.size());
+    for (std::size_t i = before; i < task.assignments.size(); ++i) {
+        const Assignment& drawn = task.assignments[i];
+        CHECK_FALSE(has_attested(task, drawn.verifier));
+        CHECK_FALSE(was_drawn(task, drawn.segment, drawn.verifier, before));
+    }
+    chain.commit_all(id);
+    chain.publish_all(id);
+    chain.end_windows(id);
+    CHECK(chain.task(id).state == TaskState::kSettled);
+    CHECK(chain.paid(id, Reason::kReward) == std::vector{20 * kCoin});
+}
+
+TEST_CASE("AVL-1, AVL-7, AVL-8: who is silent without having attested has a tenth held, and another committee judges it") {
+    Params params = params_of_five();
+    params.attest_blocks = 30;
+    Chain chain(params);
+    const TaskId id = unjudged_task(chain, 7);
+    attest_by_majority(chain, id);
+    const std::uint64_t solver_bond = chain.task(id).solver_bond.grains;
+    disarm_attesters(chain, id);
+    REQUIRE(chain.task(id).redraws == 1);
+    const std::uint64_t burned = chain.burned();
+    give_no_verdict(chain, id);
+    CHECK(locked_of_verifiers(chain) == 2 * kTenth);
+    CHECK(chain.burned() == burned);
+    CHECK(chain.task(id).solver_bond.grains == solver_bond);
+    CHECK(await_committee(chain, id).sitting == 1);
+    SUBCASE("it finds the segments available: verifiers and solver lose the same") {
+        attest(chain, honest(), id);
+        CHECK(chain.slashed(id, Reason::kMissedVerdict) == std::vector<std::uint64_t>(4, kTenth));
+        CHECK(chain.slashed(id, Reason::kUnserved) == std::vector<std::uint64_t>(2, 2 * kTenth));
+        CHECK(locked_of_verifiers(chain) == 0);
+    }
+    SUBCASE("three find them withheld: the verifiers lose nothing") {
+        for (int sitting = 1; sitting <= 3; ++sitting) {
+            await_committee(chain, id);
+            end_sitting(chain, id);
+        }
+        CHECK(chain.task(id).state == TaskState::kConvicted);
+        CHECK(chain.slashed(id, Reason::kMissedVerdict) == std::vector<std::uint64_t>(2, kTenth));
+        CHECK(locked_of_verifiers(chain) == 0);
+    }
 }
 
 TEST_CASE("AVL-7: where only those attest who were drawn before the draw fails, and the task expires") {
