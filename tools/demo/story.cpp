@@ -140,7 +140,7 @@ class Teller {
         return {Stage::kChallenge, actor_ + " attests that it has all of it"};
     }
     Line operator()(const history::CommitteeEnded& e) const {
-        return {Stage::kChallenge, e.is_available ? "more than half of the committee have it: other verifiers are drawn among them"
+        return {Stage::kChallenge, e.is_available ? "more than half of the committee have it: other verifiers are drawn, first among them"
                                                   : "no more than half of the committee could fetch it"};
     }
     Line operator()(const history::Paid& e) const {
@@ -150,7 +150,12 @@ class Teller {
         }
         return {Stage::kSettlement, (e.to.is_zero() ? "the treasury" : name(e.to)) + " gets " + amount};
     }
-    Line operator()(const history::Slashed& e) const { return {Stage::kSettlement, describe_slash(e, name(e.from))}; }
+    Line operator()(const history::Slashed& e) const {
+        if (e.reason == contracts::Reason::kRoom) {
+            return {Stage::kDraw, name(e.from) + " pays for half of the draw: " + format_amount(e.amount)};
+        }
+        return {Stage::kSettlement, describe_slash(e, name(e.from))};
+    }
     Line operator()(const history::ProfilerDrawn& e) const {
         return {Stage::kProfiling, name(e.profiler) + " is drawn to measure the drift of its hardware"};
     }
