@@ -19,6 +19,9 @@ constexpr TomlSection::Range kBelowOne{.min = 0.0, .max = 1.0, .below = true};
 constexpr TomlSection::Range kPositive{.min = 0.0, .max = 1e6, .above = true};
 constexpr std::uint64_t kMostGrains = 1'000'000'000'000'000'000;  // leaves room for sums
 constexpr std::uint32_t kMostAccounts = 100'000;
+constexpr std::uint32_t kMostGas = 4'294'967'295;
+constexpr std::uint64_t kOneByte = 1;
+constexpr std::uint64_t kMostMemory = 1ULL << 62U;
 
 void read_amount(const TomlSection& section, const std::string& key, Grains& out) {
     if (!section.has(key)) {
@@ -93,13 +96,28 @@ void read_prices(const TomlSection& section, Costs& out) {
 }
 
 void read_world(const TomlSection& section, Costs& out) {
-    section.allow({"responder_failure", "inclusion_failure", "response_blocks", "dispute_moves", "block_seconds", "validators"});
+    section.allow(
+        {"responder_failure",
+         "inclusion_failure",
+         "response_blocks",
+         "dispute_moves",
+         "block_seconds",
+         "validators",
+         "stakers",
+         "gas_micros",
+         "program_memory",
+         "machine_memory"}
+    );
     section.read("responder_failure", kBelowOne, out.responder_failure);
     section.read("inclusion_failure", kBelowOne, out.inclusion_failure);
     section.read("response_blocks", 0U, 1U << 20U, out.response_blocks);
     section.read("block_seconds", kPositive, out.block_seconds);
     section.read("dispute_moves", 1U, 1U << 10U, out.dispute_moves);
     section.read("validators", 1U, kMostAccounts, out.validators);
+    section.read("stakers", 1U, kMostAccounts, out.stakers);
+    section.read("gas_micros", kPositive, out.gas_micros);
+    section.read("program_memory", kOneByte, kMostMemory, out.program_memory);
+    section.read("machine_memory", kOneByte, kMostMemory, out.machine_memory);
 }
 
 void read_adversary(const TomlSection& section, economics::Adversary& out) {
@@ -181,7 +199,21 @@ void read_parameters(const TomlSection& section, Parameters& out) {
          "redraws_max",
          "room_price",
          "attest_blocks",
-         "block_ms"}
+         "block_ms",
+         "decline_blocks",
+         "draw_blocks",
+         "redraw_blocks",
+         "accept_blocks",
+         "commit_blocks",
+         "publish_blocks",
+         "challenge_blocks",
+         "disclose_blocks",
+         "dispute_clock_blocks",
+         "contribute_blocks",
+         "gas_price_min",
+         "block_gas_max",
+         "end_block_gas_max",
+         "memory_default"}
     );
     read_amount(section, "solver_bond", out.solver_bond);
     read_amount(section, "verifier_bond", out.verifier_bond);
@@ -192,6 +224,7 @@ void read_parameters(const TomlSection& section, Parameters& out) {
     read_amount(section, "attest_fee", out.attest_fee);
     read_amount(section, "work_price", out.work_price);
     read_amount(section, "room_price", out.room_price);
+    read_amount(section, "gas_price_min", out.gas_price_min);
     section.read("solver_bond_bps", 0U, 1'000'000U, out.solver_bond_bps);
     section.read("verifier_bond_bps", 0U, 1'000'000U, out.verifier_bond_bps);
     section.read("challenger_bond_bps", 0U, 1'000'000U, out.challenger_bond_bps);
@@ -212,6 +245,19 @@ void read_parameters(const TomlSection& section, Parameters& out) {
     section.read("redraws_max", 0U, contracts::kMaxRedraws, out.redraws_max);
     section.read("attest_blocks", 1U, contracts::kMaxSpanBlocks, out.attest_blocks);
     section.read("block_ms", 1U, contracts::kMaxBlockMs, out.block_ms);
+    section.read("decline_blocks", 1U, contracts::kMaxSpanBlocks, out.decline_blocks);
+    section.read("draw_blocks", 1U, contracts::kMaxSpanBlocks, out.draw_blocks);
+    section.read("redraw_blocks", 1U, contracts::kMaxSpanBlocks, out.redraw_blocks);
+    section.read("accept_blocks", 1U, contracts::kMaxSpanBlocks, out.accept_blocks);
+    section.read("commit_blocks", 1U, contracts::kMaxSpanBlocks, out.commit_blocks);
+    section.read("publish_blocks", 1U, contracts::kMaxSpanBlocks, out.publish_blocks);
+    section.read("challenge_blocks", 1U, contracts::kMaxSpanBlocks, out.challenge_blocks);
+    section.read("disclose_blocks", 1U, contracts::kMaxSpanBlocks, out.disclose_blocks);
+    section.read("dispute_clock_blocks", 1U, contracts::kMaxSpanBlocks, out.dispute_clock_blocks);
+    section.read("contribute_blocks", 1U, contracts::kMaxSpanBlocks, out.contribute_blocks);
+    section.read("block_gas_max", 1U, kMostGas, out.block_gas_max);
+    section.read("end_block_gas_max", 1U, kMostGas, out.end_block_gas_max);
+    section.read("memory_default", kOneByte, kMostMemory, out.memory_default);
     section.read("committee_seats", 1U, contracts::kMaxCommitteeSeats, out.committee_seats);
     const std::uint32_t segments = std::max(out.segments_checked, out.segments_checked_max);
     const std::uint32_t verifiers = std::max(out.verifiers_per_segment, out.verifiers_per_segment_max);

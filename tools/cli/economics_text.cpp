@@ -70,6 +70,20 @@ std::string parameters_text(const Parameters& p) {
     facts.add("room_price", std::to_string(p.room_price) + " grains for a byte and 1,000 blocks");
     facts.add("attest_blocks", std::to_string(p.attest_blocks));
     facts.add("block_ms", std::to_string(p.block_ms));
+    facts.add("decline_blocks", std::to_string(p.decline_blocks));
+    facts.add("draw_blocks", std::to_string(p.draw_blocks));
+    facts.add("redraw_blocks", std::to_string(p.redraw_blocks));
+    facts.add("accept_blocks", std::to_string(p.accept_blocks));
+    facts.add("commit_blocks", std::to_string(p.commit_blocks));
+    facts.add("publish_blocks", std::to_string(p.publish_blocks));
+    facts.add("challenge_blocks", std::to_string(p.challenge_blocks));
+    facts.add("disclose_blocks", std::to_string(p.disclose_blocks));
+    facts.add("dispute_clock_blocks", std::to_string(p.dispute_clock_blocks));
+    facts.add("contribute_blocks", std::to_string(p.contribute_blocks));
+    facts.add("gas_price_min", std::to_string(p.gas_price_min) + " grains");
+    facts.add("block_gas_max", std::to_string(p.block_gas_max));
+    facts.add("end_block_gas_max", std::to_string(p.end_block_gas_max));
+    facts.add("memory_default", std::to_string(p.memory_default) + " bytes");
     return facts.text();
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <set>
 
@@ -10,15 +11,16 @@
 #include <contracts/stake/terms.hpp>
 #include <contracts/stake/staking.hpp>
 #include <tools/economics/committee.hpp>
+#include <tools/economics/limits.hpp>
 #include <tools/economics/model.hpp>
 #include <tools/economics/odds.hpp>
 #include <tools/economics/waiting.hpp>
+#include <tools/economics/windows.hpp>
 
 namespace assay::economics {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
-constexpr double kMissedClock = 1e-6;     // of a dispute
 constexpr double kBondsPerWithholding = 10.0;  // BCN-8: a tenth is lost
 constexpr double kSilentQuarter = 0.25;   // of the stake
 constexpr double kFailing = 0.1;          // of the honest members of a committee
@@ -106,9 +108,9 @@ class Checker {
         money();
         beacon();
         work();
-        for (Constraint& constraint : waiting_constraints(s_, p_, costs_, task_)) {
-            out_.push_back(std::move(constraint));
-        }
+        append(waiting_constraints(s_, p_, costs_, task_));
+        append(window_constraints(p_, costs_, task_));
+        append(limit_constraints(p_, costs_, task_));
         return std::move(out_);
     }
 
@@ -116,6 +118,12 @@ class Checker {
     void add(Constraint constraint) {
         constraint.task = task_.name;
         out_.push_back(std::move(constraint));
+    }
+
+    void append(std::vector<Constraint> constraints) {
+        out_.insert(
+            out_.end(), std::make_move_iterator(constraints.begin()), std::make_move_iterator(constraints.end())
+        );
     }
 
     double lock(Grains bond) const { return costs_.capital_price * to_asy(bond); }
@@ -222,6 +230,16 @@ class Checker {
              .unit = "ASY",
              .meaning = "what a replay costs is less than an invented probe root loses when a watcher looks",
              .help = "a higher verifier bond, more watchers, or fewer idle ones"}
+        );
+        add(
+            {.name = "verifier.watched",
+             .role = "verifier",
+             .parameter = "watchers_per_verdict",
+             .have = watched,
+             .need = over(costs_.safety * cost, share + burned_ * to_asy(s_.verifier_bond)),
+             .unit = "",
+             .meaning = "watchers look at an invented probe root so often that inventing one loses more than a replay costs",
+             .help = "more watchers per verdict, fewer idle ones, or a higher verifier bond"}
         );
         add(
             {.name = "verifier.copy",
@@ -381,19 +399,6 @@ class Checker {
              .meaning = "who slashes itself loses what is burned",
              .help = "a smaller winner's share"}
         );
-        const double move = kMissedClock / costs_.dispute_moves;
-        const double blocks =
-            costs_.inclusion_failure > 0.0 ? std::ceil(std::log(move) / std::log(costs_.inclusion_failure)) : 1.0;
-        add(
-            {.name = "clock.last_second",
-             .role = "solver",
-             .parameter = "dispute_extension_blocks",
-             .have = static_cast<double>(p_.dispute_extension_blocks),
-             .need = costs_.response_blocks + std::max(1.0, blocks),
-             .unit = "blocks",
-             .meaning = "a move in the last block leaves time for an answer",
-             .help = "a longer extension per move"}
-        );
     }
 
     void beacon() {
@@ -422,6 +427,17 @@ class Checker {
              .meaning = "jackpots, which a withheld secret's loss bounds, are worth a watcher's replay, "
                         "for the dearest task of this kind",
              .help = "a higher contributor bond, a lower task_value_max, or more forced errors"}
+        );
+        const double limit = to_asy(p_.task_value_max);
+        add(
+            {.name = "beacon.values",
+             .role = "solver",
+             .parameter = "task_value_max",
+             .have = need.both() > 0.0 ? limit * (to_asy(p_.contributor_bond) / need.both()) : kNever,
+             .need = limit,
+             .unit = "ASY",
+             .meaning = "contributors' bonds protect tasks of all values that are admitted, for this kind of task",
+             .help = "a lower task_value_max, or a higher contributor bond"}
         );
         add(
             {.name = "beacon.rounds",

@@ -58,6 +58,20 @@ Parameters chain_defaults() {
     out.room_price = static_cast<Grains>(chain.room_price.grains);
     out.attest_blocks = chain.attest_blocks;
     out.block_ms = chain.block_ms;
+    out.decline_blocks = chain.decline_blocks;
+    out.draw_blocks = chain.draw_blocks;
+    out.redraw_blocks = chain.redraw_blocks;
+    out.accept_blocks = chain.accept_blocks;
+    out.commit_blocks = chain.commit_blocks;
+    out.publish_blocks = chain.publish_blocks;
+    out.challenge_blocks = chain.challenge_blocks;
+    out.disclose_blocks = chain.disclose_blocks;
+    out.dispute_clock_blocks = chain.dispute_clock_blocks;
+    out.contribute_blocks = chain.contribute_blocks;
+    out.gas_price_min = static_cast<Grains>(chain.gas_price_min.grains);
+    out.block_gas_max = chain.block_gas_max;
+    out.end_block_gas_max = chain.end_block_gas_max;
+    out.memory_default = chain.memory_default;
     return out;
 }
 

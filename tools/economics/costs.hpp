@@ -48,6 +48,20 @@ struct Parameters {
     Grains room_price = 0;  ///< for a byte and 1,000 blocks
     std::uint32_t attest_blocks = 0;
     std::uint32_t block_ms = 0;
+    std::uint32_t decline_blocks = 0;
+    std::uint32_t draw_blocks = 0;
+    std::uint32_t redraw_blocks = 0;
+    std::uint32_t accept_blocks = 0;
+    std::uint32_t commit_blocks = 0;
+    std::uint32_t publish_blocks = 0;
+    std::uint32_t challenge_blocks = 0;
+    std::uint32_t disclose_blocks = 0;
+    std::uint32_t dispute_clock_blocks = 0;
+    std::uint32_t contribute_blocks = 0;
+    Grains gas_price_min = 0;
+    std::uint32_t block_gas_max = 0;
+    std::uint32_t end_block_gas_max = 0;
+    std::uint64_t memory_default = 0;  ///< bytes
 
     bool operator==(const Parameters&) const = default;
 };
@@ -99,6 +113,10 @@ struct Costs {
     std::uint32_t response_blocks = 10;  ///< an honest party computes its move in
     std::uint32_t dispute_moves = 9;     ///< of one party: 8 rounds and a proof
     std::uint32_t validators = 100;      ///< that store the state
+    std::uint32_t stakers = 1'000;       ///< of each role, that a round of the beacon draws from
+    double gas_micros = 1.28;            ///< of one core, for the dearest unit of gas (docs/benchmarks)
+    std::uint64_t program_memory = 4'294'967'296;   ///< bytes that the usual programs need
+    std::uint64_t machine_memory = 17'179'869'184;  ///< of the least class of machines, in bytes
 
     // The arithmetic. Exact replays always tell; in tolerance mode the rates were measured.
     Mode mode = Mode::kExact;

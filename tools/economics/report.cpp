@@ -5,6 +5,7 @@
 #include <set>
 
 #include <tools/economics/model.hpp>
+#include <tools/economics/unnamed.hpp>
 
 namespace assay::economics {
 namespace {
@@ -92,6 +93,10 @@ json to_json(const Liability& liability) {
         {"ratio", finite(liability.ratio())}};
 }
 
+json to_json(const Unnamed& unnamed) {
+    return {{"parameter", unnamed.parameter}, {"reason", unnamed.reason}};
+}
+
 json to_json(const Voluntary& voluntary) {
     return {{"who", voluntary.who}, {"what", voluntary.what}, {"fee", voluntary.fee}};
 }
@@ -103,7 +108,10 @@ json to_json(const Refusal& refusal) {
         {"admitted_by",
          {{"task_value_max", grains(refusal.admitting.task_value_max)},
           {"contributor_bond", grains(refusal.admitting.contributor_bond)},
-          {"replay_blocks_max", refusal.admitting.replay_blocks_max}}}};
+          {"replay_blocks_max", refusal.admitting.replay_blocks_max},
+          {"draw_blocks", refusal.admitting.draw_blocks},
+          {"redraw_blocks", refusal.admitting.redraw_blocks},
+          {"decline_blocks", refusal.admitting.decline_blocks}}}};
 }
 
 template <class T>
@@ -205,7 +213,21 @@ json to_json(const Parameters& p) {
         {"redraws_max", p.redraws_max},
         {"room_price", grains(p.room_price)},
         {"attest_blocks", p.attest_blocks},
-        {"block_ms", p.block_ms}};
+        {"block_ms", p.block_ms},
+        {"decline_blocks", p.decline_blocks},
+        {"draw_blocks", p.draw_blocks},
+        {"redraw_blocks", p.redraw_blocks},
+        {"accept_blocks", p.accept_blocks},
+        {"commit_blocks", p.commit_blocks},
+        {"publish_blocks", p.publish_blocks},
+        {"challenge_blocks", p.challenge_blocks},
+        {"disclose_blocks", p.disclose_blocks},
+        {"dispute_clock_blocks", p.dispute_clock_blocks},
+        {"contribute_blocks", p.contribute_blocks},
+        {"gas_price_min", grains(p.gas_price_min)},
+        {"block_gas_max", p.block_gas_max},
+        {"end_block_gas_max", p.end_block_gas_max},
+        {"memory_default", p.memory_default}};
 }
 
 json to_json(const Constraint& constraint) {
@@ -235,6 +257,7 @@ json to_json(const Report& report) {
         {"candidates", report.candidates},
         {"feasible", report.feasible},
         {"binding", std::move(binding)},
+        {"unnamed", list(unnamed_parameters())},
         {"constraints", list(report.constraints)},
         {"refused", list(report.refused)},
         {"chain_defaults",

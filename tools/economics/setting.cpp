@@ -11,6 +11,7 @@ namespace assay::economics {
 namespace {
 
 constexpr int kRounds = 8;        // for amounts and counts that follow from each other
+constexpr double kMissedGame = 1e-6;
 constexpr double kMostWin = 1e6;  // ASY: where no fee would do, constraints say so
 
 Grains share_of(Grains amount, std::uint32_t bps) {
@@ -83,6 +84,13 @@ double missed_clock(const Costs& costs, std::uint32_t extension_blocks) {
     }
     const double move = std::pow(costs.inclusion_failure, extension_blocks - costs.response_blocks);
     return -std::expm1(costs.dispute_moves * std::log1p(-std::min(move, 1.0 - 1e-15)));
+}
+
+double blocks_to_answer(const Costs& costs, std::uint32_t answers) {
+    const double missed = kMissedGame / answers;
+    const double blocks =
+        costs.inclusion_failure > 0.0 ? std::ceil(std::log(missed) / std::log(costs.inclusion_failure)) : 1.0;
+    return costs.response_blocks + std::max(1.0, blocks);
 }
 
 double nobody_else(const Costs& costs, std::uint32_t watchers) {

@@ -64,6 +64,10 @@ Setting make_setting(const Parameters& parameters, const Costs& costs, const Tas
 /// `extension_blocks`: blocks that leave it out follow each other.
 double missed_clock(const Costs& costs, std::uint32_t extension_blocks);
 
+/// Blocks in which an honest party has computed an answer and had it included, but for one of a million games of so many
+/// such answers.
+double blocks_to_answer(const Costs& costs, std::uint32_t answers);
+
 /// Probability that a watch of `watchers` has no other active watcher.
 double nobody_else(const Costs& costs, std::uint32_t watchers);
 /// Of a jackpot, what its active watchers leave to each on average: 2^-n with n others (VER-16).

@@ -9,6 +9,7 @@
 #include <set>
 
 #include <tools/economics/model.hpp>
+#include <tools/economics/waiting.hpp>
 
 namespace assay::economics {
 namespace {
@@ -117,6 +118,8 @@ std::uint32_t least_tax(Parameters p, const Costs& costs) {
     return low * kTaxStep;
 }
 
+std::uint32_t whole(double blocks) { return static_cast<std::uint32_t>(std::ceil(blocks)); }
+
 /// The least that admits and protects each of `tasks`.
 void protect(Parameters& p, const Costs& costs, const std::vector<TaskCosts>& tasks) {
     p.task_value_max = p.contributor_bond = 1;
@@ -131,8 +134,11 @@ void protect(Parameters& p, const Costs& costs, const std::vector<TaskCosts>& ta
         if (is_admitted(p, costs, task)) {
             const auto blocks = static_cast<std::uint32_t>(replay_blocks_needed(costs, task));
             p.replay_blocks_max = std::max(p.replay_blocks_max, blocks);
+            p.draw_blocks = std::max(p.draw_blocks, whole(draw_blocks_needed(p, costs, task)));
         }
     }
+    p.redraw_blocks = std::max(p.redraw_blocks, whole(redraw_blocks_needed(p)));
+    p.decline_blocks = std::max(p.decline_blocks, whole(decline_blocks_needed(p)));
     const double bond = contributor_bond_needed(p, costs);
     if (bond < kMostContributorBond) {
         p.contributor_bond = rounded_up(bond);

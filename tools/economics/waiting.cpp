@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tools/economics/waiting.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -14,10 +15,35 @@ constexpr double kSecondsOfMonth = 30.0 * 86'400.0;
 constexpr double kBytesOfGigabyte = 1e9;
 constexpr double kBlocksOfPrice = 1'000.0;  // TASK-17
 
+constexpr std::uint32_t kMostDoublings = 8;  // TASK-18
+
+/// TASK-18: how long so many pauses last, with the block that a draw takes after each.
+double pauses(std::uint32_t redraw_blocks, double count) {
+    double out = 0.0;
+    for (std::uint32_t i = 0; i < count; ++i) {
+        out += std::ldexp(redraw_blocks, static_cast<int>(std::min(i, kMostDoublings))) + 1.0;
+    }
+    return out;
+}
+
 /// So many draws of `places` each that a quarter of the stake fills all places of all draws once in a thousand.
 double draws_needed(std::uint32_t places) { return std::ceil(std::log(kInVain) / (places * std::log(kUnwilling))); }
 
 }  // namespace
+
+double decline_blocks_needed(const Parameters& p) { return pauses(p.redraw_blocks, draws_needed(1)); }
+
+double draw_blocks_needed(const Parameters& p, const Costs& costs, const TaskCosts& task) {
+    // VER-3, BCN-5, VER-4, then two windows with the disclosure between them (VER-13, VER-15); WRK-5.
+    const double spans = p.commit_blocks + 2.0 * p.contribute_blocks + 1.0 + p.publish_blocks +
+                         2.0 * p.challenge_blocks + p.disclose_blocks;
+    constexpr double kReplays = 3.0 + 2.0 * 2.0;
+    return costs.safety * (spans + kReplays * replay_blocks_needed(costs, task));
+}
+
+double redraw_blocks_needed(const Parameters& p) {
+    return std::ceil(p.draw_blocks / std::max(1.0, pauses(1, p.draws_max - 1.0) - p.draws_max + 1.0));
+}
 
 std::vector<Constraint> waiting_constraints(
     const Setting& setting, const Parameters& p, const Costs& costs, const TaskCosts& task
@@ -56,6 +82,61 @@ std::vector<Constraint> waiting_constraints(
          .unit = "",
          .meaning = "where a quarter of those who attest are silent, a segment has no verdict less than once in a thousand",
          .help = "more redraws_max, or more verifiers per segment"}
+    );
+    // TASK-15: who has declined once leaves so many draws to others as find somebody who accepts.
+    add(
+        {.name = "decline.others",
+         .role = "submitter",
+         .parameter = "decline_blocks",
+         .have = static_cast<double>(p.decline_blocks),
+         .need = decline_blocks_needed(p),
+         .unit = "blocks",
+         .meaning = "a solver that has declined is not drawn again before as many draws as find another solver",
+         .help = "a higher decline_blocks, or a lower redraw_blocks"}
+    );
+    add(
+        {.name = "decline.back",
+         .role = "solver",
+         .parameter = "decline_blocks",
+         .have = static_cast<double>(p.draw_blocks),
+         .need = costs.safety * p.decline_blocks,
+         .unit = "blocks",
+         .meaning = "a solver that declined because it was busy can be drawn again while the task still waits",
+         .help = "a lower decline_blocks, or a higher draw_blocks"}
+    );
+    const double round = 2.0 * p.contribute_blocks + 1.0;  // BCN-5
+    const double draws = draws_needed(1);
+    add(
+        {.name = "draws.time",
+         .role = "submitter",
+         .parameter = "draw_blocks",
+         .have = static_cast<double>(p.draw_blocks),
+         .need = pauses(p.redraw_blocks, draws - 1.0) + draws * (round + p.accept_blocks),
+         .unit = "blocks",
+         .meaning = "a task waits for as many draws as find a solver, where all drawn before let their time pass",
+         .help = "a higher draw_blocks, or a lower redraw_blocks"}
+    );
+    if (is_admitted(p, costs, task)) {
+        add(
+            {.name = "draws.busy",
+             .role = "solver",
+             .parameter = "draw_blocks",
+             .have = static_cast<double>(p.draw_blocks),
+             .need = draw_blocks_needed(p, costs, task),
+             .unit = "blocks",
+             .meaning = "verifiers that are busy with such a task are free again before another one has waited for too long",
+             .help = "a higher draw_blocks, or shorter segments"}
+        );
+    }
+    add(
+        {.name = "draws.last",
+         .role = "submitter",
+         .parameter = "redraw_blocks",
+         .have = pauses(p.redraw_blocks, p.draws_max - 1.0),
+         .need = static_cast<double>(p.draw_blocks),
+         .unit = "blocks",
+         .meaning = "a task all of whose draws fail has one left for as long as it may wait",
+         .help = "a higher redraw_blocks, or more draws_max"}
     );
     add(
         {.name = "room.pays",

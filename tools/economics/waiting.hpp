@@ -8,7 +8,14 @@
 /// What the parameters of waiting stand on: how often is drawn, for how long, and what room costs.
 namespace assay::economics {
 
-/// For one kind of task: TASK-8, TASK-17, TASK-18, AVL-3, AVL-7, WRK-3.
+/// So that who has declined leaves to others as many draws as find a solver (TASK-15, TASK-18).
+double decline_blocks_needed(const Parameters& parameters);
+/// How long an assignment for such a task locks its verifier's bond without a dispute, times the safety factor.
+double draw_blocks_needed(const Parameters& parameters, const Costs& costs, const TaskCosts& task);
+/// So that a task whose draws fail has one left after `draw_blocks` (TASK-17, TASK-18).
+double redraw_blocks_needed(const Parameters& parameters);
+
+/// For one kind of task: TASK-8, TASK-15, TASK-17, TASK-18, VER-7, AVL-3, AVL-7, WRK-3.
 std::vector<Constraint> waiting_constraints(
     const Setting& setting, const Parameters& parameters, const Costs& costs, const TaskCosts& task
 );

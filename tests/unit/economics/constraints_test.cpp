@@ -45,6 +45,20 @@ TEST_CASE("economics: parameters start from what the chain starts with") {
     CHECK(p.room_price == static_cast<Grains>(chain.room_price.grains));
     CHECK(p.attest_blocks == chain.attest_blocks);
     CHECK(p.block_ms == chain.block_ms);
+    CHECK(p.decline_blocks == chain.decline_blocks);
+    CHECK(p.draw_blocks == chain.draw_blocks);
+    CHECK(p.redraw_blocks == chain.redraw_blocks);
+    CHECK(p.accept_blocks == chain.accept_blocks);
+    CHECK(p.commit_blocks == chain.commit_blocks);
+    CHECK(p.publish_blocks == chain.publish_blocks);
+    CHECK(p.challenge_blocks == chain.challenge_blocks);
+    CHECK(p.disclose_blocks == chain.disclose_blocks);
+    CHECK(p.dispute_clock_blocks == chain.dispute_clock_blocks);
+    CHECK(p.contribute_blocks == chain.contribute_blocks);
+    CHECK(p.gas_price_min == static_cast<Grains>(chain.gas_price_min.grains));
+    CHECK(p.block_gas_max == chain.block_gas_max);
+    CHECK(p.end_block_gas_max == chain.end_block_gas_max);
+    CHECK(p.memory_default == chain.memory_default);
     CHECK(default_costs().compute_speed == 1e6 * static_cast<double>(chain.hardware_classes[1].least_score));
 }
 

@@ -17,6 +17,9 @@ inline Parameters for_dear_tasks(Parameters parameters) {
     parameters.contributor_bond = 100'000'000 * kGrainsPerAsy;
     parameters.task_value_max = 10'000'000 * kGrainsPerAsy;
     parameters.replay_blocks_max = 1U << 30U;
+    parameters.draw_blocks = 1U << 30U;
+    parameters.redraw_blocks = 1U << 20U;
+    parameters.decline_blocks = 1U << 26U;
     return parameters;
 }
 

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace assay::economics {
+
+/// A parameter of the chain that no constraint is about, and why.
+struct Unnamed {
+    std::string parameter;
+    std::string reason;
+};
+/// Together with those of Constraint::parameter, all that there are (docs/protocol/parameters.md).
+std::vector<Unnamed> unnamed_parameters();
+
+}  // namespace assay::economics

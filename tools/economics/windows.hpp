@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include <tools/economics/constraints.hpp>
+
+/// What the spans of the rules stand on in which somebody honest has to act.
+namespace assay::economics {
+
+/// For one kind of task: TASK-6, BCN-5, VER-4, VER-11, VER-13, DSP-32, DSP-33, WRK-5.
+std::vector<Constraint> window_constraints(const Parameters& parameters, const Costs& costs, const TaskCosts& task);
+
+}  // namespace assay::economics
