@@ -151,10 +151,10 @@ std::string skipping_text(const Report& report) {
 }
 
 std::string liability_text(const Report& report) {
-    Table table({"way to lose", "costs, ASY>", "harms, ASY>", "ratio>"});
+    Table table({"way to lose", "costs, ASY>", "harms, ASY>", "ratio>", "of one account>"});
+    const auto shown = [](double ratio) { return std::isfinite(ratio) ? significant(ratio, 3) : "open"; };
     for (const economics::Liability& row : report.liability) {
-        const double ratio = row.ratio();
-        table.add({row.row, fixed(row.cost, 4), fixed(row.harm, 4), std::isfinite(ratio) ? significant(ratio, 3) : "open"});
+        table.add({row.row, fixed(row.cost, 4), fixed(row.harm, 4), shown(row.ratio()), shown(row.ratio_alone())});
     }
     return table.text();
 }

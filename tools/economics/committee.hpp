@@ -31,13 +31,35 @@ std::uint32_t least_seats(const Silence& silence, double bound);
 /// The probability that one committee of a row attests what only a coalition with `share` of the stake has.
 double attested_falsely(std::uint32_t seats, double share);
 
-/// What a coalition that never answers loses by one task, and what its solver loses, in ASY on average.
-struct SilenceLoss {
-    double own = 0.0;        ///< AVL-8: tenths of its verifiers' bonds
-    double matched = 0.0;    ///< AVL-6: as much, of the solver
-    double convicted = 0.0;  ///< AVL-5: the solver's reward and half of its bond, with that chance
-    double ratio() const { return own > 0.0 ? (matched + convicted) / own : 0.0; }
+/// What attesting pays and costs a member (AVL-6), in ASY.
+struct MembersPay {
+    std::uint32_t seats = 0;
+    double fee = 0.0;
+    double transaction = 0.0;
+    double download = 0.0;
+    std::uint32_t verifiers = 0;  ///< accounts of equal stake that seats fall to; a member is paid once (AVL-2)
 };
-SilenceLoss loss_by_silence(const Setting& setting, std::uint32_t seats, const Silence& silence);
+MembersPay pay_of_members(const Parameters& parameters, const Costs& costs, const Setting& setting);
+
+/// What one task costs a coalition that has verifiers and a solver lose alike (AVL-6, AVL-8), in ASY on average.
+struct SharedLoss {
+    double own = 0.0;        ///< of the coalition
+    double matched = 0.0;    ///< as many tenths, of the honest
+    double convicted = 0.0;  ///< AVL-5: the solver's reward and half of its bond, with that chance
+    double earned = 0.0;     ///< by honest members, beyond what attesting costs them
+    /// Of all honest accounts together: what a solver pays to members is not lost.
+    double ratio() const { return own > 0.0 ? (matched + convicted - earned) / own : 0.0; }
+    /// Of the one account that has the loss.
+    double alone() const { return own > 0.0 ? (matched + convicted) / own : 0.0; }
+};
+/// The coalition's verifiers are silent for `segments` segments, and its members on all committees.
+SharedLoss loss_by_silence(
+    const Setting& setting, const MembersPay& pay, const Silence& silence, std::uint32_t segments
+);
+/// Its verifiers are silent, or its solver serves as many verifiers not, and its members attest, each with one seat and
+/// without a download: what the committee is paid comes back to them in part.
+SharedLoss loss_while_attesting(
+    const Setting& setting, const MembersPay& pay, const Silence& silence, std::uint32_t segments
+);
 
 }  // namespace assay::economics

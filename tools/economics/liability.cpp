@@ -39,6 +39,8 @@ double Liability::ratio() const {
     return cost > 0.0 ? harm / cost : std::numeric_limits<double>::infinity();
 }
 
+double Liability::ratio_alone() const { return std::max(alone, ratio()); }
+
 double cost_of_filling(const Costs& costs, std::uint64_t gas, std::uint32_t blocks) {
     const contracts::Params params;
     const double most = static_cast<double>(costs.bid_max) / static_cast<double>(gas);
@@ -57,9 +59,14 @@ std::vector<Liability> liability_of(const Setting& s, const Costs& costs) {
     const double c = to_asy(s.challenger_bond);
     const double b = to_asy(s.verifier_bond);
     const double all_verifiers = kTenth * b * s.assignments;
-    // Of coalitions that are silent whenever they are drawn, among honest members of whom a tenth fails.
-    const SilenceLoss quarter = loss_by_silence(s, params.committee_seats, {.coalition = 0.25, .failing = 0.1});
-    const SilenceLoss fifth = loss_by_silence(s, params.committee_seats, {.coalition = 0.2, .failing = 0.1});
+    // Coalitions with a quarter of the stake, beside honest members of whom a tenth fails. All honest accounts together lose
+    // most where all segments are concerned, one alone where one segment is.
+    const Silence quarter{.coalition = 0.25, .failing = 0.1};
+    const MembersPay pay = pay_of_members(chain_defaults(), costs, s);
+    const SharedLoss silent = loss_by_silence(s, pay, quarter, s.assignments);
+    const SharedLoss attesting = loss_while_attesting(s, pay, quarter, s.assignments);
+    const double silent_alone = loss_by_silence(s, pay, quarter, 1).alone();
+    const double attesting_alone = loss_while_attesting(s, pay, quarter, 1).alone();
     const std::uint64_t move = gas_of_action(contracts::ProveMove{}, params.tx_size_max);
     const std::uint64_t verdict = gas_of_action(contracts::PublishVerdict{}, 1'024);
     const std::uint64_t secret = gas_of_action(contracts::Contribute{}, 256);
@@ -75,17 +82,21 @@ std::vector<Liability> liability_of(const Setting& s, const Costs& costs) {
         {"dispute_timeout", "full blocks for the time that a move has at least; the solver's bond and reward",
          cost_of_filling(costs, move, s.extension_blocks), to_asy(s.solver_bond + s.net_reward())},
         {"unavailable",
-         "a tenth of a verifier's bond for each silent quarter; as much, and the reward and half of the bond where three "
-         "committees find withheld what is served",
-         quarter.own, quarter.matched + quarter.convicted},
+         "a tenth of a verifier's bond for each segment; as much, and the reward and half of the bond where three committees "
+         "find withheld what is served, less what honest members earn",
+         silent.own, silent.matched + silent.convicted - silent.earned, silent_alone},
         {"room", "the submitter's half of a draw and a submission; the drawn solver's half of the draw",
          draw - half + fee_of_action(contracts::SubmitTask{}, 1'024), half},
         {"room (deposit)", "the drawn solver's half of a draw; the submitter's half", half, draw - half},
         {"missed_deadline", "a submission; nothing for a solver that estimates before it accepts", fee, 0.0},
-        {"missed_verdict", "a tenth of a verifier's bond for each that is not served; as much", kTenth * b, kTenth * b},
+        {"missed_verdict",
+         "a tenth of a verifier's bond for each segment, less the fees of its own members; as much, less what honest members "
+         "earn",
+         attesting.own, attesting.matched - attesting.earned, attesting_alone},
         {"unserved",
-         "a tenth of a verifier's bond for each silent fifth; as much of the solver's",
-         fifth.own, fifth.matched},
+         "a tenth of a verifier's bond for each segment, less the fees of its own members; as much of the solver's, less what "
+         "honest members earn",
+         attesting.own, attesting.matched - attesting.earned, attesting_alone},
         {"missed_verdict (publish, disclose)", "full blocks for the time to publish; a tenth of the bond of each assignment",
          cost_of_filling(costs, verdict, params.publish_blocks), all_verifiers},
         {"wrong_verdict", "nobody else can cause it", 0.0, 0.0},

@@ -90,7 +90,8 @@ json to_json(const Liability& liability) {
         {"meaning", liability.meaning},
         {"cost", liability.cost},
         {"harm", liability.harm},
-        {"ratio", finite(liability.ratio())}};
+        {"ratio", finite(liability.ratio())},
+        {"alone", finite(liability.ratio_alone())}};
 }
 
 json to_json(const Unnamed& unnamed) {

@@ -49,18 +49,81 @@ TEST_CASE("AVL-5: the page's figures") {
     CHECK(least_seats({.coalition = 0.5, .failing = 0.1}, 1e-3) == 0);
 }
 
-TEST_CASE("AVL-8: who is silent loses as much as it takes, but for the chance of a conviction") {
-    Setting setting;
-    setting.assignments = 3;
-    setting.verifier_bond = 1'240'000'000;
-    setting.solver_bond = 12'400'000'000;
-    setting.reward = 12'000'000'000;
-    const SilenceLoss quarter = loss_by_silence(setting, 21, {.coalition = 0.25, .failing = 0.1});
-    CHECK(quarter.own == doctest::Approx(0.093).epsilon(0.001));
-    CHECK(quarter.matched == quarter.own);
-    CHECK(quarter.ratio() == doctest::Approx(1.012).epsilon(0.001));
-    CHECK(loss_by_silence(setting, 21, {.coalition = 0.2, .failing = 0.1}).ratio() == doctest::Approx(1.0).epsilon(0.001));
-    CHECK(loss_by_silence(setting, 21, {}).ratio() == 0.0);
+/// A task of 12 ASY, and committees as by default.
+Setting twelve() {
+    Setting out;
+    out.assignments = 3;
+    out.verifier_bond = 1'240'000'000;
+    out.solver_bond = 12'400'000'000;
+    out.reward = 12'000'000'000;
+    out.fetch_cost = 1'000'000;
+    return out;
+}
+
+constexpr MembersPay kPay{.seats = 21, .fee = 0.004, .transaction = 0.000064, .download = 0.001, .verifiers = 50};
+
+TEST_CASE("AVL-8: a silent verifier's solver loses as much, and more with the chance of a conviction") {
+    const Setting setting = twelve();
+    const SharedLoss one = loss_by_silence(setting, kPay, {.coalition = 0.25, .failing = 0.1}, 1);
+    CHECK(one.own == doctest::Approx(0.124).epsilon(0.001));
+    CHECK(one.matched == one.own);
+    CHECK(one.convicted == doctest::Approx(0.000103 * 18.2).epsilon(0.01));
+    CHECK(one.alone() == doctest::Approx(1.015).epsilon(0.001));
+    CHECK(loss_by_silence(setting, kPay, {.coalition = 0.2, .failing = 0.1}, 1).alone() == doctest::Approx(1.001).epsilon(0.001));
+    CHECK(loss_by_silence(setting, kPay, {.coalition = 0.25, .failing = 0.1}, 0).ratio() == 0.0);
+}
+
+TEST_CASE("AVL-6: all honest accounts together lose less than a coalition that is silent, as their members are paid") {
+    const Setting setting = twelve();
+    double last = 0.0;
+    for (const std::uint32_t segments : {1U, 2U, 3U}) {
+        const SharedLoss loss = loss_by_silence(setting, kPay, {.coalition = 0.25, .failing = 0.1}, segments);
+        INFO(segments, " segments");
+        CHECK(loss.earned == doctest::Approx(0.0350).epsilon(0.01));
+        CHECK(loss.ratio() < 1.0);
+        CHECK(loss.ratio() > last);  // so the row is about all segments
+        last = loss.ratio();
+    }
+    // What members are paid has to be more than what attesting costs them, or it is a loss as well.
+    MembersPay unpaid = kPay;
+    unpaid.fee = 0.0;
+    const SharedLoss loss = loss_by_silence(setting, unpaid, {.coalition = 0.25, .failing = 0.1}, 1);
+    CHECK(loss.earned < 0.0);
+    CHECK(loss.ratio() > loss.alone());
+}
+
+TEST_CASE("AVL-6: the page's figures of what the honest lose, together and alone") {
+    struct Row {
+        double share, failing, silent, silent_alone, attesting, attesting_alone;
+    };
+    for (const Row& row : {Row{0.1, 0.1, 0.89, 1.000, 0.91, 1.07}, Row{0.2, 0.0, 0.89, 1.000, 0.93, 1.15},
+                           Row{0.2, 0.1, 0.90, 1.001, 0.94, 1.15}, Row{0.25, 0.0, 0.90, 1.000, 0.95, 1.20},
+                           Row{0.25, 0.1, 0.91, 1.015, 0.96, 1.20}, Row{1.0 / 3.0, 0.0, 0.92, 1.025, 0.98, 1.29}}) {
+        INFO("shares of ", row.share, " and ", row.failing);
+        const Setting setting = twelve();
+        const Silence silence{.coalition = row.share, .failing = row.failing};
+        CHECK(std::abs(loss_by_silence(setting, kPay, silence, 3).ratio() - row.silent) < 0.005);
+        CHECK(std::abs(loss_by_silence(setting, kPay, silence, 1).alone() - row.silent_alone) < 0.0005);
+        CHECK(std::abs(loss_while_attesting(setting, kPay, silence, 3).ratio() - row.attesting) < 0.005);
+        CHECK(std::abs(loss_while_attesting(setting, kPay, silence, 1).alone() - row.attesting_alone) < 0.005);
+    }
+    CHECK(1.0 / convicted_falsely(21, {.coalition = 0.25, .failing = 0.1}) == doctest::Approx(9'750.0).epsilon(0.01));
+}
+
+TEST_CASE("AVL-6: a coalition whose members attest gets back a part of what it costs the honest, and they more") {
+    const Setting setting = twelve();
+    for (const double share : {0.1, 0.2, 0.25}) {
+        INFO("a share of ", share);
+        const SharedLoss one = loss_while_attesting(setting, kPay, {.coalition = share, .failing = 0.1}, 1);
+        CHECK(one.own == doctest::Approx(0.124 - share * 21 * 0.003936));
+        CHECK(one.ratio() < 1.0);
+        CHECK(one.alone() > 1.0);
+    }
+    const SharedLoss quarter = loss_while_attesting(setting, kPay, {.coalition = 0.25, .failing = 0.1}, 1);
+    CHECK(quarter.alone() == doctest::Approx(1.2).epsilon(0.01));
+    // By counting: 37.5 accounts, and each seat is one of theirs, and attested, with probability 0.675.
+    const double members = 37.5 * (1.0 - std::pow(1.0 - 0.675 / 37.5, 21));
+    CHECK(quarter.earned == doctest::Approx(members * 0.002936).epsilon(1e-6));
 }
 
 TEST_CASE("PAR-10: a chain takes the parameters of a committee exactly where the constraint of its price holds") {
