@@ -60,9 +60,10 @@ struct Candidate {
     AccountId account;
     std::uint64_t weight = 0;
     Terms terms{};  ///< a solver's and a verifier's
+    std::uint64_t locked = 0;  ///< stake that is not free and has no weight, but a voice (TRM-3)
     bool operator==(const Candidate&) const = default;
     static constexpr auto fields() {
-        return Fields<&Candidate::account, &Candidate::weight, &Candidate::terms>{};
+        return Fields<&Candidate::account, &Candidate::weight, &Candidate::terms, &Candidate::locked>{};
     }
 };
 

@@ -103,19 +103,27 @@ std::vector<Candidate> read_pool(const StateView& view, Role role) {
     std::vector<Candidate> pool;
     for (const AccountId& account : get_stakers(view, role)) {
         const bool has_machine = role == Role::kSolver || role == Role::kVerifier;
+        const Stake stake = get_stake(view, role, account);
         pool.push_back(
-            {account, get_stake(view, role, account).free.grains,
-             has_machine ? get_terms(view, role, account).terms : Terms{}}
+            {account, stake.free.grains, has_machine ? get_terms(view, role, account).terms : Terms{}, stake.locked.grains}
         );
     }
     return pool;
 }
 
 bool has_quorum(const Params& params, const Task& task, Amount needed, std::vector<Candidate> verifiers) {
+    const bool is_any_free = std::any_of(verifiers.begin(), verifiers.end(), [&](const Candidate& candidate) {
+        return candidate.weight >= needed.grains && candidate.account != task.submitter &&
+               consents(params, task.spec, candidate.terms);
+    });
+    // Who is busy has a voice: else a few who keep their stake free would decide alone while the others work.
+    for (Candidate& candidate : verifiers) {
+        candidate.weight += candidate.locked;  // below the supply
+    }
     std::erase_if(verifiers, [&](const Candidate& candidate) {
         return candidate.weight < needed.grains || candidate.account == task.submitter;
     });
-    return is_consented(params, task.spec, verifiers);
+    return is_any_free && is_consented(params, task.spec, verifiers);
 }
 
 void draw_solver(Context& context, Task& task, const ClosedRound& round) {

@@ -51,7 +51,8 @@ std::optional<AccountId> draw_able(
     const std::function<bool(const AccountId&)>& is_able
 );
 
-/// TRM-3: whether enough of the verifiers that could lock `needed` for the task consent to it.
+/// TRM-3: whether a verifier that could lock `needed` for the task consents to it, and enough of all whose stake, free or not,
+/// is as much.
 bool has_quorum(const Params& params, const Task& task, Amount needed, std::vector<Candidate> verifiers);
 
 /// The registered stakers of `role` with their free stake and their terms, in the order of their ids.

@@ -124,13 +124,20 @@ bool Model::has_quorum(const Task& task, std::uint64_t needed) const {
     // TRM-3
     Big all = 0;
     Big agreeing = 0;
+    bool is_somebody_free = false;
+    const auto& stakes = flaw_ == Flaw::kFreshPool ? world_.stakes : opening_.stakes;  // BCN-4
     for (const auto& [account, weight] : pool(Role::kVerifier)) {
-        if (weight >= needed && account != task.submitter) {
-            all += weight;
-            agreeing += agrees(opening_.machines, account, task.spec) ? weight : 0;  // BCN-4
+        const Big whole = Big{weight} + stakes.at({Role::kVerifier, account}).locked;
+        if (account == task.submitter || whole < needed) {
+            continue;
+        }
+        all += whole;
+        if (agrees(opening_.machines, account, task.spec)) {
+            agreeing += whole;
+            is_somebody_free = is_somebody_free || weight >= needed;
         }
     }
-    return agreeing != 0 && agreeing >= all - agreeing;
+    return is_somebody_free && agreeing >= all - agreeing;
 }
 
 }  // namespace assay::model

@@ -98,6 +98,11 @@ MUTANTS = [
         "if (!has_quorum(context.params, task, needed, round.drawing.verifiers)) {",
         "if (needed.grains == 0) {"),),
         ("test_contracts", "--test-case=TRM-3*"), "TRM-3"),
+    Mutant("5", "who is busy has no voice", ((
+        "contracts/tasks/draw.cpp",
+        "candidate.weight += candidate.locked;  // below the supply",
+        "candidate.weight += 0;"),),
+        ("test_contracts", "--test-case=TRM-3*"), "TRM-3"),
     Mutant("5", "verification for nothing", ((
         "contracts/tasks/work.cpp",
         "if (!pays(params, spec, params.work_price)) {",

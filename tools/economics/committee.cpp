@@ -72,6 +72,8 @@ std::uint32_t least_seats(const Silence& silence, double bound) {
     return 0;
 }
 
+double nobody_consents(std::uint32_t seats, double share) { return exactly(seats, share, 0); }
+
 double attested_falsely(std::uint32_t seats, double share) {
     return 1.0 - std::pow(1.0 - majority(seats, share), kSittings);
 }

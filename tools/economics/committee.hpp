@@ -28,6 +28,9 @@ double convicted_falsely(std::uint32_t seats, const Silence& silence);
 /// The fewest seats, an odd number, with which that is at most `bound`; 0 where even 1,001 do not suffice.
 std::uint32_t least_seats(const Silence& silence, double bound);
 
+/// That none of a committee's seats falls to somebody who attests and consents to the task, with `share` of the stake (AVL-7).
+double nobody_consents(std::uint32_t seats, double share);
+
 /// The probability that one committee of a row attests what only a coalition with `share` of the stake has.
 double attested_falsely(std::uint32_t seats, double share);
 

@@ -291,3 +291,74 @@ TEST_CASE("TRM-3: a task that less than half of the verifiers' stake consents to
     CHECK(chain.task(other).state == TaskState::kExpired);
     CHECK(chain.task(other).solver == std::nullopt);
 }
+
+namespace {
+
+/// A quarter of the verifiers' stake is one account's, which consents to much memory and no long replay; the others, two
+/// accounts, do the opposite.
+struct Divided {
+    Chain chain;
+    std::uint64_t needed;
+    const Actor* coalition;
+
+    Divided() : chain(worked_params()) {
+        needed = chain.params.verifier_bond.grains + chain.params.challenger_bond.grains;  // VER-1
+        REQUIRE(chain.run(chain.solver, Bond{Role::kSolver, {100 * kCoin}}) == 0);
+        chain.add_verifiers(2, {3 * needed});
+        chain.add_verifiers(1, {2 * needed});
+        coalition = &chain.others[2];
+        REQUIRE(chain.run(*coalition, RegisterTerms{Role::kVerifier, {.memory = 1ULL << 40U, .replay_blocks = 1}, 0}) == 0);
+    }
+
+    /// Two assignments for each of three tasks, none of them the coalition's.
+    void occupy_honest() {
+        for (int i = 0; i < 3; ++i) {
+            const TaskId id = chain.start_task(worked_spec(8));
+            chain.post_checkpoints(id, {hash_of("0"), hash_of("1"), hash_of("2"), hash_of("3")});
+            REQUIRE(chain.run(chain.solver, CompleteTask{id}) == 0);
+            chain.skip(1);
+            REQUIRE(chain.task(id).state == TaskState::kVerifying);
+        }
+        for (const Actor& honest : {chain.others[0], chain.others[1]}) {
+            REQUIRE(chain.stake(Role::kVerifier, honest).free.grains == 0);
+        }
+    }
+};
+
+}  // namespace
+
+TEST_CASE("TRM-3: stake that is busy counts, so that few do not decide meanwhile who may judge a task") {
+    Divided divided;
+    TaskSpec spec = make_spec();
+    spec.program.memory = 1ULL << 40U;
+    divided.occupy_honest();
+    const TaskId id = submit(divided.chain, spec);
+    divided.chain.skip(4);
+    CHECK(divided.chain.task(id).state == TaskState::kOpen);
+    // With another quarter that consents they are half, and one of them has to be free.
+    const Actor& honest = divided.chain.others[0];
+    REQUIRE(divided.chain.run(honest, RegisterTerms{Role::kVerifier, {.memory = 1ULL << 40U}, 0}) == 0);
+    divided.chain.await_solver(id);
+    REQUIRE(divided.chain.run(*divided.coalition, Unbond{Role::kVerifier, {1 + divided.needed}}) == 0);
+    const TaskId other = submit(divided.chain, spec);
+    divided.chain.skip(4);
+    CHECK(divided.chain.task(other).state == TaskState::kOpen);
+}
+
+TEST_CASE("TRM-3, VER-7: a quarter of the stake that withdraws its consent leaves the other quarter to judge the task") {
+    Divided divided;
+    Chain& chain = divided.chain;
+    TaskSpec spec = make_spec();
+    spec.program.memory = 1ULL << 40U;
+    const Actor honest = chain.others[0];
+    REQUIRE(chain.run(honest, RegisterTerms{Role::kVerifier, {.memory = 1ULL << 40U}, 0}) == 0);
+    const TaskId id = chain.start_task(spec);
+    chain.post_checkpoints(id, {hash_of("0"), hash_of("1"), hash_of("2"), hash_of("3")});
+    REQUIRE(chain.run(*divided.coalition, RegisterTerms{Role::kVerifier, {.memory = 1}, 0}) == 0);
+    REQUIRE(chain.run(chain.solver, CompleteTask{id}) == 0);
+    chain.skip(1);
+    CHECK(chain.task(id).state == TaskState::kVerifying);
+    for (const Assignment& assignment : chain.task(id).assignments) {
+        CHECK(assignment.verifier == honest.id);
+    }
+}

@@ -126,6 +126,19 @@ TEST_CASE("AVL-6: a coalition whose members attest gets back a part of what it c
     CHECK(quarter.earned == doctest::Approx(members * 0.002936).epsilon(1e-6));
 }
 
+TEST_CASE("TRM-3, AVL-7: the page's figures of consent that is withdrawn") {
+    // Half of the stake consents, a quarter of all withdraws and is silent, a tenth of the others fails.
+    CHECK(1.0 / nobody_consents(21, (0.5 - 0.25) * 0.9) == doctest::Approx(210.0).epsilon(0.01));
+    CHECK(nobody_consents(21, 0.5 - 0.5) == 1.0);
+    const Setting setting = twelve();
+    const SharedLoss one = loss_by_silence(setting, kPay, {.coalition = 0.25, .failing = 0.1}, 1);
+    const double unpaid = nobody_consents(21, (0.5 - 0.25) * 0.9) * to_asy(setting.net_reward());
+    CHECK(one.ratio() + unpaid / one.own == doctest::Approx(1.19).epsilon(0.005));
+    const contracts::Params params;
+    const contracts::Tx tx{{"", {}, 0, {}, contracts::RegisterTerms{}}, {}};
+    CHECK(1.5 * static_cast<double>(contracts::gas_of(tx, 200, params) * params.gas_price_min.grains) == 8'100.0);
+}
+
 TEST_CASE("PAR-10: a chain takes the parameters of a committee exactly where the constraint of its price holds") {
     const Costs costs = default_costs();
     contracts::Params params;
