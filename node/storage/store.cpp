@@ -159,6 +159,7 @@ struct Store::Impl {
     std::vector<rocksdb::ColumnFamilyHandle*> columns;
     rocksdb::WriteBatch batch;  ///< of the last write: its memory is used again
     bool failed = false;
+    bool in_memory = false;
 
     rocksdb::ColumnFamilyHandle* handle(Column column) const { return columns.at(static_cast<std::size_t>(column)); }
 
@@ -223,6 +224,7 @@ Store::Store(const std::filesystem::path& directory, StoreOptions options) : imp
     db_options.atomic_flush = true;
     db_options.info_log = std::make_shared<NoLog>();
     if (options.in_memory) {
+        impl_->in_memory = true;
         impl_->env.reset(rocksdb::NewMemEnv(rocksdb::Env::Default()));
     } else if (options.fault) {
         impl_->env = make_fault_env(std::move(options.fault));
@@ -274,7 +276,7 @@ void Store::write(const Batch& batch, bool sync) {
     rocksdb::WriteOptions options;
     options.disableWAL = true;
     check(impl_->db->Write(options, &out), "write");
-    if (sync) {
+    if (sync && !impl_->in_memory) {
         check(impl_->db->Flush(rocksdb::FlushOptions(), impl_->columns), "sync");
     }
     impl_->failed = false;

@@ -95,7 +95,7 @@ class Snapshot {
 enum class Fault : std::uint8_t { kNone = 0, kFail = 1, kTear = 2 };
 
 struct StoreOptions {
-    bool in_memory = false;       ///< nothing on disk; gone when closed
+    bool in_memory = false;       ///< nothing on disk; gone when closed, and there is nothing to sync
     std::size_t write_buffer_bytes = 0;  ///< of the column that fills it first, before all go to files; 0: 16 MB
     /// Tests only: asked before every append and sync of every file with their number so far.
     std::function<Fault(std::uint64_t)> fault;

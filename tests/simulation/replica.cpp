@@ -24,6 +24,8 @@ const crypto::SecretKey& network_key() {
 
 constexpr std::uint64_t kRoundMs = 3'000;  ///< so long a leader may take before the next one tries
 constexpr int kBlocksAtOnce = 8;
+/// What a database in memory holds before it would write files, which takes threads that a copied process has not.
+constexpr std::size_t kMemoryBytes = 64U << 20U;
 constexpr std::uint32_t kLiePercent = 25;  ///< of what a liar sends
 
 }  // namespace
@@ -71,16 +73,20 @@ void Replica::start() {
     options.fault = [fails = disk_fails_](std::uint64_t /*count*/) {
         return *fails ? storage::Fault::kTear : storage::Fault::kNone;
     };
+    options.in_memory = in_memory;
+    options.write_buffer_bytes = in_memory ? kMemoryBytes : 0;
     store_ = std::make_unique<storage::Store>(home_ / "db", options);
     app_ = std::make_unique<node::Application>(*store_, [] { return std::uint64_t{0}; });
     app_->init(genesis_);
-    log_ = std::make_unique<solo::BlockLog>(home_ / "blocks.log");
-    if (log_->height().value < logged_) {
-        throw Broken("a decided block was lost");
-    }
-    replayed += solo::replay(*app_, *log_, genesis_.chain_id, {});
-    if (app_->info().height != log_->height()) {
-        throw Broken("the state does not follow from the log");
+    if (!in_memory) {
+        log_ = std::make_unique<solo::BlockLog>(home_ / "blocks.log");
+        if (log_->height().value < logged_) {
+            throw Broken("a decided block was lost");
+        }
+        replayed += solo::replay(*app_, *log_, genesis_.chain_id, {});
+        if (app_->info().height != log_->height()) {
+            throw Broken("the state does not follow from the log");
+        }
     }
     mempool_ = std::make_unique<consensus::Mempool>(*app_, consensus::MempoolLimits{});
     decided_at_ms_ = events_.now();
@@ -210,19 +216,21 @@ void Replica::on_promise(
 
 solo::Block Replica::make_block() {
     const consensus::Info info = app_->info();
-    const auto parent = log_->read(info.height);
+    const auto parent = last_record();
     solo::BlockHeader header;
     header.chain_id = genesis_.chain_id;
     header.height = {info.height.value + 1};
     header.time_ms = std::max(events_.now(), parent ? parent->block.header.time_ms + 1 : 1);
     header.parent = parent ? solo::block_hash(parent->block.header) : Hash256{};
     header.app_hash = info.app_hash;
-    auto txs = app_->prepare(mempool_->candidates(1U << 20U), 1U << 20U);
+    auto txs = app_->prepare(mempool_->candidates(block_bytes), block_bytes);
     if (lies && events_.chance(kLiePercent)) {
         spoil(events_, header, txs);
     }
     return solo::sign_block(std::move(header), std::move(txs), network_key());
 }
+
+std::optional<solo::LogRecord> Replica::last_record() const { return in_memory ? last_ : log_->read(app_->info().height); }
 
 solo::Block Replica::told(const solo::Block& block) {
     return lies && events_.chance(kLiePercent) ? damaged(events_, block) : block;
@@ -235,7 +243,7 @@ bool Replica::refuses(const solo::Block& block) {
         return false;  // looked at before we voted for it
     }
     const consensus::Info info = app_->info();
-    const auto parent = log_->read(info.height);
+    const auto parent = last_record();
     const auto header = parent ? std::optional(parent->block.header) : std::nullopt;
     const bool is_sound = block.header.proposer == network_key().account() &&
                           solo::find_fault({block, {}}, genesis_.chain_id, header, info.app_hash).empty() &&
@@ -285,7 +293,11 @@ void Replica::on_decided(const solo::Block& block) {
     try {
         const auto request = request_of(block);
         const solo::LogRecord record{block, app_->finalize(request).app_hash};
-        log_->append(record);
+        if (in_memory) {
+            last_ = record;
+        } else {
+            log_->append(record);
+        }
         logged_ = block.header.height.value;
         ledger_.note(record);
         app_->commit();
@@ -299,7 +311,7 @@ void Replica::on_decided(const solo::Block& block) {
 }
 
 void Replica::on_status(int from, std::uint64_t theirs) {
-    for (std::uint64_t h = theirs + 1; h <= std::min(height(), theirs + kBlocksAtOnce); ++h) {
+    for (std::uint64_t h = theirs + 1; log_ && h <= std::min(height(), theirs + kBlocksAtOnce); ++h) {
         to(from, [block = told(log_->read(Height{h})->block)](Replica& other) { other.on_decided(block); });
     }
 }

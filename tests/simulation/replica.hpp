@@ -73,6 +73,10 @@ class Replica {
     /// Where there is one: what the state machine is told as the hash of the block of a height.
     std::function<Hash256(Height)> hash_at;
     bool lies = false;          ///< spoils what it proposes, damages what it serves
+    /// Where true, before start(): database and log are in memory alone, so that a process may be copied with its replica.
+    /// Such a replica neither dies nor serves blocks to others.
+    bool in_memory = false;
+    std::uint64_t block_bytes = 1U << 20U;  ///< of the transactions that it proposes at most
 
     static constexpr std::uint64_t kIntervalMs = 1'000;
 
@@ -110,6 +114,8 @@ class Replica {
     void on_status(int from, std::uint64_t height);
     solo::Block make_block();
     bool refuses(const solo::Block& block);
+    /// The last decided block; nullopt before the first.
+    std::optional<solo::LogRecord> last_record() const;
     /// As `block` leaves us: damaged, perhaps, where we lie.
     solo::Block told(const solo::Block& block);
 
@@ -122,7 +128,8 @@ class Replica {
     std::shared_ptr<bool> disk_fails_;
     std::unique_ptr<storage::Store> store_;
     std::unique_ptr<node::Application> app_;
-    std::unique_ptr<solo::BlockLog> log_;
+    std::unique_ptr<solo::BlockLog> log_;  ///< null in memory
+    std::optional<solo::LogRecord> last_;  ///< in memory
     std::unique_ptr<consensus::Mempool> mempool_;
     std::map<std::uint64_t, Vote> votes_;  ///< by height; on the disk
     std::optional<Proposal> proposal_;
