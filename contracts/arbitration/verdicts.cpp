@@ -20,6 +20,13 @@ DisputedVerdict subject_of(const Assignment& assignment, VerdictPart part) {
 /// DSP-42: from the first challenge on.
 std::uint64_t secret_blocks(const Params& params, const TaskSpec& spec) { return challenge_span(params, spec) / 2; }
 
+/// VER-15: whether the challenger of a disclosed verdict had found its true result, by its seal: it was late for the forced one.
+bool means_forced_result(const Assignment& assignment, const AccountId& sender, const ChallengeVerdict& action) noexcept {
+    const DisputedVerdict first{.verifier = action.verifier, .is_second = false, .part = VerdictPart::kProbe};
+    return assignment.probe_root &&
+           action.seal == challenge_seal(dispute_id(action.task, action.segment, sender, first), *assignment.probe_root);
+}
+
 }  // namespace
 
 Result<trace::Claim, TxError> make_distance_claim(
@@ -114,7 +121,8 @@ Result<void, TxError> check_stateful(
     if (find_dispute(view, dispute_id(task.id, action.segment, sender, subject_of(assignment, action.part)))) {
         return Unexpected{TxError::kAlreadyDisputed};  // DSP-38
     }
-    if (subject_of(assignment, action.part).is_second && !task.second_window) {
+    const bool is_second = subject_of(assignment, action.part).is_second;
+    if (is_second && (!task.second_window || means_forced_result(assignment, sender, action))) {
         return Unexpected{TxError::kPhase};  // VER-15
     }
     TRY(make_verdict_claim(view, task, assignment, action.part, action.roots));

@@ -219,7 +219,9 @@ Model::Why Model::why(const contracts::ChallengeVerdict& a) const {
     if (world_.disputes.contains(contracts::dispute_id(a.task, a.segment, who_, subject))) {
         out.insert(TxError::kAlreadyDisputed);
     }
-    if (second && !task->second_window) {
+    const DisputeId first = contracts::dispute_id(a.task, a.segment, who_, contracts::DisputedVerdict{a.verifier});
+    const bool found_true = second && a.seal == contracts::challenge_seal(first, duty->verdict.probe_root.value());
+    if (second && (!task->second_window || found_true)) {
         out.insert(TxError::kPhase);  // VER-15
     }
     // DSP-41, DSP-45

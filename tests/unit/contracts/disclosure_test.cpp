@@ -340,7 +340,27 @@ TEST_CASE("VER-16: watchers who challenge a forced error share a jackpot, others
             chain.disclose_all(id);
         }
     }
-    CHECK(chain.run(chain.whistleblower, late) == 0);
+    ChallengeVerdict sealed = late;
+    sealed.seal = seal_of(chain, chain.whistleblower, id, 1);
+    CHECK(chain.fail(chain.whistleblower, sealed) == TxError::kPhase);
+    CHECK(chain.run(chain.whistleblower, late) == 0);  // who names no result is taken at its word
+}
+
+TEST_CASE("VER-15: a challenge of a forced result whose seal is of the true one is refused in the second window too") {
+    const ToyRun honest;
+    const ToyRun wrong(kTamper);
+    Chain chain(all_checked(10'000));
+    const TaskId id = published_task(chain, honest, wrong);
+    const Hash256 decoy_found = seal_of(chain, chain.whistleblower, id, 1);
+    chain.skip(chain.params.challenge_blocks);
+    chain.disclose_all(id);
+    REQUIRE(chain.task(id).second_window);
+    ChallengeVerdict late{id, 1, chain.verifier.id, Role::kWhistleblower};
+    late.seal = decoy_found;
+    CHECK(chain.fail(chain.whistleblower, late) == TxError::kPhase);
+    // Another's seal says nothing of what this challenger found, and of a result that is wrong there is no such seal.
+    CHECK(chain.run(chain.solver, ChallengeVerdict{
+        id, 1, chain.verifier.id, Role::kSolver, VerdictPart::kProbe, std::nullopt, decoy_found}) == 0);
 }
 
 TEST_CASE("VER-16: a watcher whose seal is not of the true probe root has not replayed, and wins nothing") {
