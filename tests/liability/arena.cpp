@@ -4,11 +4,14 @@
 #include <algorithm>
 #include <iostream>
 #include <memory>
+#include <sstream>
 
 #include <contracts/validators/validators.hpp>
 #include <core/codec/borsh.hpp>
 #include <core/crypto/ed25519.hpp>
 #include <tests/liability/attacker.hpp>
+#include <tests/liability/dues.hpp>
+#include <tests/liability/fork.hpp>
 #include <tests/liability/judge.hpp>
 #include <tests/liability/scene.hpp>
 #include <tests/simulation/worker.hpp>
@@ -27,7 +30,13 @@ constexpr std::uint64_t kPatienceBlocks = 3'000;  ///< within so many blocks aft
 constexpr std::uint64_t kLatencyMs = 3'000;       ///< of honest messages, with blocks of a second
 constexpr std::uint64_t kStallMs = 18'000;
 constexpr std::uint64_t kOutageBlocks = 150;
+constexpr std::uint64_t kForkLatencyMs = 4'000;   ///< the same in continuations
+constexpr std::uint64_t kFeeMax = 100'000'000;    ///< of an honest account's bids there, which is the worker's default
+constexpr std::uint64_t kForkBlocks = 600;        ///< so long a continuation lasts at most
+constexpr std::uint64_t kLastBlocks = 2;          ///< before a clock runs out, when attackers move at the last moment
 constexpr std::uint64_t kAttackersStream = 1'000;
+constexpr std::uint64_t kSlowSeeds = 5;    ///< in one seed of so many replays take long
+constexpr std::uint64_t kSlowBlocks = 16;  ///< and so long at most
 
 class Arena {
   public:
@@ -42,6 +51,8 @@ class Arena {
           genesis_(prepare()),
           judge_(genesis_),
           attacker_(seed, genesis_),
+          staller_(make_accusers(genesis_.chain_id)),
+          filler_(keys_of_attackers(kinds_), genesis_.chain_id),
           candidate_(key_of(kCandidate), genesis_.chain_id) {
         for (int i = 0; i < kAttackers; ++i) {
             attacker_.add_account(key_of(kFirstAttacker + i));
@@ -49,7 +60,13 @@ class Arena {
         chain_.on_block = [this](const solo::Block& block) { on_block(block); };
         replicas_.push_back(std::make_unique<Replica>(events_, chain_, genesis_, 0, home / "node", replicas_));
         Replica& node = *replicas_.front();
-        node.on_transaction = [this](const Bytes& tx) { attacker_.see_transaction(tx); };
+        node.in_memory = true;
+        node.on_transaction = [this](const Bytes& tx) {
+            attacker_.see_transaction(tx);
+            if (continuation_ == Continuation::kFullBlocks) {
+                filler_.see_transaction(stage(), tx);
+            }
+        };
         // In runs of one seed the same, whatever is in the blocks: so draws agree as long as rounds do.
         node.hash_at = [seed](Height height) { return model::mix({}, key_of(0).account(), seed * 1'000'000 + height.value); };
         for (std::size_t i = 0; i < kinds_.size(); ++i) {
@@ -63,18 +80,22 @@ class Arena {
     Report run() {
         try {
             start();
-            while (!is_done()) {
+            while (continuation_ ? is_owed(owed_) && chain_.height() < options_.fork_at->first + kForkBlocks : !is_done()) {
                 if (chain_.height() > options_.planned_blocks + kPatienceBlocks) {
                     throw Broken("law 3: something is open for ever: " + describe_open());
                 }
-                if (!events_.step()) {
-                    throw Broken("nothing happens any more");
+                step();
+                if (is_fork_due_) {
+                    is_fork_due_ = false;
+                    play_forks();
                 }
             }
-            if (!judge_.chain().world.validators.contains(candidate_.id())) {
+            if (!continuation_ && !judge_.chain().world.validators.contains(candidate_.id())) {
                 throw Broken("law 1: the candidate could not register as a validator");
             }
-            report_.balance = judge_.judge_rest(shop_);
+            if (!continuation_) {
+                report_.balance = judge_.judge_rest(shop_);
+            }
         } catch (const Broken& broken) {
             report_.broken = broken.what();
         }
@@ -86,9 +107,176 @@ class Arena {
     }
 
   private:
+    void step() {
+        if (!events_.step()) {
+            throw Broken("nothing happens any more");
+        }
+    }
+
+    // --- continuations ---
+
+    /// Whether the honest replies are played from the last block on.
+    bool is_worth_a_fork(const std::set<Due>& before) {
+        const auto is_new = [&](const Due& due) { return !before.contains(due); };
+        const auto has_new_of = [&](Due::Kind kind) {
+            return std::any_of(dues_.begin(), dues_.end(), [&](const Due& due) { return due.kind == kind && is_new(due); });
+        };
+        if (options_.fork_at || !options_.attacks || continuation_ || options_.forks == Forks::kNone) {
+            return false;
+        }
+        if (options_.forks == Forks::kEvery) {
+            return !dues_.empty();
+        }
+        const bool has_new = std::any_of(dues_.begin(), dues_.end(), is_new);
+        if (options_.forks == Forks::kNew || !has_new) {
+            return has_new;
+        }
+        // A coin of its own, so that nothing in the run depends on it.
+        constexpr std::uint64_t kFewOf = 2;
+        const std::uint64_t number = seed_ * 1'000'003 + chain_.height();
+        if (model::mix({}, key_of(0).account(), number).data[0] % kFewOf != 0) {
+            return false;
+        }
+        for (const Due::Kind kind : {Due::Kind::kDispute, Due::Kind::kVerdict, Due::Kind::kProfile, Due::Kind::kTraining}) {
+            if (has_new_of(kind) && forks_left_[kind] > 0) {
+                --forks_left_[kind];
+                forked_for_ = kind;
+                return true;
+            }
+        }
+        return false;
+    }
+
+    void play_forks() {
+        for (const Continuation continuation : kContinuations) {
+            if (forked_for_ != Due::Kind::kDispute && options_.forks == Forks::kFew &&
+                static_cast<std::uint64_t>(continuation) != chain_.height() % std::size(kContinuations)) {
+                continue;
+            }
+            std::istringstream answer(in_copy([&] { return go_on(continuation); }));
+            std::uint64_t blocks = 0;
+            bool is_unfinished = false;
+            bool is_bought = false;
+            std::string broken;
+            answer >> blocks >> is_unfinished >> is_bought >> std::ws;
+            std::getline(answer, broken);
+            ++report_.forks;
+            report_.fork_blocks += blocks;
+            report_.unfinished += is_unfinished ? 1 : 0;
+            report_.bought += is_bought ? 1 : 0;
+            if (!broken.empty()) {
+                throw Broken(broken);
+            }
+        }
+    }
+
+    /// In a copy: its number of blocks, whether anything was still owed at the end, whether losses were bought, and what
+    /// law does not hold.
+    std::string go_on(Continuation continuation) {
+        const std::uint64_t from = chain_.height();
+        std::ostringstream answer;
+        std::string broken;
+        enter(continuation);
+        try {
+            while (is_owed(owed_) && chain_.height() < from + kForkBlocks) {
+                step();
+            }
+        } catch (const std::exception& error) {
+            const std::string plan = options_.plan ? std::string("--plan ") + to_string(plan_kind_) + " " : "";
+            broken = error.what() + (", in a continuation: " + plan + "--fork ") + std::to_string(seed_) + " " +
+                     std::to_string(from) + " " + to_string(continuation);
+        }
+        answer << chain_.height() - from << ' ' << is_owed(owed_) << ' ' << (lost_ != 0) << ' ' << broken;
+        return answer.str();
+    }
+
+    bool is_owed(const std::set<Due>& owed) const {
+        return std::any_of(dues_.begin(), dues_.end(), [&](const Due& due) {
+            return owed.contains(due) || due.kind == Due::Kind::kDispute;
+        });
+    }
+
+    void enter(Continuation continuation) {
+        continuation_ = continuation;
+        owed_ = dues_;
+        if (continuation == Continuation::kFullBlocks) {
+            replicas_.front()->block_bytes = Filler::kBlockBytes;
+        }
+        for (const auto& worker : workers_) {
+            if (simulation::is_honest(worker->kind())) {
+                worker->latency_ms = kForkLatencyMs;
+                worker->fee_max = kFeeMax;
+            } else {
+                worker->latency_ms = 1;
+                worker->is_down = true;
+            }
+        }
+    }
+
+    void attack_in_continuation(const Stage& stage) {
+        const bool acts = continuation_ == Continuation::kLastMoment &&
+                          is_last_moment(judge_.chain().world, chain_.height(), kLastBlocks);
+        for (const auto& worker : workers_) {
+            worker->is_down = simulation::is_honest(worker->kind()) ? worker->is_down : !acts;
+        }
+        if (continuation_ == Continuation::kFullBlocks) {
+            filler_.act(stage);
+        } else if (acts) {
+            staller_.act(stage, judge_.ledger.honest);
+            if (plan_) {
+                plan_->act(stage);
+            }
+            attacker_.act(*replicas_.front(), judge_.chain());
+        }
+    }
+
+    static std::vector<Member> make_accusers(const std::string& chain_id) {
+        std::vector<Member> members = make_members(chain_id);
+        std::reverse(members.begin(), members.end());  // plans need their first ones
+        for (int i = 0; i < kAttackers; ++i) {
+            members.emplace_back(key_of(kFirstAttacker + i), chain_id);
+        }
+        return members;
+    }
+
+    static std::vector<crypto::SecretKey> keys_of_attackers(const std::vector<Kind>& kinds) {
+        std::vector<crypto::SecretKey> keys;
+        for (int i = 0; i < Plan::kMembers; ++i) {
+            keys.push_back(key_of(kFirstMember + i));
+        }
+        for (int i = 0; i < kAttackers; ++i) {
+            keys.push_back(key_of(kFirstAttacker + i));
+        }
+        for (std::size_t i = 0; i < kinds.size(); ++i) {
+            if (!simulation::is_honest(kinds[i])) {
+                keys.push_back(key_of(static_cast<int>(i)));
+            }
+        }
+        return keys;
+    }
+
+    /// What attackers spent on full blocks in this continuation, and what the honest lost meanwhile.
+    void note_prices(const consensus::FinalizeRequest& request) {
+        for (const Bytes& bytes : request.txs) {
+            const auto tx = codec::decode<contracts::Tx>(bytes);
+            spent_ += tx && filler_.owns(tx->body.sender) ? tx->body.fee.grains : 0;
+        }
+        lost_ += judge_.fresh_losses();
+        const model::Beacon& beacon = judge_.chain().world.beacon;
+        for (const AccountId& account : beacon.withheld) {
+            const bool is_new = judge_.ledger.honest.contains(account) && withheld_.insert({beacon.rounds, account}).second;
+            lost_ += is_new ? genesis_.params.contributor_bond.grains / 10 : 0;
+        }
+    }
+
+    // --- the run ---
+
     contracts::Genesis prepare() {
         kinds_ = choose_kinds(events_);
         contracts::Params params = make_params(events_);
+        if (seed_ % kSlowSeeds == 0) {
+            make_slow(params, shop_, kSlowBlocks);
+        }
         if (plan_) {
             plan_->set_scene(params, kinds_);
         }
@@ -101,6 +289,7 @@ class Arena {
             events_, bulletin_, shop_, gauge_, chain_, 1 + number, kind, key, replicas_, genesis_.chain_id
         ));
         workers_.back()->latency_ms = kLatencyMs;
+        workers_.back()->takes_time = simulation::is_honest(kind);
         if (simulation::is_honest(kind)) {
             judge_.ledger.honest.insert(key.account());
         } else {
@@ -139,10 +328,12 @@ class Arena {
         Replica& node = *replicas_.front();
         if (node.is_up()) {
             const Stage stage = this->stage();
-            if (options_.attacks && acts_blindly() && chain_.height() < options_.active_blocks) {
+            if (continuation_) {
+                attack_in_continuation(stage);
+            } else if (options_.attacks && acts_blindly() && chain_.height() < options_.active_blocks) {
                 attacker_.act(node, judge_.chain());
             }
-            if (options_.attacks && plan_ && chain_.height() < options_.planned_blocks) {
+            if (!continuation_ && options_.attacks && plan_ && chain_.height() < options_.planned_blocks) {
                 plan_->act(stage);
             }
             judge_.judge_waiting(node.waiting(), *node.state());
@@ -178,6 +369,9 @@ class Arena {
 
     /// The drafters' cheats take their time in disputes, so that verdicts fall due meanwhile.
     void stall() {
+        if (continuation_) {
+            return;
+        }
         for (const auto& worker : workers_) {
             if (plan_kind_ == PlanKind::kDrafter && !simulation::is_honest(worker->kind())) {
                 worker->latency_ms = is_disputed(worker->id()) ? kStallMs : kLatencyMs;
@@ -230,7 +424,21 @@ class Arena {
         if (options_.trace) {
             tell(request.height, outcome);
         }
-        judge_.judge_block(outcome);
+        const std::set<Due> before = std::exchange(dues_, find_dues(judge_.chain().world, judge_.ledger.honest));
+        if (continuation_ == Continuation::kFullBlocks) {
+            note_prices(request);
+        }
+        // In full blocks honest accounts may lose what the attackers pay for that (liability.md, dispute_timeout).
+        const std::uint64_t spent = spent_ * (genesis_.params.block_size_max / Filler::kBlockBytes);
+        if (lost_ != 0 && lost_ <= spent) {
+            judge_.judge_bought_block(outcome);
+        } else {
+            judge_.judge_block(outcome);
+        }
+        is_fork_due_ = is_worth_a_fork(before);
+        if (options_.fork_at && options_.fork_at->first == request.height.value) {
+            enter(options_.fork_at->second);
+        }
     }
 
     void note_receipt(const contracts::Receipt& receipt) {
@@ -305,8 +513,21 @@ class Arena {
     std::vector<std::unique_ptr<Replica>> replicas_;
     std::vector<std::unique_ptr<Worker>> workers_;
     Attacker attacker_;
+    Staller staller_;
+    Filler filler_;
     Member candidate_;
     std::uint64_t away_until_ = 0;
+    std::set<Due> dues_;  ///< of the last block
+    bool is_fork_due_ = false;
+    /// kFew: at so many blocks, by what is new there: a dispute, which all continuations are played of, or another duty,
+    /// of which one is. A contribution falls due with most of these.
+    Due::Kind forked_for_ = Due::Kind::kDispute;
+    std::map<Due::Kind, int> forks_left_{{Due::Kind::kDispute, 1}, {Due::Kind::kVerdict, 1}};
+    std::optional<Continuation> continuation_;  ///< in a copy: how the attackers go on
+    std::set<Due> owed_;                        ///< at its beginning
+    std::uint64_t spent_ = 0;
+    std::uint64_t lost_ = 0;
+    std::set<std::pair<std::uint64_t, AccountId>> withheld_;
     Report report_;
 };
 

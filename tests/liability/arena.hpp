@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include <tests/liability/endgame.hpp>
 #include <tests/liability/ledger.hpp>
 #include <tests/liability/plan.hpp>
 #include <tests/model/workshop.hpp>
@@ -14,8 +15,19 @@
 /// A network of honest workers with realistic latency, and attackers who send whatever could hurt them.
 namespace assay::liability {
 
+/// At which blocks the honest replies are played on copies of the state.
+enum class Forks : std::uint8_t {
+    kNone,
+    kFew,    ///< at the first blocks that the seed picks of those in which something honest accounts owe is new
+    kNew,    ///< at each of these
+    kEvery,  ///< at every block in which anything is owed
+};
+
 struct Options {
     bool trace = false;          ///< prints every block
+    Forks forks = Forks::kFew;
+    /// Plays this continuation from this block on, in the place of the run.
+    std::optional<std::pair<std::uint64_t, Continuation>> fork_at;
     bool attacks = true;         ///< false: the same network, and all attackers keep silent
     std::uint64_t active_blocks = 150;   ///< so long the attacker who knows nothing sends
     std::uint64_t planned_blocks = 400;  ///< and so long those who have a plan
@@ -28,6 +40,10 @@ struct Report {
     std::uint64_t blocks = 0;
     std::uint64_t attacks = 0;   ///< messages of the attackers that reached a block
     std::uint64_t effective = 0; ///< those that were executed
+    std::uint64_t forks = 0;        ///< continuations that were played
+    std::uint64_t fork_blocks = 0;  ///< in these
+    std::uint64_t unfinished = 0;   ///< of these, those in which something was still owed at the end
+    std::uint64_t bought = 0;       ///< of these, those in which attackers paid, for full blocks, what the honest lost
     Balance balance;
     std::int64_t difference = 0;  ///< harm as the difference of two runs (compare)
     std::map<std::string, std::uint64_t> executed;  ///< the attackers' actions that had an effect, by name

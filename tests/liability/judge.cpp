@@ -47,12 +47,24 @@ contracts::BlockOutcome Judge::execute(const consensus::FinalizeRequest& request
 }
 
 void Judge::judge_block(const contracts::BlockOutcome& outcome) const {
+    judge_bought_block(outcome);
+    judge_slashes();
+    judge_beacon();
+}
+
+void Judge::judge_bought_block(const contracts::BlockOutcome& outcome) const {
     if (model::count_money(mirror_.world) != mirror_.world.supply) {
         throw Broken("the supply changed");
     }
     judge_gas(outcome);
-    judge_slashes();
-    judge_beacon();
+}
+
+std::uint64_t Judge::fresh_losses() const {
+    std::uint64_t sum = 0;
+    for (const Slash& slash : ledger.fresh()) {
+        sum += ledger.honest.contains(slash.from) && !ledger.is_excused(slash) ? slash.amount : 0;
+    }
+    return sum;
 }
 
 void Judge::judge_gas(const contracts::BlockOutcome& outcome) const {
@@ -76,8 +88,8 @@ void Judge::judge_gas(const contracts::BlockOutcome& outcome) const {
 void Judge::judge_slashes() const {
     for (const Slash& slash : ledger.fresh()) {
         if (ledger.honest.contains(slash.from) && !ledger.is_shared(slash) && !ledger.is_excused(slash)) {
-            throw Broken("law 1: " + name_of(slash.from) + " slashed for " + to_string(slash.reason) +
-                         " at height " + std::to_string(slash.height));
+            throw Broken("law 1: " + name_of(slash.from) + " " + to_hex(slash.from.view()).substr(0, 8) + " slashed for " +
+                         to_string(slash.reason) + " at height " + std::to_string(slash.height));
         }
     }
 }

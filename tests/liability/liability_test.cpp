@@ -14,7 +14,9 @@
 
 /// test_liability --seed N shows one run, --quiet N the same network without its attackers; --seeds A B runs a range and
 /// ends with one line of figures, --search A B ends at the first seed that breaks a law, --messages N
-/// when attackers have sent so many. --plan NAME before these gives every seed that plan.
+/// when attackers have sent so many. --fork SEED BLOCK silence|last|full shows one run up to a block, and then how the
+/// attackers go on. Before these, --plan NAME gives every seed that plan, --forks none|few|new|every says at which blocks
+/// honest replies are played on copies.
 
 using namespace assay;
 using namespace assay::liability;
@@ -54,6 +56,10 @@ void add(Report& sum, const Report& report) {
     sum.blocks += report.blocks;
     sum.attacks += report.attacks;
     sum.effective += report.effective;
+    sum.forks += report.forks;
+    sum.fork_blocks += report.fork_blocks;
+    sum.unfinished += report.unfinished;
+    sum.bought += report.bought;
     sum.balance.paid += report.balance.paid;
     sum.balance.harm += report.balance.harm;
     sum.balance.open += report.balance.open;
@@ -101,11 +107,34 @@ int run_range(const Range& range, const Options& options) {
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
     show(sum);
     std::cout << seed - range.first << " seeds, " << sum.blocks << " blocks, " << sum.attacks
-              << " messages of attackers, " << sum.effective << " executed, attackers paid " << sum.balance.paid
+              << " messages of attackers, " << sum.effective << " executed, " << sum.forks << " continuations of "
+              << sum.fork_blocks << " blocks, " << sum.unfinished << " not to their ends, in " << sum.bought
+              << " losses were bought, attackers paid " << sum.balance.paid
               << " grains, honest accounts lost " << sum.balance.harm << ", by the difference of two runs "
               << sum.difference << ", in open ways " << sum.balance.open << ", " << broken << " broken, " << took.count()
               << " s\n";
     return broken;
+}
+
+Forks forks_named(const std::string& name) {
+    for (const auto& [forks, known] : std::vector<std::pair<Forks, std::string>>{
+             {Forks::kNone, "none"}, {Forks::kFew, "few"}, {Forks::kNew, "new"}, {Forks::kEvery, "every"}}) {
+        if (known == name) {
+            return forks;
+        }
+    }
+    std::cerr << "forks are none, few, new or every, not " << name << "\n";
+    std::exit(2);
+}
+
+Continuation continuation_named(const std::string& name) {
+    for (const Continuation continuation : kContinuations) {
+        if (to_string(continuation) == name) {
+            return continuation;
+        }
+    }
+    std::cerr << "a continuation is silence, last or full, not " << name << "\n";
+    std::exit(2);
 }
 
 PlanKind plan_named(const std::string& name) {
@@ -127,8 +156,10 @@ TEST_CASE("Laws 1 to 3 hold whatever attackers send") {
 TEST_CASE("Law 1: a seed gives the same run each time") {
     model::Workshop shop(kNoise);
     for (const std::uint64_t seed : {2ULL, 7ULL}) {
-        const Report first = run_one(shop, seed, {});
-        const Report again = run_one(shop, seed, {});
+        Options options;
+        options.forks = Forks::kNone;
+        const Report first = run_one(shop, seed, options);
+        const Report again = run_one(shop, seed, options);
         CHECK(first.blocks == again.blocks);
         CHECK(first.attacks == again.attacks);
         CHECK(first.balance.paid == again.balance.paid);
@@ -149,16 +180,24 @@ int main(int argc, char** argv) {
     });
     Options options;
     std::vector<std::string> words(argv + 1, argv + argc);
-    if (words.size() > 2 && words.front() == "--plan") {
-        options.plan = plan_named(words[1]);
+    while (words.size() > 2 && (words.front() == "--plan" || words.front() == "--forks")) {
+        if (words.front() == "--plan") {
+            options.plan = plan_named(words[1]);
+        } else {
+            options.forks = forks_named(words[1]);
+        }
         words.erase(words.begin(), words.begin() + 2);
     }
     const std::string option = words.empty() ? "" : words.front();
     const auto number = [&](std::size_t at) { return std::strtoull(words[at].c_str(), nullptr, 10); };
-    if ((option == "--seed" || option == "--quiet") && words.size() == 2) {
+    const bool is_fork = option == "--fork" && words.size() == 4;
+    if (((option == "--seed" || option == "--quiet") && words.size() == 2) || is_fork) {
         model::Workshop shop(kNoise);
         options.trace = true;
-        options.attacks = option == "--seed";
+        if (is_fork) {
+            options.fork_at = {number(2), continuation_named(words[3])};
+        }
+        options.attacks = option != "--quiet";
         const Report report = run_one(shop, number(1), options);
         show(report);
         std::cout << "paid " << report.balance.paid << ", harm " << report.balance.harm << "; "

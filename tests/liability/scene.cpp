@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tests/liability/scene.hpp>
 
+#include <algorithm>
+
 #include <tests/unit/contracts/fixture.hpp>
 
 namespace assay::liability {
@@ -32,6 +34,20 @@ contracts::Params make_params(simulation::Events& events) {
     params.redraw_blocks = 2;
     params.decline_blocks = 60;
     return params;
+}
+
+void make_slow(contracts::Params& params, model::Workshop& shop, std::uint64_t blocks) {
+    constexpr std::uint64_t kMostSteps = 5;
+    params.block_ms = 1;
+    const std::uint64_t work = kMostSteps * shop.spec(false).program.step_work;
+    std::uint64_t score = std::max<std::uint64_t>(work / (1'000 * params.block_ms * blocks), 1);
+    for (contracts::HardwareClass& machines : params.hardware_classes) {
+        machines.least_score = score;
+        score *= 10;
+    }
+    params.commit_blocks = 14;
+    params.challenge_blocks = 14;
+    params.attest_blocks = 16;
 }
 
 crypto::SecretKey key_of(int number) {

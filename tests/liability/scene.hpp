@@ -21,6 +21,9 @@ inline constexpr int kFirstMember = 110;    ///< of those of a plan
 crypto::SecretKey key_of(int number);
 /// Short clocks, so that everything ends within some hundred blocks.
 contracts::Params make_params(simulation::Events& events);
+/// For replays that take many blocks: machines so slow that the longest segment of an honest submitter takes `blocks` of
+/// them, in windows that are shorter than that without WRK-5.
+void make_slow(contracts::Params& params, model::Workshop& shop, std::uint64_t blocks);
 /// Everybody honest that a network needs, and sometimes a worker who is not: its accounts are the attackers' too.
 std::vector<simulation::Kind> choose_kinds(simulation::Events& events);
 std::vector<Member> make_members(const std::string& chain_id);

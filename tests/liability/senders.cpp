@@ -25,7 +25,7 @@ TaskSpec impossible_task(model::Workshop& shop, std::uint64_t number) {
     spec.title = "impossible " + std::to_string(number);
     spec.steps = 10;
     spec.checkpoint_interval = 3;
-    spec.training_blocks = 60;
+    spec.training_blocks = 120;
     if (number % 3 == 0) {
         spec.program.step_work /= 2;  // of a program that nobody has (WRK-2)
     } else {

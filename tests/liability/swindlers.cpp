@@ -207,7 +207,9 @@ class Bait final : public Plan {
         spec.checkpoint_interval = static_cast<std::uint32_t>(2 + below(4));
         spec.reward = {(1 + below(5)) * kCoin};
         spec.verification_fee = {kCoin};
-        const std::uint64_t needed = 4 * (std::uint64_t{contracts::segment_count(spec)} + 2) + 10;
+        const contracts::Params params = stage.node.state()->params();
+        const std::uint64_t worked = simulation::work_ms(params, spec, simulation::training_work(spec), 1);
+        const std::uint64_t needed = 4 * (std::uint64_t{contracts::segment_count(spec)} + 2) + 10 + worked;
         spec.training_blocks = static_cast<std::uint32_t>((3 * needed + 1) / 2);
         member(0).send(stage, contracts::SubmitTask{spec});
     }

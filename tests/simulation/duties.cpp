@@ -59,12 +59,32 @@ bool Worker::can_execute(const contracts::TaskSpec& spec) const {
            (!spec.evaluation || *spec.evaluation == shop_.scoring());
 }
 
-/// Whether the training fits two thirds of its window (TASK-8), at what a segment takes with all its messages.
-bool Worker::can_finish(const contracts::TaskSpec& spec) const {
-    constexpr std::uint64_t kBlocksPerSegment = 4;
+std::uint64_t Worker::blocks_to_train(const View& view, const contracts::TaskSpec& spec) const {
+    constexpr std::uint64_t kNear = 4;
     constexpr std::uint64_t kBlocksBesides = 10;
-    const std::uint64_t needed = kBlocksPerSegment * (std::uint64_t{contracts::segment_count(spec)} + 2) + kBlocksBesides;
-    return 3 * needed <= 2 * std::uint64_t{spec.training_blocks};
+    const std::uint64_t per_segment = std::max(kNear, 2 + latency_ms / Replica::kIntervalMs);
+    const std::uint64_t worked =
+        takes_time ? work_ms(view.state->params(), spec, training_work(spec), Replica::kIntervalMs) / Replica::kIntervalMs : 0;
+    return per_segment * (std::uint64_t{contracts::segment_count(spec)} + 2) + kBlocksBesides + worked;
+}
+
+/// Whether the training fits two thirds of its window (TASK-8).
+bool Worker::can_finish(const View& view, const contracts::TaskSpec& spec) const {
+    return 3 * blocks_to_train(view, spec) <= 2 * std::uint64_t{spec.training_blocks};
+}
+
+bool Worker::has_done(const View& view, const contracts::TaskSpec& spec, const JobName& name, Work work) {
+    const std::uint64_t takes_ms = takes_time ? work_ms(view.state->params(), spec, work, Replica::kIntervalMs) : 0;
+    const auto begun = begun_.try_emplace(name, events_.now()).first;
+    return events_.now() >= begun->second + takes_ms;
+}
+
+Work Worker::work_of(const Task& task, std::uint32_t segment) {
+    if (segment == contracts::evaluation_segment(task)) {
+        return task.spec.evaluation->work;
+    }
+    return segment == 0 ? Work{task.spec.program.init_work}
+                        : Work{contracts::step_count(task, segment)} * task.spec.program.step_work;
 }
 
 void Worker::add_duties(const View& view, Actions& out) {
@@ -133,7 +153,7 @@ void Worker::add_solving(const View& view, const Task& task, Actions& out) {
     solver.stored_checkpoints = static_cast<std::uint32_t>(trained.size());
     solver.free_stake = free_stake(view);
     solver.solver_bond = contracts::solver_bond(view.state->params(), contracts::task_value(task.spec));
-    solver.is_unusable = !can_execute(task.spec) || !can_finish(task.spec);
+    solver.is_unusable = !can_execute(task.spec) || !can_finish(view, task.spec);
     const Intent decided = roles::decide_solver(solver);
     if (as<intent::Accept>(decided) != nullptr) {
         if (!task.spec.parent || has_state_of(view, *task.spec.parent)) {
@@ -146,7 +166,9 @@ void Worker::add_solving(const View& view, const Task& task, Actions& out) {
     } else if (const auto* train = as<intent::Train>(decided)) {
         std::uint64_t& ready = ready_at_ms_[task.id];
         if (ready == 0) {
-            ready = events_.now() + 1 + events_.below(kTrainMs);
+            const Work work = train->segment == 0 && task.spec.parent ? 0 : work_of(task, train->segment);
+            ready = events_.now() + 1 + events_.below(kTrainMs) +
+                    (takes_time ? work_ms(view.state->params(), task.spec, work, Replica::kIntervalMs) : 0);
         } else if (events_.now() >= ready) {
             ready = 0;
             trained.push_back(this->train(view, task, train->segment));
@@ -191,18 +213,24 @@ void Worker::replay(
     std::uint32_t segment,
     std::uint64_t steps,
     const Hash256& claimed,
-    roles::Replays& replays
+    roles::Replays& replays,
+    const JobName& name
 ) {
+    if (segment != 0 && !fetch(task.id, segment - 1, replays)) {
+        return;
+    }
+    const bool is_part = segment != 0 && segment != contracts::evaluation_segment(task);
+    if (!has_done(view, task.spec, name, is_part ? Work{steps} * task.spec.program.step_work : work_of(task, segment))) {
+        return;
+    }
     Hash256 root = shop_.start(Way::kTruth);
     if (segment != 0) {
         const Hash256 before = root_at(view, task.id, segment - 1);
-        if (!fetch(task.id, segment - 1, replays)) {
-            return;
-        }
         root = segment == contracts::evaluation_segment(task)
                    ? trace::score_root(shop_.evaluation(before).score)
                    : shop_.after(Way::kTruth, before, contracts::first_step(task.spec, segment), steps);
     }
+    begun_.erase(name);  // a second replay takes its time too
     replays.fetch_failures = 0;
     replays.missing_checkpoint.reset();
     (replays.first && replays.first != claimed ? replays.second : replays.first) = root;
@@ -278,7 +306,8 @@ void Worker::add_verifying(const View& view, const Task& task, Actions& out) {
             measure(view, task, duty.segment, replays_[part]);
         } else if (as<intent::Replay>(decided) != nullptr) {
             replay(
-                view, task, duty.segment, contracts::step_count(task, duty.segment), verifier.claimed, replays_[part]
+                view, task, duty.segment, contracts::step_count(task, duty.segment), verifier.claimed, replays_[part],
+                job(Job::kReplay, task.id, duty.segment, id_)
             );
         } else if (as<intent::Commit>(decided) != nullptr) {
             if (!openings_.contains(part)) {
@@ -311,6 +340,10 @@ void Worker::add_attesting(const View& view, const Task& task, Actions& out) {
                 return;
             }
         }
+    }
+    // A member has the time of a replay to fetch (AVL-3).
+    if (!has_done(view, task.spec, job(Job::kFetch, task.id, 16 * task.redraws + task.committee->sitting, id_), longest_work(task.spec))) {
+        return;
     }
     const auto& members = task.committee->members;
     const auto place = std::find_if(members.begin(), members.end(), [&](const auto& member) { return member.account == id_; });
@@ -348,7 +381,8 @@ void Worker::add_watching(const View& view, const Task& task, Actions& out) {
             again->segment,
             contracts::step_count(task, again->segment),
             watch.claimed[again->segment],
-            replays_[{task.id, again->segment, id_}]
+            replays_[{task.id, again->segment, id_}],
+            job(Job::kReplay, task.id, again->segment, id_)
         );
     } else if (const auto* open = as<intent::OpenDispute>(decided)) {
         out.push_back(contracts::OpenDispute{task.id, open->segment, role()});
@@ -374,7 +408,10 @@ void Worker::add_verdict_watching(const View& view, const Task& task, Actions& o
         watch.challenger_bond = contracts::challenger_bond(view.state->params(), contracts::task_value(task.spec));
         const Intent decided = roles::decide_verdict_watch(watch);
         if (as<intent::ReplayProbe>(decided) != nullptr) {
-            replay(view, task, duty.segment, duty.probe, *duty.probe_root, probes_[part]);
+            replay(
+                view, task, duty.segment, duty.probe, *duty.probe_root, probes_[part],
+                job(Job::kProbe, task.id, duty.segment, duty.verifier)
+            );
         } else if (const auto* accuse = as<intent::ChallengeVerdict>(decided)) {
             contracts::ChallengeVerdict challenge{task.id, duty.segment, duty.verifier, role()};
             const contracts::DisputedVerdict first{duty.verifier};
@@ -404,7 +441,6 @@ void Worker::add_moves(const View& view, const Task& task, Actions& out) {
 std::optional<contracts::Action> Worker::make_move(
     const View& view, const contracts::Dispute& dispute, const Task& task
 ) {
-    const bool responds = dispute.responder == id_;
     if (!players_.contains(dispute.id)) {
         players_[dispute.id] = make_player(view, dispute, task);
     }
@@ -413,17 +449,34 @@ std::optional<contracts::Action> Worker::make_move(
         return std::nullopt;
     }
     const trace::Position& position = dispute.position;
+    // The first move executes the claim again; of later ones each is about a part of what the one before was.
+    const Work whole = longest_work(task.spec);
+    const bool is_first = position.rounds == 0;
+    if (!has_done(view, task.spec, job(Job::kMove, dispute.id, position.rounds, id_), is_first ? whole : whole / 8)) {
+        return std::nullopt;
+    }
+    const auto place = std::tuple{dispute.id, position.rounds, position.pending.empty()};
+    const auto made = moves_.find(place);
+    return made != moves_.end() ? made->second : moves_.emplace(place, compute_move(dispute, *replay)).first->second;
+}
+
+std::optional<contracts::Action> Worker::compute_move(const contracts::Dispute& dispute, trace::Replay& replay) const {
+    const bool responds = dispute.responder == id_;
+    const trace::Position& position = dispute.position;
     if (position.level == trace::Level::kProof) {
-        const auto proof = trace::make_proof(dispute.claim, position, *replay, bulletin_.reveals[dispute.id]);
+        const auto reveals = bulletin_.reveals.find(dispute.id);
+        const auto proof = trace::make_proof(
+            dispute.claim, position, replay, reveals == bulletin_.reveals.end() ? std::vector<trace::NodeReveal>{} : reveals->second
+        );
         const auto ruling = trace::judge(dispute.claim, position, proof);
         const auto ours = responds ? trace::Ruling::kClaimHolds : trace::Ruling::kClaimRefuted;
         return ruling && *ruling == ours ? std::optional<contracts::Action>{contracts::ProveMove{dispute.id, proof}}
                                          : std::nullopt;
     }
     if (responds) {
-        return contracts::RevealMove{dispute.id, position.rounds, trace::make_reveal(dispute.claim, position, *replay)};
+        return contracts::RevealMove{dispute.id, position.rounds, trace::make_reveal(dispute.claim, position, replay)};
     }
-    return contracts::SelectMove{dispute.id, position.rounds, trace::make_selection(dispute.claim, position, *replay)};
+    return contracts::SelectMove{dispute.id, position.rounds, trace::make_selection(dispute.claim, position, replay)};
 }
 
 }  // namespace assay::simulation

@@ -68,6 +68,11 @@ void Worker::add_profiling(const View& view, const Task& task, Actions& out) {
             if (events_.now() < ready || (task.spec.parent && !has_state_of(view, *task.spec.parent))) {
                 continue;
             }
+            // PRF-3: each segment natively and canonically, and the reference.
+            const Work work = longest_work(task.spec) * (2ULL * view.state->params().profile_segments + 1);
+            if (!has_done(view, task.spec, job(Job::kReport, task.id, 0, id_), work)) {
+                continue;
+            }
             reports_[task.id] = make_report(view, task);
         }
         if (!reports_.contains(task.id)) {
@@ -193,7 +198,9 @@ void Worker::add_profile_watching(const View& view, const Task& task, Actions& o
         }
         Check& check = checks_[{task.id, profile.profiler}];
         const ProfileReport report = report_of(*view.state, task, profile.profiler).value();
-        if (!check.is_done && has_natives(task.id, profile.profiler, report.segments.size())) {
+        // Its parts are replayed at once, each on a machine of its own.
+        if (!check.is_done && has_natives(task.id, profile.profiler, report.segments.size()) &&
+            has_done(view, task.spec, job(Job::kCheck, task.id, 0, profile.profiler), longest_work(task.spec))) {
             check.is_done = true;
             check.fault = find_fault(view, task, profile.profiler, report);
         }
@@ -211,6 +218,10 @@ void Worker::add_profile_watching(const View& view, const Task& task, Actions& o
 
 void Worker::measure(const View& view, const Task& task, std::uint32_t segment, roles::Replays& replays) {
     if (!fetch(task.id, segment - 1, replays) || !fetch(task.id, segment, replays)) {
+        return;
+    }
+    const Work work = work_of(task, segment) + task.spec.distance->work;
+    if (!has_done(view, task.spec, job(Job::kMeasure, task.id, segment, id_), work)) {
         return;
     }
     replays.fetch_failures = 0;

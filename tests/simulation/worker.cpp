@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::uint64_t kPollMs = 400;
 constexpr std::uint64_t kResendMs = 2'500;
+constexpr std::uint64_t kRebidMs = Replica::kIntervalMs;
 constexpr std::uint64_t kPatienceBlocks = 80;            ///< so long a submitter waits for a solver
 constexpr std::uint64_t kProfilePatienceBlocks = 240;  ///< where profiling and its disputes come first
 constexpr std::uint64_t kUnbackedBlocks = 5;  ///< so long what lacks stake does not hold up what needs none
@@ -154,6 +155,8 @@ void Worker::lose_disk() {
     probes_.clear();
     openings_.clear();
     judged_.clear();
+    moves_.clear();
+    begun_.clear();
     reports_.clear();
     checks_.clear();
     players_.clear();
@@ -166,8 +169,13 @@ Hash256 Worker::secret(const contracts::TaskId& task, std::uint64_t number) cons
 
 void Worker::send(const View& /*view*/, const Actions& actions) {
     for (Waiting& waiting : waiting_) {
-        if (events_.now() - waiting.sent_at_ms > kResendMs) {
+        if (events_.now() - waiting.sent_at_ms > (fee_max != 0 ? kRebidMs : kResendMs)) {
             waiting.sent_at_ms = events_.now();
+            const Amount raised{std::min(2 * waiting.body.fee.grains, fee_max)};
+            if (waiting.body.fee < raised) {
+                waiting.body.fee = raised;
+                waiting.tx = codec::encode(contracts::sign_tx(waiting.body, key_));
+            }
             dispatch(waiting);
         }
     }
@@ -182,7 +190,7 @@ void Worker::send(const View& /*view*/, const Actions& actions) {
         }
         const contracts::TxBody body{chain_id_, id_, next_nonce_++, Amount{2'000'000}, action};
         waiting_.push_back(
-            {bytes, codec::encode(contracts::sign_tx(body, key_)), body.nonce, ledger_.height(), events_.now()}
+            {bytes, codec::encode(contracts::sign_tx(body, key_)), body, body.nonce, ledger_.height(), events_.now()}
         );
         dispatch(waiting_.back());
     }
@@ -311,6 +319,8 @@ void Worker::add_submission(const View& view, Actions& out) {
     if (upon == Upon::kParent) {
         spec.parent = parent;
     }
+    const std::uint64_t needed = 3 * blocks_to_train(view, spec) / 2 + 1;
+    spec.training_blocks = std::max(spec.training_blocks, static_cast<std::uint32_t>(needed));
     spec.title = "simulated " + std::to_string(submitted);
     out.push_back(contracts::SubmitTask{spec});
 }

@@ -13,6 +13,7 @@
 
 #include <tests/model/workshop.hpp>
 #include <tests/simulation/gauge.hpp>
+#include <tests/simulation/pace.hpp>
 #include <tests/simulation/replica.hpp>
 #include <verifier/roles/finding.hpp>
 #include <verifier/roles/intent.hpp>
@@ -82,6 +83,10 @@ class Worker {
     std::vector<Order> orders;  ///< of a submitter: the network's tasks
     bool is_down = false;
     std::uint64_t latency_ms = 0;  ///< where not 0: what its messages take at most, in the network's place; in order
+    std::uint64_t fee_max = 0;     ///< where not 0: what is left out of blocks is sent again for twice as much, up to this
+    /// Whether replays, measurements, training and fetches take as long as their stated work does on the slowest machine
+    /// of the task's class. Each of its duties has a machine of its own.
+    bool takes_time = false;
     /// Forgets everything but its key, and serves nothing any more of what it had.
     void lose_disk();
     /// Whether the task's program and data are to be had.
@@ -93,6 +98,7 @@ class Worker {
     struct Waiting {
         Bytes action;
         Bytes tx;
+        contracts::TxBody body;
         std::uint64_t nonce = 0;
         std::uint64_t since_height = 0;
         std::uint64_t sent_at_ms = 0;
@@ -120,9 +126,23 @@ class Worker {
     /// What a stacked task can start from now.
     std::pair<Upon, contracts::TaskId> find_parent(const View& view) const;
 
+    // Work that takes time.
+    enum class Job : std::uint8_t { kReplay, kProbe, kMeasure, kReport, kCheck, kFetch, kMove };
+    using JobName = std::tuple<Job, Hash256, std::uint32_t, AccountId>;
+    template <class Tag>
+    static JobName job(Job kind, const FixedBytes<Tag, 32>& about, std::uint32_t part, const AccountId& whose) {
+        return {kind, Hash256{about.data}, part, whose};
+    }
+    /// Whether so much work, which the first call for `name` begins, is done.
+    bool has_done(const View& view, const contracts::TaskSpec& spec, const JobName& name, Work work);
+    /// Of a segment's replay, the evaluation included.
+    static Work work_of(const contracts::Task& task, std::uint32_t segment);
+    /// What this solver takes for the training with all its messages, in blocks.
+    std::uint64_t blocks_to_train(const View& view, const contracts::TaskSpec& spec) const;
+
     // duties.cpp
     void add_duties(const View& view, Actions& out);
-    bool can_finish(const contracts::TaskSpec& spec) const;
+    bool can_finish(const View& view, const contracts::TaskSpec& spec) const;
     void add_solving(const View& view, const contracts::Task& task, Actions& out);
     /// The state after the next segment, as this solver makes it.
     Hash256 train(const View& view, const contracts::Task& task, std::uint32_t segment) const;
@@ -136,6 +156,7 @@ class Worker {
     std::optional<contracts::Action> make_move(
         const View& view, const contracts::Dispute& dispute, const contracts::Task& task
     );
+    std::optional<contracts::Action> compute_move(const contracts::Dispute& dispute, trace::Replay& replay) const;
     contracts::VerdictOpening make_opening(
         const View& view, const contracts::Task& task, const contracts::Assignment& duty
     );
@@ -150,7 +171,8 @@ class Worker {
         std::uint32_t segment,
         std::uint64_t steps,
         const Hash256& claimed,
-        roles::Replays& replays
+        roles::Replays& replays,
+        const JobName& name
     );
     Amount free_stake(const View& view) const;
     Role role() const;
@@ -216,6 +238,9 @@ class Worker {
     };
     std::map<std::pair<contracts::TaskId, AccountId>, Check> checks_;  ///< of others' profiles
     std::map<contracts::DisputeId, model::Player> players_;
+    /// By dispute, round and whether a reveal is pending: a move is sent until it is in a block, and computed once.
+    std::map<std::tuple<contracts::DisputeId, std::uint32_t, bool>, std::optional<contracts::Action>> moves_;
+    std::map<JobName, std::uint64_t> begun_;  ///< when
 };
 
 }  // namespace assay::simulation

@@ -147,7 +147,7 @@ MUTANTS = [
         "contracts/tasks/work.cpp",
         "    return blocks_for(params, segment_work(spec), class_speed(params, spec.hardware_class));",
         "    return blocks_for(params, 0, class_speed(params, spec.hardware_class));"),),
-        ("test_contracts", "--test-case=WRK-5*"), "WRK-5"),
+        search(10), "law"),
     Mutant("13", "a failed draw ends a dispute", ((
         "contracts/beacon/rounds.cpp",
         "if (task.deadline.value == 0 && task.open_disputes == 0 &&",
