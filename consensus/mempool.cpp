@@ -48,7 +48,7 @@ Result<Admitted, Refusal> Mempool::add(Bytes tx) {
     std::uint64_t generation = 0;
     {
         const std::lock_guard lock(mutex_);
-        if (hashes_.contains(hash)) {
+        if (is_known(hash)) {
             return refuse(RefusalReason::kAlreadyKnown);
         }
         generation = generation_;
@@ -65,19 +65,31 @@ Result<Admitted, Refusal> Mempool::add(Bytes tx) {
             return reject(check.code);
         }
     }
-    if (hashes_.contains(hash)) {
+    if (is_known(hash)) {
         return refuse(RefusalReason::kAlreadyKnown);
     }
-    TRY(admit(
-        check, {.bytes = std::make_shared<const Bytes>(std::move(tx)),
-                .hash = hash,
-                .price = check.fee.grains / std::max<std::uint64_t>(check.gas, 1),
-                .reserve = check.reserve.grains,
-                .arrival = arrivals_,
-                .since = generation_}
-    ));
+    Waiting waiting{
+        .bytes = std::make_shared<const Bytes>(std::move(tx)),
+        .hash = hash,
+        .price = check.fee.grains / std::max<std::uint64_t>(check.gas, 1),
+        .reserve = check.reserve.grains,
+        .arrival = arrivals_,
+        .since = generation_};
+    TRY(check.duty ? admit_answer(*check.duty, std::move(waiting)) : admit(check, std::move(waiting)));
     ++arrivals_;
     return Admitted{.hash = hash, .gas = check.gas};
+}
+
+Result<void, Refusal> Mempool::admit_answer(const contracts::Duty& duty, Waiting waiting) {
+    // POOL-4
+    const bool replaces = answers_.answers(duty);
+    const bool is_full = replaces ? turnover_ >= limits_.turnover_max : answers_.count() >= limits_.txs_max;
+    if (is_full || answers_.bytes() + waiting.bytes->size() > limits_.bytes_max) {
+        return refuse(RefusalReason::kFull);
+    }
+    turnover_ += replaces ? 1 : 0;
+    answers_.add({.duty = duty, .bytes = std::move(waiting.bytes), .hash = waiting.hash});
+    return {};
 }
 
 Result<void, Refusal> Mempool::admit(const CheckResult& check, Waiting waiting) {
@@ -189,12 +201,18 @@ std::vector<Bytes> Mempool::candidates(std::uint64_t bytes_max) const {
         }
     };
     const std::lock_guard lock(mutex_);
+    std::vector<Bytes> out;
+    std::uint64_t bytes = 0;
+    for (const AnswerPool::Answer& answer : answers_.list()) {
+        if (bytes + answer.bytes->size() <= bytes_max) {
+            bytes += answer.bytes->size();
+            out.push_back(*answer.bytes);
+        }
+    }
     std::priority_queue<Head> heads;
     for (const auto& [sender, queue] : senders_) {
         heads.push({&queue, 0});
     }
-    std::vector<Bytes> out;
-    std::uint64_t bytes = 0;
     while (!heads.empty()) {
         const Head head = heads.top();
         heads.pop();
@@ -224,9 +242,32 @@ void Mempool::update(const std::vector<Bytes>& block_txs) {
     for (const First& first : firsts) {
         checks.push_back(state_.check(*first.bytes, first.hash, CheckKind::kRecheck));
     }
+    {
+        const std::lock_guard lock(mutex_);
+        for (std::size_t i = 0; i < firsts.size(); ++i) {
+            settle(firsts[i], checks[i]);
+        }
+    }
+    update_answers(block_txs);
+}
+
+/// POOL-4: what the block had goes, and what nobody owes any more.
+void Mempool::update_answers(const std::vector<Bytes>& block_txs) {
+    std::vector<AnswerPool::Answer> answers;
+    {
+        const std::lock_guard lock(mutex_);
+        for (const Bytes& tx : answers_.count() == 0 ? std::vector<Bytes>{} : block_txs) {
+            answers_.drop(contracts::tx_hash(tx));
+        }
+        answers = answers_.list();
+    }
+    std::erase_if(answers, [&](const AnswerPool::Answer& answer) {
+        const CheckResult check = state_.check(*answer.bytes, answer.hash, CheckKind::kRecheck);
+        return check.code == 0 && check.duty == answer.duty;
+    });
     const std::lock_guard lock(mutex_);
-    for (std::size_t i = 0; i < firsts.size(); ++i) {
-        settle(firsts[i], checks[i]);
+    for (const AnswerPool::Answer& answer : answers) {
+        answers_.drop(answer.hash);
     }
 }
 
@@ -304,12 +345,12 @@ void Mempool::forget(const Waiting& waiting) {
 
 Mempool::Size Mempool::size() const {
     const std::lock_guard lock(mutex_);
-    return {.txs = hashes_.size(), .bytes = bytes_};
+    return {.txs = hashes_.size() + answers_.count(), .bytes = bytes_ + answers_.bytes()};
 }
 
 bool Mempool::contains(const Hash256& tx) const {
     const std::lock_guard lock(mutex_);
-    return hashes_.contains(tx);
+    return is_known(tx);
 }
 
 std::optional<std::uint64_t> Mempool::next_nonce(const AccountId& sender) const {

@@ -11,6 +11,7 @@
 
 #include <core/base/bytes.hpp>
 #include <core/base/result.hpp>
+#include <consensus/answer_pool.hpp>
 #include <consensus/hash_set.hpp>
 #include <consensus/seeded_hash.hpp>
 #include <consensus/state_machine.hpp>
@@ -18,8 +19,8 @@
 namespace assay::consensus {
 
 struct MempoolLimits {
-    std::uint64_t txs_max = 10'000;
-    std::uint64_t bytes_max = 64U << 20U;
+    std::uint64_t txs_max = 10'000;         ///< with a fee; POOL-4: as many answers to duties besides
+    std::uint64_t bytes_max = 64U << 20U;   ///< likewise
     std::uint64_t sender_txs_max = 1'000;
     std::uint64_t blocks_max = 50;         ///< POOL-3: how long a transaction waits
     std::uint64_t turnover_max = 10'000;  ///< POOL-2: how many are replaced or evicted between two blocks
@@ -42,15 +43,16 @@ struct Admitted {
     std::uint64_t gas = 0;
 };
 
-/// The transactions that wait for a block (POOL rules), the same under every engine: of each sender a queue without gaps
-/// in its nonces, whose fees and amounts the sender's balance covers together. Thread-safe.
+/// The transactions that wait for a block (POOL rules), the same under every engine: answers to duties, and of each sender a
+/// queue without gaps in its nonces, whose fees and amounts the sender's balance covers together. Thread-safe.
 class Mempool {
   public:
     /// `state` outlives the mempool.
     Mempool(const StateMachine& state, MempoolLimits limits) : state_(state), limits_(limits) {}
 
     Result<Admitted, Refusal> add(Bytes tx);
-    /// Best price per gas first, each sender's in order of their nonces; up to `bytes_max` in all.
+    /// Answers to duties first, the oldest before others; then best price per gas first, each sender's in order of their nonces; up to
+    /// `bytes_max` in all.
     std::vector<Bytes> candidates(std::uint64_t bytes_max) const;
     /// After a commit: drops what the block had, what has waited too long, and of each sender what the new state refuses
     /// or does not cover, with all that follows it. What follows a sender's first is checked again when it is one.
@@ -88,10 +90,13 @@ class Mempool {
         Hash256 hash;
     };
 
+    Result<void, Refusal> admit_answer(const contracts::Duty& duty, Waiting waiting);
     Result<void, Refusal> admit(const CheckResult& check, Waiting waiting);
     Result<void, Refusal> replace(const CheckResult& check, Queue& queue, Waiting waiting);
     bool make_room(const AccountId& sender, const Waiting& waiting);
     bool is_full(std::uint64_t more_bytes) const;
+    bool is_known(const Hash256& hash) const { return hashes_.contains(hash) || answers_.contains(hash); }
+    void update_answers(const std::vector<Bytes>& block_txs);
     std::vector<First> drop_block(const std::vector<Bytes>& block_txs);
     void settle(const First& first, CheckResult check);
     void drop_from(Queue& queue, std::size_t index);
@@ -106,6 +111,7 @@ class Mempool {
     std::uint64_t bytes_ = 0;
     Queues senders_;
     HashSet hashes_;
+    AnswerPool answers_;
 };
 
 }  // namespace assay::consensus

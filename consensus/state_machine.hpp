@@ -12,6 +12,7 @@
 #include <core/base/result.hpp>
 #include <core/merkle/jmt.hpp>
 #include <contracts/chain/chain.hpp>
+#include <contracts/duties/duty.hpp>
 
 /// What a consensus engine drives, in the shape of ABCI 2.0 and in plain structs. The same implementation runs under
 /// every engine; nothing but the arguments reaches finalize().
@@ -34,6 +35,7 @@ struct CheckResult {
     Amount fee{};                   ///< what it names
     Amount reserve{};               ///< POOL-1: what it may take of the balance, its fee included
     Amount balance{};               ///< the sender's in the committed state
+    std::optional<contracts::Duty> duty{};  ///< DTY-2: what it answers, in place of nonce and fee
 };
 
 /// Why a proposal is not one that validators accept.
@@ -42,6 +44,7 @@ enum class [[nodiscard]] ProposalError : std::uint8_t {
     kTooLarge = 2,    ///< BLK-17
     kTooMuchGas = 3,  ///< GAS-7
     kUnpaid = 4,      ///< FEE-4
+    kLane = 5,        ///< DTY-4
 };
 constexpr const char* to_string(ProposalError error) noexcept {
     switch (error) {
@@ -50,6 +53,7 @@ constexpr const char* to_string(ProposalError error) noexcept {
         case ProposalError::kTooMuchGas: return "its transactions exceed block_gas_max";
         case ProposalError::kUnpaid:
             return "it holds a transaction that is not valid, not the sender's next one, or not paid for";
+        case ProposalError::kLane: return "its answers to duties exceed duty_gas_max, or the same share of block_size_max";
     }
     return "unknown";
 }

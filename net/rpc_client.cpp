@@ -10,6 +10,8 @@
 #include <core/crypto/random.hpp>
 #include <contracts/chain/gas.hpp>
 #include <contracts/chain/tx_error.hpp>
+#include <contracts/duties/duty.hpp>
+#include <contracts/duties/lane.hpp>
 
 namespace assay::net {
 
@@ -130,8 +132,9 @@ bool is_already_known(const RpcError& error) {
 Amount choose_fee(contracts::TxBody body, const SigningBase& base) {
     const contracts::Tx tx{std::move(body), Signature{}};
     const std::uint64_t gas = contracts::gas_of(tx, codec::encode(tx).size(), base.params);
-    const Amount least = contracts::fee_of(gas, std::min(base.base_fee, contracts::kGasPriceMax));
-    return Amount{least.grains + least.grains / 2};
+    const Amount base_fee = std::min(base.base_fee, contracts::kGasPriceMax);
+    const Amount least = contracts::least_fee(tx.body.action, gas, base_fee, base.params);
+    return Amount{least.grains + contracts::fee_of(gas, base_fee).grains / 2};
 }
 
 }  // namespace
@@ -242,6 +245,19 @@ std::optional<contracts::ProfileReport> RpcClient::profile(const contracts::Task
             call("profile_get", {{"task", to_hex(task.view())}, {"profiler", to_hex(profiler.view())}});
         return raw_member<contracts::ProfileReport>("profile_get", answer);
     });
+}
+
+std::optional<Bytes> RpcClient::slot(const Bytes& key) {
+    const json answer = call("chain_proof", {{"key", to_hex(key)}});
+    const json& value = member("chain_proof", answer, "value");
+    if (value.is_null()) {
+        return std::nullopt;
+    }
+    auto bytes = value.is_string() ? from_hex(value.get<std::string>()) : std::nullopt;
+    if (!bytes) {
+        throw bad_answer("chain_proof", "has a value that is not hexadecimal");
+    }
+    return *std::move(bytes);
 }
 
 std::vector<contracts::DisputeId> RpcClient::disputes(const contracts::TaskId& task) {
@@ -424,6 +440,54 @@ TxResult RpcClient::send(
         body.fee.grains *= 2;
         return sign_with(key, body);
     });
+}
+
+TxResult RpcClient::answer(
+    const crypto::SecretKey& key, const contracts::Action& action, const std::string& chain_id, Height due,
+    milliseconds timeout
+) {
+    const Clock::time_point deadline = Clock::now() + timeout;
+    const contracts::TxBody body{chain_id, key.account(), due.value, Amount{}, action};
+    std::vector<SignedTx> shown;  // whichever of them a block takes, the duty has its answer
+    const auto show_again = [&] {
+        const SignedTx tx = sign_with(key, body);
+        submit(tx);
+        shown.push_back(tx);
+    };
+    Height at = height();
+    Height shown_at = at;
+    show_again();
+    std::optional<RpcError> refusal;
+    for (int missing = 0;;) {
+        bool is_known = false;
+        for (const SignedTx& tx : shown) {
+            const auto said = unless_missing([&] { return call("tx_get", {{"hash", to_hex(tx.hash.view())}}); });
+            is_known = is_known || said.has_value();
+            if (auto result = said ? result_of(tx, *said) : std::nullopt) {
+                return *std::move(result);
+            }
+        }
+        if (refusal && !is_known) {
+            throw *refusal;  // nothing of it waits, nothing was executed, and nobody waits for it any more
+        }
+        const auto left = std::chrono::duration_cast<milliseconds>(deadline - Clock::now());
+        if (left.count() <= 0) {
+            fail_uncertain(shown.back(), "it was submitted and is not in a block yet");
+        }
+        missing = is_known ? 0 : missing + 1;
+        if (missing > 2 || (is_known && at > shown_at)) {
+            shown_at = at;
+            missing = 0;
+            try {
+                refusal.reset();
+                show_again();
+            } catch (const RpcError& error) {
+                refusal = error;  // perhaps a block has just taken it
+                continue;
+            }
+        }
+        at = wait_for_block(at, std::min(left, kMissingPoll));
+    }
 }
 
 TxResult RpcClient::send(const crypto::SecretKey& key, const contracts::Action& action, milliseconds timeout) {

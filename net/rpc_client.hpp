@@ -108,6 +108,8 @@ class RpcClient {
     /// What `profiler` published of a task.
     std::optional<contracts::ProfileReport> profile(const contracts::TaskId& task, const AccountId& profiler);
     std::optional<contracts::Dispute> dispute(const contracts::DisputeId& id);
+    /// A slot of the newest state, whose proof is not looked at; client/proven_chain.hpp has what is proven.
+    std::optional<Bytes> slot(const Bytes& key);
     std::vector<contracts::DisputeId> disputes(const contracts::TaskId& task);
     /// Seed, contributors and open round.
     contracts::Beacon beacon();
@@ -128,6 +130,11 @@ class RpcClient {
     /// nonce: whatever the node says, the account cannot pay twice for it (POOL-2).
     TxResult send(const crypto::SecretKey& key, const contracts::Action& action, const SigningBase& base,
                   Amount fee_max = kFeeMax, std::chrono::milliseconds timeout = std::chrono::seconds(60));
+    /// Answers a duty that is due at `due`, for nothing (DTY-2). It is signed anew, and shown to the node again, with each block that
+    /// leaves it out, so that nodes that did not know of the duty yet hear of it. Throws RpcError "tx_rejected" when the duty is
+    /// not owed, or is no longer, and TxUncertain when the time is over.
+    TxResult answer(const crypto::SecretKey& key, const contracts::Action& action, const std::string& chain_id, Height due,
+                    std::chrono::milliseconds timeout = std::chrono::seconds(60));
     /// The same, taking the node's word for chain and parameters: for a node of one's own.
     TxResult send(const crypto::SecretKey& key, const contracts::Action& action,
                   std::chrono::milliseconds timeout = std::chrono::seconds(60));

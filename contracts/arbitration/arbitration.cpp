@@ -6,6 +6,7 @@
 #include <core/codec/borsh.hpp>
 #include <core/crypto/hash.hpp>
 #include <contracts/chain/slots.hpp>
+#include <contracts/duties/lane.hpp>
 #include <contracts/params/by_value.hpp>
 #include <contracts/settlement/settlement.hpp>
 #include <contracts/stake/staking.hpp>
@@ -183,6 +184,7 @@ trace::Claim make_claim(const StateView& view, const Task& task, std::uint32_t s
 void enter_dispute(Context& context, Task& task, Dispute dispute, Height deadline) {
     dispute.task = task.id;
     dispute.challenger = context.actor;
+    open_lane(context, dispute, has_place(context.state, task, dispute));
     take_bond(context, task, dispute);
     dispute.position = trace::start_position(dispute.claim);
     dispute.opened_at = context.height();
@@ -240,6 +242,7 @@ Result<void, TxError> check_stateful(
     opened.segment = action.segment;
     opened.challenger = sender;
     opened.challenger_role = action.role;
+    TRY(check_place(view, params, task, opened));
     return check_bond(view, params, task, opened);
 }
 

@@ -3,6 +3,7 @@
 
 #include <contracts/arbitration/ending.hpp>
 #include <contracts/chain/slots.hpp>
+#include <contracts/duties/lane.hpp>
 #include <contracts/ledger/ledger.hpp>
 #include <contracts/params/by_value.hpp>
 #include <contracts/stake/staking.hpp>
@@ -42,7 +43,50 @@ std::uint64_t count_on_task(const StateView& view, const Task& task) {
     }));
 }
 
+/// Whether the dispute is one that the task keeps a place for: a verifier's over its segment, or, where verdicts are judged by
+/// distance, the solver's over a verdict on its task, and a verifier's over one that contradicts its own.
+bool stands(const Task& task, const Dispute& dispute) {
+    const auto own = find_assignment(task, dispute.segment, dispute.challenger);
+    if (dispute.profile) {
+        return false;
+    }
+    if (!dispute.verdict) {
+        return own && task.assignments[*own].status <= VerdictStatus::kRejected;
+    }
+    if (is_exact(task, dispute.segment)) {
+        return false;
+    }
+    const auto disputed = find_assignment(task, dispute.segment, dispute.verdict->verifier);
+    return answers_on_task(task, dispute) || (own && is_published(task.assignments[*own]) &&
+                                              contradicts(task.assignments[*own], task.assignments[disputed.value()]));
+}
+
+/// Of one challenger over one segment, or over the verdicts of one verifier: they share a place.
+bool share_place(const Dispute& one, const Dispute& other) {
+    const auto verifier = [](const Dispute& dispute) {
+        return dispute.verdict ? std::optional{dispute.verdict->verifier} : std::nullopt;
+    };
+    return one.challenger == other.challenger && one.segment == other.segment && verifier(one) == verifier(other);
+}
+
 }  // namespace
+
+bool has_place(const StateView& view, const Task& task, const Dispute& dispute) {
+    // DTY-6
+    const auto open = get_docket(view, task.id).disputes;
+    return stands(task, dispute) && std::none_of(open.begin(), open.end(), [&](const DisputeId& id) {
+               const Dispute other = find_dispute(view, id).value();
+               return other.lane == 0 && share_place(dispute, other);
+           });
+}
+
+Result<void, TxError> check_place(const StateView& view, const Params& params, const Task& task, const Dispute& dispute) {
+    // DTY-5, DTY-6
+    if (!has_place(view, task, dispute) && !has_room_for_dispute(view, params)) {
+        return Unexpected{TxError::kDutiesFull};
+    }
+    return {};
+}
 
 bool answers_on_task(const Task& task, const Dispute& dispute) noexcept {
     return dispute.challenger_role == Role::kSolver && task.solver == dispute.challenger;

@@ -71,6 +71,7 @@ struct Dispute {
     std::optional<DisputedVerdict> verdict;  ///< what is disputed; the solver's segment without either
     std::optional<DisputedProfile> profile;
     Hash256 seal;  ///< of what a verdict's challenger found (DSP-41)
+    std::uint64_t lane = 0;  ///< DTY-5: what it takes of the lane of duties while it is open; 0: its task keeps a place for it
     static constexpr auto fields() {
         return Fields<
             &Dispute::id, &Dispute::task, &Dispute::segment, &Dispute::responder, &Dispute::challenger,
@@ -78,7 +79,7 @@ struct Dispute {
             &Dispute::position, &Dispute::opened_at, &Dispute::ended_at, &Dispute::responder_clock,
             &Dispute::challenger_clock, &Dispute::last_move_at, &Dispute::deadline, &Dispute::onchain_bytes,
             &Dispute::slashed, &Dispute::paid, &Dispute::burned, &Dispute::verdict, &Dispute::profile,
-            &Dispute::seal>{};
+            &Dispute::seal, &Dispute::lane>{};
     }
 };
 

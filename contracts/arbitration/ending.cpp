@@ -7,6 +7,7 @@
 
 #include <contracts/arbitration/arbitration.hpp>
 #include <contracts/chain/slots.hpp>
+#include <contracts/duties/lane.hpp>
 #include <contracts/ledger/ledger.hpp>
 #include <contracts/params/by_value.hpp>
 #include <contracts/profiling/profiling.hpp>
@@ -22,6 +23,7 @@ void close_dispute(Context& context, Dispute& dispute, DisputeState state, std::
     dispute.state = state;
     dispute.reason = reason;
     dispute.ended_at = context.height();
+    close_lane(context, dispute);
     set_dispute_deadline(context, dispute, Height{});
 }
 

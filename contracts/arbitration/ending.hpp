@@ -16,6 +16,10 @@ void set_dispute_deadline(Context& context, Dispute& dispute, Height deadline);
 /// DSP-46: whether the challenger of a dispute whose names and role are set has what answers for it:
 /// kInsufficientStake.
 Result<void, TxError> check_bond(const StateView& view, const Params& params, const Task& task, const Dispute& dispute);
+/// DTY-6: whether the task keeps a place in the lane of duties for the dispute, which is about to be opened, and it is free.
+bool has_place(const StateView& view, const Task& task, const Dispute& dispute);
+/// DTY-5: kDutiesFull when it has no place and the lane has no room.
+Result<void, TxError> check_place(const StateView& view, const Params& params, const Task& task, const Dispute& dispute);
 /// DSP-46: takes the challenger's bond from where it is. The caller stores the task.
 void take_bond(Context& context, Task& task, Dispute& dispute);
 /// DSP-46: whether the solver answers for its dispute with the bond of the task, of which nothing is set apart.

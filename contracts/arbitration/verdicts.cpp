@@ -131,6 +131,7 @@ Result<void, TxError> check_stateful(
     opened.challenger = sender;
     opened.challenger_role = action.role;
     opened.verdict = subject_of(assignment, action.part);
+    TRY(check_place(view, params, task, opened));
     return check_bond(view, params, task, opened);
 }
 

@@ -9,6 +9,7 @@
 #include <contracts/beacon/contributing.hpp>
 #include <contracts/chain/gas.hpp>
 #include <contracts/chain/slots.hpp>
+#include <contracts/duties/lane.hpp>
 #include <contracts/ledger/ledger.hpp>
 #include <contracts/profiling/profiling.hpp>
 #include <contracts/settlement/settlement.hpp>
@@ -152,6 +153,10 @@ void draw(Context& context, const ClosedRound& round, Queue queue, const TaskId&
         return;
     }
     context.end_gas += draw_gas(queue, count_candidates(round.drawing, queue), context.params);
+    if (!has_room_for_draw(context.state, context.params, task)) {
+        fail_draw(context, task, Pause::kForRoom);  // DTY-7
+        return;
+    }
     if (!pay_draw(context, task)) {
         end_without_fraud(context, task, TaskState::kExpired);  // TASK-17
         return;
@@ -229,7 +234,8 @@ void lapse_drawing(Context& context, Task& task) {
 void fail_draw(Context& context, Task& task, Pause pause) {
     // BCN-9, TASK-18
     if (task.deadline.value == 0 && task.open_disputes == 0 && !get_docket(context.state, task.id).suspended) {
-        if (!waits_on(context, task)) {
+        const bool waits_for_room = pause == Pause::kForRoom && task.state == TaskState::kCompleted;  // DTY-7
+        if (!waits_for_room && !waits_on(context, task)) {
             end_without_fraud(context, task, TaskState::kExpired);
             return;
         }

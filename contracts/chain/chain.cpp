@@ -30,6 +30,7 @@ struct Run {
     const std::string& chain_id;
     const BlockContext& block;
     BlockOutcome& outcome;
+    std::uint64_t paid_gas = 0;  ///< FEE-2: of the transactions that have paid a fee
 };
 
 void keep(BlockOutcome& outcome, Traces traces) {
@@ -51,7 +52,7 @@ Result<Traces, TxError> apply_action(Run& run, const Tx& tx, const Cause& cause)
 
 /// FEE-3: checks the block's envelopes and takes fees and nonces. Returns what is to be executed; nullopt: has not paid.
 std::vector<std::optional<Tx>> charge_all(Run& run, const std::vector<Bytes>& txs, const std::vector<bool>& known_signed) {
-    Envelopes envelopes(run.state, run.chain_id, run.params);
+    Envelopes envelopes(run.state, run.chain_id, run.params, run.block.height);
     std::vector<std::optional<Tx>> paid(txs.size());
     for (std::size_t i = 0; i < txs.size(); ++i) {
         Receipt& receipt = run.outcome.receipts[i];
@@ -60,7 +61,8 @@ std::vector<std::optional<Tx>> charge_all(Run& run, const std::vector<Bytes>& tx
             receipt.code = static_cast<std::uint8_t>(tx.error());
             continue;
         }
-        receipt.is_charged = true;
+        receipt.is_charged = !is_answer(tx->body);  // TX-8, DTY-3
+        run.paid_gas += receipt.is_charged ? receipt.gas : 0;
         envelopes.take(*tx, receipt.gas);
         paid[i] = *std::move(tx);
     }
@@ -81,6 +83,7 @@ Result<void, TxError> apply_tx(Run& run, const Tx& tx, std::size_t size_bytes, R
     if (!traces) {
         return Unexpected{traces.error()};
     }
+    receipt.is_charged = true;  // DTY-3: an answer counts once it has an effect
     keep(run.outcome, *std::move(traces));
     return {};
 }
@@ -110,14 +113,6 @@ bool add_validators(Overlay& state, const Genesis& genesis, Supply& supply) {
     std::sort(stakers.begin(), stakers.end());
     set_stakers(state, Role::kValidator, stakers);
     return true;
-}
-
-std::uint64_t gas_of(const std::vector<Receipt>& receipts) {
-    std::uint64_t gas = 0;
-    for (const Receipt& receipt : receipts) {
-        gas += receipt.is_charged ? receipt.gas : 0;
-    }
-    return gas;
 }
 
 std::vector<DisputeId> disputes_in(const Changes& changes) {
@@ -179,12 +174,17 @@ bool is_signed(ByteView tx_bytes, const Params& params, const VerifySignature& v
 }
 
 Result<void, TxError> check_tx(
-    const StateView& view, const Params& params, const Tx& tx, std::size_t size_bytes, std::uint64_t expected_nonce
+    const StateView& view, const Params& params, const Tx& tx, std::size_t size_bytes, std::uint64_t expected_nonce,
+    Height height
 ) noexcept {
     // TX-9
+    if (is_answer(tx.body)) {
+        TRY(check_answer(view, params, tx.body, size_bytes, height));
+        return {};
+    }
     const Account sender = get_account(view, tx.body.sender);
     TRY(check_nonce(tx.body.nonce, expected_nonce));
-    TRY(check_fee(sender, tx, gas_of(tx, size_bytes, params), get_base_fee(view, params)));
+    TRY(check_fee(sender, tx, gas_of(tx, size_bytes, params), get_base_fee(view, params), params));
     if (expected_nonce != sender.nonce) {
         return {};  // what comes before it decides the rest
     }
@@ -210,7 +210,7 @@ BlockOutcome apply_block(
     BlockOutcome outcome;
     const Params params = get_params(view);
     Overlay state = Overlay::over(view);
-    Run run{state, params, chain_id, context, outcome};
+    Run run{.state = state, .params = params, .chain_id = chain_id, .block = context, .outcome = outcome};
     outcome.receipts.resize(txs.size());
     for (std::size_t i = 0; i < txs.size(); ++i) {
         outcome.receipts[i].tx = hashes.empty() ? tx_hash(txs[i]) : hashes[i];
@@ -228,7 +228,7 @@ BlockOutcome apply_block(
     });
     ASSERT(ended.has_value());  // INV-7
     keep(outcome, *std::move(ended));
-    set_base_fee(state, params, next_base_fee(get_base_fee(view, params), gas_of(outcome.receipts), params));
+    set_base_fee(state, params, next_base_fee(get_base_fee(view, params), run.paid_gas, params));
     outcome.changes = state.net_changes();
     outcome.disputes = disputes_in(outcome.changes);
     return outcome;

@@ -67,7 +67,8 @@ struct Receipt {
     AccountId sender;
     std::optional<TaskId> task;  ///< the task that it is about, when there is one
     std::uint64_t gas = 0;       ///< GAS-1: the same whatever became of it
-    bool is_charged = false;     ///< TX-8: fee and nonce were taken, which happens to a transaction at most once
+    /// TX-8: fee and nonce were taken, or it has answered a duty (DTY-3): either happens to a transaction at most once.
+    bool is_charged = false;
     static constexpr auto fields() {
         return Fields<
             &Receipt::tx, &Receipt::code, &Receipt::action, &Receipt::sender, &Receipt::task, &Receipt::gas,
@@ -101,9 +102,11 @@ bool is_signed(
 ) noexcept;
 
 /// Whether `tx` could be executed on `view` right now, at the nonce the state asks for; for mempools. `params` are the
-/// view's. `expected_nonce` lets a mempool check a transaction that follows others of the same sender.
+/// view's. `expected_nonce` lets a mempool check a transaction that follows others of the same sender. `height` is that of
+/// the next block.
 Result<void, TxError> check_tx(
-    const StateView& view, const Params& params, const Tx& tx, std::size_t size_bytes, std::uint64_t expected_nonce
+    const StateView& view, const Params& params, const Tx& tx, std::size_t size_bytes, std::uint64_t expected_nonce,
+    Height height
 ) noexcept;
 
 /// Executes a whole block: fees and nonces of all transactions (FEE-3), then each action (checks, effects, invariants; a

@@ -7,6 +7,7 @@
 #include <core/codec/borsh.hpp>
 #include <contracts/chain/router.hpp>
 #include <contracts/chain/slots.hpp>
+#include <contracts/duties/lane.hpp>
 #include <contracts/ledger/ledger.hpp>
 #include <contracts/tasks/waiting.hpp>
 
@@ -90,9 +91,11 @@ Result<void, TxError> check_nonce(std::uint64_t nonce, std::uint64_t expected) n
     return {};
 }
 
-Result<void, TxError> check_fee(const Account& sender, const Tx& tx, std::uint64_t gas, Amount base_fee) noexcept {
+Result<void, TxError> check_fee(
+    const Account& sender, const Tx& tx, std::uint64_t gas, Amount base_fee, const Params& params
+) noexcept {
     // TX-7
-    if (tx.body.fee < fee_of(gas, base_fee)) {
+    if (tx.body.fee < least_fee(tx.body.action, gas, base_fee, params)) {
         return Unexpected{TxError::kFeeTooLow};
     }
     if (sender.balance < tx.body.fee) {
@@ -124,19 +127,39 @@ Result<Tx, TxError> Envelopes::open(ByteView tx_bytes, bool known_signed, Receip
         TRY(check_signature(tx, crypto::verify_signature));
     }
     receipt.sender = tx.body.sender;
+    opened_.reset();
+    if (is_answer(tx.body)) {
+        TRY(check_duty(tx, tx_bytes.size()));
+        return tx;
+    }
     const Account sender = find(tx.body.sender);
     TRY(check_nonce(tx.body.nonce, sender.nonce));
-    TRY(check_fee(sender, tx, receipt.gas, base_fee_));
+    TRY(check_fee(sender, tx, receipt.gas, base_fee_, params_));
     return tx;
 }
 
+Result<void, TxError> Envelopes::check_duty(const Tx& tx, std::size_t size_bytes) {
+    // DTY-2
+    TRY(check_action_stateless(tx.body));
+    TRY_ASSIGN(const Duty duty, check_answer(before_, params_, tx.body, size_bytes, height_));
+    if (answered_.contains(duty)) {
+        return Unexpected{TxError::kAnswered};
+    }
+    opened_ = duty;
+    return {};
+}
+
 void Envelopes::take(const Tx& tx, std::uint64_t gas) {
+    if (opened_) {
+        answered_.insert(*opened_);  // DTY-3
+        return;
+    }
     Account sender = find(tx.body.sender);
     sender.balance = subtract(sender.balance, tx.body.fee);
     ++sender.nonce;
     senders_[tx.body.sender] = sender;
     // FEE-1
-    const Amount floor = fee_of(gas, params_.gas_price_min);
+    const Amount floor = treasury_fee(tx.body.action, gas, params_);
     to_treasury_ = add(to_treasury_, floor);
     burned_ = add(burned_, subtract(tx.body.fee, floor));
 }
@@ -147,7 +170,7 @@ Result<void, TxError> Proposal::add(ByteView tx_bytes, bool known_signed) {
     TRY_ASSIGN(const Tx tx, envelopes_.open(tx_bytes, known_signed, receipt));
     TRY(check_action_stateless(tx.body));
     envelopes_.take(tx, receipt.gas);
-    use_.add(tx_bytes.size(), receipt.gas);
+    use_.add(tx_bytes.size(), receipt.gas, is_answer(tx.body));
     return {};
 }
 

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 
 #include <core/base/bytes.hpp>
@@ -12,6 +14,7 @@
 #include <contracts/chain/state.hpp>
 #include <contracts/chain/transaction.hpp>
 #include <contracts/chain/tx_error.hpp>
+#include <contracts/duties/duty.hpp>
 
 /// What a transaction needs before its action matters: encoding, chain, signature, nonce and fee.
 namespace assay::contracts {
@@ -24,7 +27,9 @@ Result<void, TxError> check_signature(const Tx& tx, const VerifySignature& verif
 /// TX-5.
 Result<void, TxError> check_nonce(std::uint64_t nonce, std::uint64_t expected) noexcept;
 /// TX-7.
-Result<void, TxError> check_fee(const Account& sender, const Tx& tx, std::uint64_t gas, Amount base_fee) noexcept;
+Result<void, TxError> check_fee(
+    const Account& sender, const Tx& tx, std::uint64_t gas, Amount base_fee, const Params& params
+) noexcept;
 /// POOL-1: what the action takes from its sender's balance beside the fee, when it succeeds.
 Amount amount_out(const Action& action, const Params& params) noexcept;
 /// POOL-1: that and the fee; the greatest amount, which nobody has, when it does not fit.
@@ -35,13 +40,14 @@ Amount reserve_of(const TxBody& body, const Params& params) noexcept;
 class Envelopes {
   public:
     /// All three outlive this object.
-    Envelopes(const StateView& before, const std::string& chain_id, const Params& params)
-        : before_(before), chain_id_(chain_id), params_(params), base_fee_(get_base_fee(before, params)) {}
+    Envelopes(const StateView& before, const std::string& chain_id, const Params& params, Height height)
+        : before_(before), chain_id_(chain_id), params_(params), height_(height), base_fee_(get_base_fee(before, params)) {}
 
-    /// The transaction, when it passes TX-1 to TX-5 and TX-7 after those taken so far; else the first rule it breaks.
-    /// Fills in gas, action and sender of `receipt` as far as they can be known.
+    /// The transaction, when it passes TX-1 to TX-5 and TX-7 after those taken so far, or DTY-2 where it answers a duty; else the
+    /// first rule it breaks. Fills in gas, action and sender of `receipt` as far as they can be known.
     Result<Tx, TxError> open(ByteView tx_bytes, bool known_signed, Receipt& receipt);
-    /// Takes fee and nonce of a transaction that open() returned, with the gas of its receipt.
+    /// Takes fee and nonce of a transaction that open() returned last, with the gas of its receipt. An answer to a duty has
+    /// neither; its duty has an answer from here on.
     void take(const Tx& tx, std::uint64_t gas);
 
     /// The senders whose transactions were taken, with what is left to them.
@@ -51,12 +57,16 @@ class Envelopes {
 
   private:
     Account find(const AccountId& sender) const;
+    Result<void, TxError> check_duty(const Tx& tx, std::size_t size_bytes);
 
     const StateView& before_;
     const std::string& chain_id_;
     const Params& params_;
+    const Height height_;  ///< of the block
     const Amount base_fee_;
     std::map<AccountId, Account> senders_;
+    std::set<Duty> answered_;
+    std::optional<Duty> opened_;  ///< what the transaction that open() returned last answers
     Amount to_treasury_;
     Amount burned_;
 };
@@ -64,12 +74,15 @@ class Envelopes {
 /// FEE-4: what a proposal may hold, transaction by transaction.
 class Proposal {
   public:
-    Proposal(const StateView& before, const std::string& chain_id, const Params& params)
-        : envelopes_(before, chain_id, params) {}
+    /// `height` is that of the block to be.
+    Proposal(const StateView& before, const std::string& chain_id, const Params& params, Height height)
+        : envelopes_(before, chain_id, params, height) {}
 
-    /// Adds a transaction to the block. One that breaks TX-1 to TX-7 where it would stand is not added; its error.
+    /// Adds a transaction to the block. One that breaks TX-1 to TX-7 or DTY-2 where it would stand is not added; its error.
     Result<void, TxError> add(ByteView tx_bytes, bool known_signed);
     const BlockUse& use() const { return use_; }
+    /// What an answer that was added last took, when it is left out after all: as it was before.
+    void forget(const BlockUse& before) { use_ = before; }
 
   private:
     Envelopes envelopes_;

@@ -54,10 +54,10 @@ class Price {
     std::uint64_t operator()(const SubmitTask&) const { return task(7) + profiling(); }
     std::uint64_t operator()(const AcceptTask&) const { return task(5); }
     std::uint64_t operator()(const PostCheckpoint&) const { return task(1); }
-    std::uint64_t operator()(const CompleteTask&) const { return task(5) + task_end(); }
-    std::uint64_t operator()(const DeclareDivergence&) const { return task(6) + task_end() + hashed_; }
-    std::uint64_t operator()(const DeclineTask&) const { return task(6); }
-    std::uint64_t operator()(const CancelTask&) const { return task(5 + profiles_); }
+    std::uint64_t operator()(const CompleteTask&) const { return task(6) + task_end(); }
+    std::uint64_t operator()(const DeclareDivergence&) const { return task(7) + task_end() + hashed_; }
+    std::uint64_t operator()(const DeclineTask&) const { return task(7); }
+    std::uint64_t operator()(const CancelTask&) const { return task(6 + profiles_); }
 
     std::uint64_t operator()(const CommitVerdict&) const { return task(5); }
     std::uint64_t operator()(const PublishVerdict&) const { return opening() + hashed_; }
@@ -87,7 +87,7 @@ class Price {
         const std::uint64_t places = queue == Queue::kSolver ? 1 : queue == Queue::kProfilers ? profiles_ : verdicts_;
         // BCN-10: who is drawn in the place of another is looked for among all. A committee takes less: it reads no stake.
         const std::uint64_t looks = places + (queue == Queue::kVerifiers ? 1 : 0);  // VER-7: and where the draw fails
-        return task(8 + 2 * places) + looks * kStakeRead * candidates;
+        return task(9 + 2 * places) + looks * kStakeRead * candidates;
     }
 
   private:
@@ -97,13 +97,13 @@ class Price {
     }
     std::uint64_t seats(std::uint64_t others) const { return kSeat * seats_ + slots(others); }
     /// GAS-5: balance and stake of everybody who can have a bond in a task, or a payment from it.
-    std::uint64_t task_end() const { return task(2 * (2 + verdicts_ + profiles_)); }
+    std::uint64_t task_end() const { return task(2 * (2 + verdicts_ + profiles_) + 1); }
     /// GAS-5: the end of its profiling.
-    std::uint64_t profiling() const { return task(2 * (2 + profiles_)); }
+    std::uint64_t profiling() const { return task(2 * (2 + profiles_) + 1); }
     /// GAS-5: what is open when its task ends: the bond returns.
-    static std::uint64_t moot() { return slots(4); }
+    static std::uint64_t moot() { return slots(5); }
     std::uint64_t dispute() const { return kDispute + task(5); }
-    std::uint64_t opening() const { return dispute() + kDispute + moot(); }
+    std::uint64_t opening() const { return dispute() + kDispute + slots(1) + moot(); }
     std::uint64_t move() const { return dispute() + kPosition + hashed_; }
 
     const std::uint64_t verdicts_;  ///< that can be due at once

@@ -45,12 +45,19 @@ Amount next_base_fee(Amount base_fee, std::uint64_t block_gas, const Params& par
 /// What a block has taken of its limits.
 class BlockUse {
   public:
-    void add(std::size_t size_bytes, std::uint64_t gas) noexcept {
+    /// `is_answer`: it answers a duty, and takes of their lane as well (DTY-4).
+    void add(std::size_t size_bytes, std::uint64_t gas, bool is_answer) noexcept {
         bytes_ += size_bytes;
         gas_ += gas;
+        answer_bytes_ += is_answer ? size_bytes : 0;
+        answer_gas_ += is_answer ? gas : 0;
     }
     bool fits_size(const Params& params) const noexcept { return bytes_ <= params.block_size_max; }  // BLK-17
     bool fits_gas(const Params& params) const noexcept { return gas_ <= params.block_gas_max; }      // GAS-7
+    bool fits_lane(const Params& params) const noexcept {  // DTY-4
+        return answer_gas_ <= params.duty_gas_max &&
+               answer_bytes_ * params.block_gas_max <= std::uint64_t{params.block_size_max} * params.duty_gas_max;
+    }
     std::uint64_t bytes() const noexcept { return bytes_; }
     std::uint64_t gas() const noexcept { return gas_; }
 
@@ -58,6 +65,8 @@ class BlockUse {
     // Neither overflows: with parameters that PAR-1 allows a transaction has less than 2^32 gas, and no block has 2^32.
     std::uint64_t bytes_ = 0;
     std::uint64_t gas_ = 0;
+    std::uint64_t answer_bytes_ = 0;
+    std::uint64_t answer_gas_ = 0;
 };
 
 }  // namespace assay::contracts

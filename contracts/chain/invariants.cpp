@@ -38,6 +38,8 @@ using StakeKey = std::pair<Role, AccountId>;
 struct Totals {
     Wide money = 0;                        ///< what there is more of than before
     std::map<StakeKey, Wide> unaccounted;  ///< change of locked stake minus change of what holds it
+    Wide lane_of_tasks = 0;                ///< change of what the lane has promised minus change of what holds it
+    Wide lane_of_disputes = 0;
 };
 
 Wide money_of(const Account& account) { return wide(account.balance); }
@@ -56,6 +58,7 @@ std::vector<Profile> profiles_of(const Task& task) {
 }
 
 void hold(Totals& totals, const Task& task, Wide sign) {
+    totals.lane_of_tasks -= sign * static_cast<Wide>(task.lane);
     if (task.solver) {
         totals.unaccounted[{Role::kSolver, *task.solver}] -= sign * wide(task.solver_bond);
     }
@@ -68,7 +71,13 @@ void hold(Totals& totals, const Task& task, Wide sign) {
     }
 }
 void hold(Totals& totals, const Dispute& dispute, Wide sign) {
+    totals.lane_of_disputes -= sign * static_cast<Wide>(dispute.lane);
     totals.unaccounted[{dispute.challenger_role, dispute.challenger}] -= sign * wide(dispute.challenger_bond);
+}
+
+void hold(Totals& totals, const Lane& lane, Wide sign) {
+    totals.lane_of_tasks += sign * static_cast<Wide>(lane.tasks);
+    totals.lane_of_disputes += sign * static_cast<Wide>(lane.disputes);
 }
 
 void hold(Totals& totals, const Beacon& beacon, Wide sign) {
@@ -144,7 +153,7 @@ Payout payout_of(const TaskId& task, std::span<const HistoryRecord> history) {
 
 bool is_cleared(const Task& task) {
     const auto profiles = profiles_of(task);
-    return task.escrow.grains == 0 && task.room.grains == 0 && task.solver_bond.grains == 0 && task.open_disputes == 0 &&
+    return task.escrow.grains == 0 && task.room.grains == 0 && task.lane == 0 && task.solver_bond.grains == 0 && task.open_disputes == 0 &&
            task.deadline.value == 0 &&
            std::all_of(task.assignments.begin(), task.assignments.end(), [](const Assignment& assignment) {
                return assignment.bond.grains == 0 && assignment.reserve.grains == 0;
@@ -207,6 +216,7 @@ Result<void, InvariantError> check_slot(
             return check_task(change, history);
         }
         case SlotKind::kDispute: add_holdings(totals, change_of<Dispute>(before, key, value)); return {};
+        case SlotKind::kLane: add_holdings(totals, change_of<Lane>(before, key, value)); return {};
         case SlotKind::kBeacon: add_holdings(totals, change_of<Beacon>(before, key, value)); return {};
         default: return {};
     }
@@ -228,6 +238,9 @@ Result<void, InvariantError> check_invariants(
         totals.unaccounted.begin(), totals.unaccounted.end(), [](const auto& entry) { return entry.second == 0; });
     if (!accounted) {
         return Unexpected{InvariantError::kLocked};  // INV-5
+    }
+    if (totals.lane_of_tasks != 0 || totals.lane_of_disputes != 0) {
+        return Unexpected{InvariantError::kLane};  // INV-9
     }
     return {};
 }

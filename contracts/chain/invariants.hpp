@@ -20,6 +20,7 @@ enum class [[nodiscard]] InvariantError : std::uint8_t {
     kLocked = 5,   ///< INV-5: locked stake is not what tasks, disputes and challenges hold
     kTerminal = 6, ///< INV-6: a task that has ended changes, or one ends with something still open
     kTreasury = 7, ///< INV-8: the treasury shrinks other than by recorded jackpots, or by more than a third
+    kLane = 8,     ///< INV-9: the lane of duties has promised something else than tasks and disputes hold of it
 };
 
 /// Whether `changes` against `before`, with the history that they add, keep every invariant.

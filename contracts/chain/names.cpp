@@ -152,6 +152,9 @@ const char* to_string(TxError error) noexcept {
         case TxError::kNotDue: return "not_due";
         case TxError::kSecretMismatch: return "secret_mismatch";
         case TxError::kContributionDue: return "contribution_due";
+        case TxError::kNotOwed: return "not_owed";
+        case TxError::kAnswered: return "answered";
+        case TxError::kDutiesFull: return "duties_full";
     }
     return "unknown";
 }

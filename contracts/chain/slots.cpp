@@ -114,6 +114,7 @@ Bytes taints() { return make_key(SlotKind::kTaints); }
 Bytes beacon() { return make_key(SlotKind::kBeacon); }
 Bytes drawing() { return make_key(SlotKind::kDrawing); }
 Bytes base_fee() { return make_key(SlotKind::kBaseFee); }
+Bytes lane() { return make_key(SlotKind::kLane); }
 
 }  // namespace keys
 
@@ -203,6 +204,8 @@ Beacon get_beacon(const StateView& view) { return read_slot<Beacon>(view, keys::
 
 Drawing get_drawing(const StateView& view) { return read_slot<Drawing>(view, keys::drawing()).value_or(Drawing{}); }
 
+Lane get_lane(const StateView& view) { return read_slot<Lane>(view, keys::lane()).value_or(Lane{}); }
+
 void set_params(Overlay& state, const Params& params) { write_slot(state, keys::params(), params); }
 void set_supply(Overlay& state, const Supply& supply) { write_slot(state, keys::supply(), supply); }
 void set_base_fee(Overlay& state, const Params& params, Amount base_fee) {
@@ -274,6 +277,14 @@ void set_taints(Overlay& state, const std::vector<Taint>& taints) { write_list(s
 void set_beacon(Overlay& state, const Beacon& beacon) { write_slot(state, keys::beacon(), beacon); }
 void set_drawing(Overlay& state, const Drawing& drawing) { write_slot(state, keys::drawing(), drawing); }
 void erase_drawing(Overlay& state) { state.erase(keys::drawing()); }
+
+void set_lane(Overlay& state, const Lane& lane) {
+    if (lane == Lane{}) {
+        state.erase(keys::lane());
+    } else {
+        write_slot(state, keys::lane(), lane);
+    }
+}
 
 void push_waiting(Overlay& state, Queue queue, const Waiting& waiting) {
     QueueEnds ends = get_queue(state, queue);

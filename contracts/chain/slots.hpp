@@ -40,6 +40,7 @@ enum class SlotKind : std::uint8_t {
     kAgenda = 29,     ///< BLK-3: per height and number what ends with that block; per height alone how much does
     kBacklog = 30,    ///< BLK-3: where the agenda goes on while a block could not end all that was due
     kQueue = 31,      ///< BCN-4: per queue and number a task that waits; per queue alone where it begins and ends
+    kLane = 32,       ///< DTY-5: what the lane of duties has promised; no such slot while that is nothing
 };
 
 /// BCN-4: what a task waits for, in the order in which a round draws.
@@ -58,6 +59,7 @@ Bytes consensus_account(const ConsensusAddress& address);
 Bytes lineage(const TaskId& task);
 Bytes taints();
 Bytes drawing();
+Bytes lane();
 }  // namespace keys
 
 /// What has a deadline; TASK-18: kDraw, a task that is drawn for again.
@@ -100,14 +102,25 @@ struct QueueEnds {
     static constexpr auto fields() { return Fields<&QueueEnds::first, &QueueEnds::end>{}; }
 };
 
+/// DTY-5: what the lane of duties has promised, in units of gas: to answers that tasks may need, and to disputes that no task has
+/// a place for.
+struct Lane {
+    std::uint64_t tasks = 0;
+    std::uint64_t disputes = 0;
+    bool operator==(const Lane&) const = default;
+    static constexpr auto fields() { return Fields<&Lane::tasks, &Lane::disputes>{}; }
+};
+
 /// What the rules remember of a task that is not over, besides its public record (STA-4).
 struct Docket {
     std::uint32_t draws = 0;        ///< TASK-18: that have failed, or fell on a solver that did not accept
     Height open_until;              ///< TASK-17: until then it waits for a solver; 0 before
     bool suspended = false;         ///< the task's deadline has passed and waits for what is open to end
+    std::uint32_t stood_still = 0;  ///< DTY-8: for how many blocks its windows have stood still
     std::vector<DisputeId> disputes;  ///< open ones, in order of opening
     static constexpr auto fields() {
-        return Fields<&Docket::draws, &Docket::open_until, &Docket::suspended, &Docket::disputes>{};
+        return Fields<
+            &Docket::draws, &Docket::open_until, &Docket::suspended, &Docket::stood_still, &Docket::disputes>{};
     }
 };
 
@@ -153,6 +166,7 @@ std::vector<Taint> get_taints(const StateView& view);
 Beacon get_beacon(const StateView& view);
 /// Of the open round.
 Drawing get_drawing(const StateView& view);
+Lane get_lane(const StateView& view);
 
 void set_params(Overlay& state, const Params& params);
 void set_supply(Overlay& state, const Supply& supply);
@@ -181,6 +195,7 @@ void set_taints(Overlay& state, const std::vector<Taint>& taints);
 void set_beacon(Overlay& state, const Beacon& beacon);
 void set_drawing(Overlay& state, const Drawing& drawing);
 void erase_drawing(Overlay& state);
+void set_lane(Overlay& state, const Lane& lane);
 
 /// BCN-4: behind those that wait already.
 void push_waiting(Overlay& state, Queue queue, const Waiting& waiting);

@@ -84,6 +84,10 @@ enum class [[nodiscard]] TxError : std::uint8_t {
     kNotDue = 133,            ///< BCN-6: no round waits for this secret
     kSecretMismatch = 134,    ///< BCN-6: not what was committed to
     kContributionDue = 135,   ///< BCN-2: a round waits for the secret; contribute first
+    // Duties.
+    kNotOwed = 140,      ///< DTY-2: no duty of the sender's is due at that height
+    kAnswered = 141,     ///< DTY-2: the block, or the mempool, has an answer to this duty
+    kDutiesFull = 142,   ///< DTY-5: the lane of duties has no room for another dispute; it has when others have ended
 };
 const char* to_string(TxError error) noexcept;
 

@@ -120,6 +120,11 @@ struct Params {
     std::uint64_t work_price = 3'000;           ///< WRK-6: the least, in grains for 10^9 multiply-adds
     std::uint64_t memory_default = 8'589'934'592;  ///< TRM-1: what a verifier that states nothing else has, in bytes
 
+    // Duties.
+    std::uint32_t duty_gas_max = 250'000;    ///< DTY-4: of what answers duties, in one block
+    std::uint32_t duty_wait_blocks = 15;     ///< DTY-5: how long an answer waits for its place in a block, at most
+    std::uint32_t standstill_blocks = 400;   ///< DTY-8: how long a window stands still while there is no room for disputes
+
     bool operator==(const Params&) const = default;
     static constexpr auto fields() {
         return Fields<
@@ -141,7 +146,8 @@ struct Params {
             &Params::deadline_slash_bps, &Params::decline_blocks, &Params::end_block_gas_max, &Params::draw_blocks,
             &Params::draws_max, &Params::draw_price, &Params::room_price, &Params::redraw_blocks,
             &Params::redraws_max, &Params::committee_seats, &Params::attest_fee, &Params::block_ms,
-            &Params::replay_blocks_max, &Params::work_price, &Params::memory_default>{};
+            &Params::replay_blocks_max, &Params::work_price, &Params::memory_default, &Params::duty_gas_max,
+            &Params::duty_wait_blocks, &Params::standstill_blocks>{};
     }
 };
 

@@ -8,6 +8,7 @@
 
 #include <contracts/chain/gas.hpp>
 #include <contracts/chain/transaction.hpp>
+#include <contracts/duties/lane.hpp>
 #include <contracts/settlement/settlement.hpp>
 
 namespace assay::contracts {
@@ -86,6 +87,14 @@ bool is_profiling_valid(const Params& params) {
     return needed && *needed <= (params.profilers_min - 1) * params.profile_segments;
 }
 
+/// PAR-12: every answer fits a block, and any task and a dispute find room in an empty lane.
+bool is_lane_valid(const Params& params) {
+    return params.duty_gas_max <= params.block_gas_max && params.duty_gas_max >= dispute_weight(params) &&
+           params.duty_wait_blocks >= 1 && params.duty_wait_blocks <= kMaxSpanBlocks &&
+           params.standstill_blocks <= kMaxSpanBlocks && lane_half(params) >= dispute_weight(params) &&
+           lane_half(params) >= task_weight_max(params);
+}
+
 }  // namespace
 
 trace::ThresholdRule threshold_rule(const Params& params) noexcept {
@@ -127,7 +136,7 @@ bool are_valid(const Params& params) noexcept {
     return validators_ok && beacon_ok && spans_ok && sizes_ok && fees_ok && gas_ok && bonds_ok && shares_ok &&
            are_classes_valid(params.hardware_classes) &&
            params.watchers_per_verdict <= kMaxWatchers && is_profiling_valid(params) && is_waiting_valid(params) &&
-           is_work_valid(params);
+           is_work_valid(params) && is_lane_valid(params);
 }
 
 }  // namespace assay::contracts

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include <contracts/chain/slots.hpp>
+#include <contracts/duties/lane.hpp>
 #include <contracts/params/by_value.hpp>
 #include <contracts/profiling/profiling.hpp>
 #include <contracts/stake/staking.hpp>
@@ -60,6 +61,7 @@ void appoint(Context& context, Task& task, const std::vector<AccountId>& profile
     tolerance.reference_seed = draw_seed(round, task, DrawKind::kReference);
     tolerance.reference_seed += tolerance.reference_seed == task.spec.seed ? 1 : 0;
     tolerance.phase = ProfilingPhase::kCommit;
+    hold_lane(context, task);
     set_task_deadline(context, task, context.height_after(report_span(context.params, task.spec)));
     set_task(context.state, task);
 }

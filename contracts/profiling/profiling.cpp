@@ -6,6 +6,7 @@
 #include <contracts/arbitration/arbitration.hpp>
 #include <contracts/arbitration/ending.hpp>
 #include <contracts/chain/slots.hpp>
+#include <contracts/duties/lane.hpp>
 #include <contracts/ledger/ledger.hpp>
 #include <contracts/params/by_value.hpp>
 #include <contracts/params/rules.hpp>
@@ -319,6 +320,9 @@ Result<void, TxError> check_stateful(
     }
     const ProfileReport report = find_profile(view, task.id, place).value();
     TRY(make_profile_claim(task, report, action.part, action.segment, action.roots));
+    if (!has_room_for_dispute(view, params)) {
+        return Unexpected{TxError::kDutiesFull};  // DTY-5
+    }
     return check_free_stake(view, action.role, sender, challenger_bond(params, task_value(task.spec)));
 }
 

@@ -7,6 +7,7 @@
 #include <core/codec/borsh.hpp>
 #include <core/crypto/hash.hpp>
 #include <contracts/chain/slots.hpp>
+#include <contracts/duties/lane.hpp>
 
 namespace assay::contracts {
 namespace {
@@ -122,6 +123,7 @@ void set_task_deadline(Context& context, Task& task, Height deadline) {
 
 void enter_state(Context& context, Task& task, TaskState state, Height deadline) {
     task.state = state;
+    hold_lane(context, task);
     restart_deadline(context, task, deadline);
     record(context, task, history::StateChanged{state});
 }

@@ -197,13 +197,14 @@ struct Task {
     Amount room;  ///< TASK-17: what is left of the deposit that pays for waiting
     std::uint32_t redraws = 0;  ///< AVL-7: how often verifiers were drawn anew
     std::optional<Committee> committee;  ///< AVL-1: the last one
+    std::uint64_t lane = 0;  ///< DTY-5: what is kept of the lane of duties for its answers, in units of gas
     static constexpr auto fields() {
         return Fields<
             &Task::id, &Task::submitter, &Task::spec, &Task::state, &Task::submitted_at, &Task::deadline, &Task::solver,
             &Task::escrow, &Task::solver_bond, &Task::checkpoints, &Task::diverged_at, &Task::assignments,
             &Task::open_disputes, &Task::history_count, &Task::history_root, &Task::lottery,
             &Task::second_window, &Task::depth, &Task::tainted_by, &Task::tolerance, &Task::evaluation, &Task::room,
-            &Task::redraws, &Task::committee>{};
+            &Task::redraws, &Task::committee, &Task::lane>{};
     }
 };
 

@@ -114,13 +114,23 @@ Result<void, TxError> check_stateful(
     return {};
 }
 
+Result<void, TxError> check_disclosed_at(
+    const StateView& view, const Params& params, const AccountId& sender, const DiscloseVerdict& action, Height height
+) noexcept {
+    TRY_ASSIGN(const Task task, require_task(view, action.task));
+    TRY_ASSIGN(const std::size_t index, find_assignment(task, action.segment, sender));
+    const std::vector<Dispute> waiting = awaiting_disputes(view, task, task.assignments[index]);
+    if (!waiting.empty() && height < disclosed_from(params, task.spec, waiting.front())) {
+        return Unexpected{TxError::kPhase};  // DSP-42
+    }
+    return {};
+}
+
 Result<void, TxError> execute(Context& context, const DiscloseVerdict& action) noexcept {
+    TRY(check_disclosed_at(context.state, context.params, context.actor, action, context.height()));
     Task task = find_task(context.state, action.task).value();
     Assignment& assignment = task.assignments[find_assignment(task, action.segment, context.actor).value()];
     const std::vector<Dispute> waiting = awaiting_disputes(context.state, task, assignment);
-    if (!waiting.empty() && context.height() < disclosed_from(context.params, task.spec, waiting.front())) {
-        return Unexpected{TxError::kPhase};  // DSP-42
-    }
     const VerdictOpening& opening = action.opening;
     if (is_kept(context.params, task, assignment, opening)) {
         assignment.forced = is_forced(task, assignment, opening, context.params.forced_error_bps);

@@ -29,6 +29,10 @@ Result<void, TxError> check_stateless(const DiscloseVerdict& action) noexcept;
 Result<void, TxError> check_stateful(
     const StateView& view, const Params& params, const AccountId& sender, const DiscloseVerdict& action
 ) noexcept;
+/// DSP-42: kPhase for a challenged verdict that may not be disclosed in the block at this height yet. The other checks hold.
+Result<void, TxError> check_disclosed_at(
+    const StateView& view, const Params& params, const AccountId& sender, const DiscloseVerdict& action, Height height
+) noexcept;
 Result<void, TxError> execute(Context& context, const DiscloseVerdict& action) noexcept;
 
 /// VER-7: a task that is complete, or whose verdicts leave a segment open (AVL-1), waits for a draw. Stores it.

@@ -15,6 +15,7 @@
 #include <contracts/chain/gas.hpp>
 #include <contracts/chain/overlay.hpp>
 #include <contracts/chain/slots.hpp>
+#include <contracts/duties/duty.hpp>
 #include <contracts/validators/validators.hpp>
 #include <node/app/config.hpp>
 #include <node/app/state_store.hpp>
@@ -201,6 +202,7 @@ Hash256 Application::init(const contracts::Genesis& genesis) {
 consensus::CheckResult Application::check(ByteView tx, const Hash256& hash, consensus::CheckKind kind) const {
     const auto state = committed();
     const auto view = contracts::Overlay::over(*state);  // reads the sender once
+    const Height next{state->height().value + 1};
     const auto code_of = [](contracts::TxError error) { return static_cast<std::uint8_t>(error); };
     consensus::CheckResult out;
     const auto use = [&](const contracts::Tx& decoded) {
@@ -212,9 +214,17 @@ consensus::CheckResult Application::check(ByteView tx, const Hash256& hash, cons
         out.gas = contracts::gas_of(decoded, tx.size(), state->params());
         out.fee = decoded.body.fee;
         out.reserve = contracts::reserve_of(decoded.body, state->params());
+        if (contracts::is_answer(decoded.body)) {
+            const auto duty = contracts::check_answer(view, state->params(), decoded.body, tx.size(), next);
+            out.code = duty ? std::uint8_t{0} : code_of(duty.error());
+            if (duty) {
+                out.duty = *duty;
+            }
+            return;
+        }
         // Nonces beyond the state's are the mempool's matter: it knows what waits before them.
         const auto checked =
-            contracts::check_tx(view, state->params(), decoded, tx.size(), std::max(out.nonce, out.state_nonce));
+            contracts::check_tx(view, state->params(), decoded, tx.size(), std::max(out.nonce, out.state_nonce), next);
         out.code = checked ? std::uint8_t{0} : code_of(checked.error());
     };
     if (kind == consensus::CheckKind::kRecheck) {
@@ -240,14 +250,19 @@ std::vector<Bytes> Application::prepare(std::vector<Bytes> candidates, std::uint
     const auto state = committed();
     const auto is_signed =
         find_signed(candidates, contracts::tx_hashes(candidates), state->params(), verifier_, verified_);
-    contracts::Proposal proposal(*state, state->chain_id(), state->params());
+    contracts::Proposal proposal(*state, state->chain_id(), state->params(), Height{state->height().value + 1});
     std::vector<Bytes> chosen;
     for (std::size_t i = 0; i < candidates.size(); ++i) {
+        const contracts::BlockUse before = proposal.use();
         if (!is_signed[i] || !proposal.add(candidates[i], true)) {
             continue;  // FEE-4
         }
-        // GAS-7: the first that does not fit ends the block. One behind it may follow it in nonce, and none overtakes it.
         const contracts::BlockUse& use = proposal.use();
+        if (!use.fits_lane(state->params())) {
+            proposal.forget(before);  // DTY-4: it waits, and those that have paid for their places do not wait for it
+            continue;
+        }
+        // GAS-7: the first that does not fit ends the block. One behind it may follow it in nonce, and none overtakes it.
         if (use.bytes() > max_bytes || !use.fits_size(state->params()) || !use.fits_gas(state->params())) {
             break;
         }
@@ -271,7 +286,7 @@ Result<void, consensus::ProposalError> Application::process(const consensus::Fin
     }
     const auto hashes = block.tx_hashes.empty() ? contracts::tx_hashes(block.txs) : block.tx_hashes;
     const auto is_signed = find_signed(block.txs, hashes, state->params(), verifier_, verified_);
-    contracts::Proposal proposal(*state, state->chain_id(), state->params());
+    contracts::Proposal proposal(*state, state->chain_id(), state->params(), block.height);
     for (std::size_t i = 0; i < block.txs.size(); ++i) {
         if (!is_signed[i] || !proposal.add(block.txs[i], true)) {
             return Unexpected{ProposalError::kUnpaid};
@@ -279,6 +294,9 @@ Result<void, consensus::ProposalError> Application::process(const consensus::Fin
     }
     if (!proposal.use().fits_gas(state->params())) {
         return Unexpected{ProposalError::kTooMuchGas};
+    }
+    if (!proposal.use().fits_lane(state->params())) {
+        return Unexpected{ProposalError::kLane};
     }
     return {};
 }

@@ -49,9 +49,9 @@ void CometDriver::start() {
     }
     auto settings = *options_.engine;
     settings.application = server_.address();
-    // CMT-4: what the application evicts stays in the engine's mempool until the next block.
-    settings.mempool_txs = options_.mempool.txs_max + options_.mempool.turnover_max;
-    settings.mempool_bytes = 2 * options_.mempool.bytes_max;
+    // CMT-4: what the application evicts stays in the engine's mempool until the next block, and answers come besides (POOL-4).
+    settings.mempool_txs = 2 * options_.mempool.txs_max + options_.mempool.turnover_max;
+    settings.mempool_bytes = 3 * options_.mempool.bytes_max;
     supervisor_ = std::make_unique<cometbft::Supervisor>(settings, options_.engine_log);
     await_engine();
     watcher_ = std::thread([this] { watch(); });

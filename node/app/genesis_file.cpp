@@ -91,6 +91,9 @@ constexpr NumberParam kNumbers[] = {
     {"committee_seats", &Params::committee_seats},
     {"block_ms", &Params::block_ms},
     {"replay_blocks_max", &Params::replay_blocks_max},
+    {"duty_gas_max", &Params::duty_gas_max},
+    {"duty_wait_blocks", &Params::duty_wait_blocks},
+    {"standstill_blocks", &Params::standstill_blocks},
 };
 
 struct WideParam {

@@ -122,6 +122,12 @@ std::string advice_on(contracts::TxError error, const contracts::Params& params)
         case contracts::TxError::kPriceTooHigh:
             return ": a verifier asks for at most " + std::to_string(contracts::kMostAsked * params.work_price) +
                    " grains for 10^9 multiply-adds, " + std::to_string(contracts::kMostAsked) + " times work_price";
+        case contracts::TxError::kDutiesFull:
+            return ": open disputes take all the room that the chain has for their moves; send it again in a few blocks: windows "
+                   "of challenges stand still meanwhile";
+        case contracts::TxError::kNotOwed:
+            return ": the sender owes no answer that is due at this height; with a fee and the account's nonce it is an "
+                   "ordinary transaction";
         case contracts::TxError::kScoreTooLow:
             return ": it is below the least score of that class; ask for a slower one, or for none";
         default: return "";

@@ -237,7 +237,10 @@ Json render(const contracts::Params& params) {
             {"block_ms", params.block_ms},
             {"replay_blocks_max", params.replay_blocks_max},
             {"work_price", params.work_price},
-            {"memory_default", params.memory_default}};
+            {"memory_default", params.memory_default},
+            {"duty_gas_max", params.duty_gas_max},
+            {"duty_wait_blocks", params.duty_wait_blocks},
+            {"standstill_blocks", params.standstill_blocks}};
 }
 
 Json render(const contracts::Stake& stake) {

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <contracts/duties/duty.hpp>
+#include <contracts/duties/lane.hpp>
 #include <core/codec/borsh.hpp>
 #include <tests/unit/contracts/fixture.hpp>
 
@@ -51,6 +53,19 @@ Action Attacker::choose_action(const AccountId& sender, const model::Mirror& cha
     return source_.make<Action>();
 }
 
+contracts::TxBody Attacker::make_body(
+    const simulation::Replica& node, const AccountId& sender, std::uint64_t nonce, bool is_answer, const Action& action
+) {
+    const contracts::Params& params = node.state()->params();
+    if (is_answer) {
+        const auto duty = contracts::find_duty(*node.state(), params, sender, action);
+        const std::uint64_t due = duty && source_.chance(80) ? duty->due.value : source_.below(node.height() + 100);
+        return {genesis_.chain_id, sender, due, Amount{}, action};
+    }
+    const std::uint64_t imposed = contracts::imposed_gas(action, params) * params.gas_price_min.grains;
+    return {genesis_.chain_id, sender, nonce, Amount{2'000'000 + imposed}, action};
+}
+
 void Attacker::act(simulation::Replica& node, const model::Mirror& chain) {
     see_state(chain);
     for (const auto& [account, key] : accounts_) {
@@ -60,10 +75,10 @@ void Attacker::act(simulation::Replica& node, const model::Mirror& chain) {
         // What the mempool has dropped is sent anew under its nonce.
         next = source_.chance(10) ? committed : std::max(next, committed);
         for (std::uint64_t n = source_.below(4); n > 0; --n) {
-            const contracts::TxBody body{
-                genesis_.chain_id, account, next, Amount{2'000'000}, choose_action(account, chain)};
+            const bool is_answer = source_.chance(20);
+            const contracts::TxBody body = make_body(node, account, next, is_answer, choose_action(account, chain));
             const bool is_new = node.submit(codec::encode(contracts::sign_tx(body, key))).has_value();
-            next += is_new ? 1 : 0;
+            next += is_new && !is_answer ? 1 : 0;
         }
     }
 }

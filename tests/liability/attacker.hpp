@@ -29,6 +29,11 @@ class Attacker {
 
   private:
     contracts::Action choose_action(const AccountId& sender, const model::Mirror& chain);
+    /// Some answers name the height at which they are due, others any.
+    contracts::TxBody make_body(
+        const simulation::Replica& node, const AccountId& sender, std::uint64_t nonce, bool is_answer,
+        const contracts::Action& action
+    );
     void see_state(const model::Mirror& chain);
 
     Source source_;

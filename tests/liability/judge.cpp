@@ -3,6 +3,9 @@
 
 #include <algorithm>
 
+#include <contracts/chain/slots.hpp>
+#include <contracts/duties/duty.hpp>
+#include <contracts/duties/lane.hpp>
 #include <core/codec/borsh.hpp>
 #include <tests/simulation/replica.hpp>
 
@@ -40,6 +43,15 @@ contracts::BlockOutcome Judge::execute(const consensus::FinalizeRequest& request
     context.block_hash = request.block_hash;
     context.proposer = request.proposer;
     auto outcome = contracts::apply_block(view_, genesis_.chain_id, context, request.txs);
+    for (std::size_t i = 0; i < request.txs.size(); ++i) {
+        const contracts::Receipt& receipt = outcome.receipts[i];
+        const auto tx = codec::decode<contracts::Tx>(request.txs[i]);
+        // DTY-3: an answer that another transaction of the block has forestalled leaves no trace, and was paid for beforehand.
+        if (!receipt.is_charged && !(tx && contracts::is_answer(tx->body))) {
+            throw Broken("law 3: a block has a transaction that did not pay, a " + receipt.action + " by " +
+                         name_of(receipt.sender));
+        }
+    }
     view_.apply(outcome.changes);
     mirror_.apply(outcome.changes);
     ledger.note_block(outcome, request.txs, mirror_.world);
@@ -57,6 +69,7 @@ void Judge::judge_bought_block(const contracts::BlockOutcome& outcome) const {
         throw Broken("the supply changed");
     }
     judge_gas(outcome);
+    judge_lane();
 }
 
 std::uint64_t Judge::fresh_losses() const {
@@ -67,14 +80,19 @@ std::uint64_t Judge::fresh_losses() const {
     return sum;
 }
 
+void Judge::judge_lane() const {
+    // DTY-5: the lane never promises more than it holds.
+    const contracts::Lane lane = contracts::get_lane(view_);
+    const std::uint64_t half = contracts::lane_half(genesis_.params);
+    if (lane.tasks > half || lane.disputes > half) {
+        throw Broken("law 1: the lane of duties has promised more than it holds");
+    }
+}
+
 void Judge::judge_gas(const contracts::BlockOutcome& outcome) const {
     std::uint64_t gas = 0;
     for (const contracts::Receipt& receipt : outcome.receipts) {
         gas += receipt.gas;
-        if (!receipt.is_charged) {
-            throw Broken("law 3: a block has a transaction that did not pay, a " + receipt.action + " by " +
-                         name_of(receipt.sender));
-        }
     }
     if (gas > genesis_.params.block_gas_max) {
         throw Broken("law 3: a block of " + std::to_string(gas) + " gas");

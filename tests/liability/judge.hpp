@@ -44,6 +44,7 @@ class Judge {
   private:
     bool is_parked(const model::Task& task) const;
     void judge_gas(const contracts::BlockOutcome& outcome) const;
+    void judge_lane() const;
     void judge_slashes() const;
     void judge_beacon() const;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tests/liability/plan.hpp>
 
+#include <contracts/duties/lane.hpp>
 #include <core/codec/borsh.hpp>
 
 namespace assay::liability {
@@ -16,6 +17,7 @@ const char* to_string(PlanKind kind) noexcept {
         case PlanKind::kSquatter: return "squatter";
         case PlanKind::kWaiter: return "waiter";
         case PlanKind::kCrowder: return "crowder";
+        case PlanKind::kFiller: return "filler";
     }
     return "";
 }
@@ -26,7 +28,9 @@ std::uint64_t Member::balance(const Stage& stage) const {
 }
 
 bool Member::send(const Stage& stage, const contracts::Action& action, std::uint64_t fee) const {
-    const contracts::TxBody body{chain_id_, id_, stage.node.next_nonce(id_), Amount{fee}, action};
+    const contracts::Params& params = stage.node.state()->params();
+    const std::uint64_t imposed = contracts::imposed_gas(action, params) * params.gas_price_min.grains;
+    const contracts::TxBody body{chain_id_, id_, stage.node.next_nonce(id_), Amount{fee + imposed}, action};
     return stage.node.submit(codec::encode(contracts::sign_tx(body, key_))).has_value();
 }
 
@@ -51,7 +55,8 @@ std::unique_ptr<Plan> make_plan(PlanKind kind, std::uint64_t seed, std::vector<M
         case PlanKind::kDrafter:
         case PlanKind::kSquatter:
         case PlanKind::kWaiter:
-        case PlanKind::kCrowder: return make_sender(kind, seed, std::move(members));
+        case PlanKind::kCrowder:
+        case PlanKind::kFiller: return make_sender(kind, seed, std::move(members));
         case PlanKind::kLiar:
         case PlanKind::kWithholder:
         case PlanKind::kBait: return make_swindler(kind, seed, std::move(members));

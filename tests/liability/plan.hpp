@@ -27,8 +27,9 @@ enum class PlanKind : std::uint8_t {
     kSquatter,    ///< copies others' registrations as validators out of the mempool
     kWaiter,      ///< a submitter of many tasks that nobody will ever take
     kCrowder,     ///< a submitter of worthless tasks that take all stake from which honest work's verifiers would be drawn
+    kFiller,      ///< fills every block while others owe something
 };
-inline constexpr std::uint64_t kPlans = 9;
+inline constexpr std::uint64_t kPlans = 10;
 const char* to_string(PlanKind kind) noexcept;
 
 /// What the attackers of a plan see and act on.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include <contracts/chain/gas.hpp>
 #include <contracts/stake/staking.hpp>
 #include <contracts/tasks/work.hpp>
 #include <core/codec/borsh.hpp>
@@ -184,6 +185,40 @@ class Waiter final : public Plan {
     std::uint64_t number_ = 0;
 };
 
+/// Fills every block while others owe something, at a price for a unit of gas that none of them offers.
+class Filler final : public Plan {
+  public:
+    using Plan::Plan;
+
+    void set_scene(contracts::Params& params, std::vector<Kind>& kinds) override {
+        without_accomplices(kinds);
+        kinds[1] = below(2) == 0 ? Kind::kCheat : Kind::kHonestSolver;
+        params.block_gas_max = static_cast<std::uint32_t>(2 * contracts::gas_max(params));  // so that it can
+        params.duty_gas_max = params.block_gas_max / 2;
+        params.duty_wait_blocks = 100;  // so that there is room for the tasks
+    }
+
+    void act(const Stage& stage) override {
+        const auto& tasks = stage.chain.world.tasks;
+        const bool is_time = std::any_of(tasks.begin(), tasks.end(), [](const auto& entry) {
+            const model::Task& task = entry.second;
+            return task.state == TaskState::kVerifying || task.state == TaskState::kDisclosure || !task.disputes.empty();
+        });
+        const contracts::Params& params = stage.node.state()->params();
+        const std::uint64_t count = is_time ? params.block_gas_max / kGas + 1 : 0;
+        for (std::uint64_t i = stage.node.waiting().size(); i < count; ++i) {
+            Member& from = member(i % kMembers);
+            if (from.balance(stage) > kCoin) {
+                from.send(stage, contracts::Transfer{member(0).id(), {1}}, kPrice * kGas);
+            }
+        }
+    }
+
+  private:
+    static constexpr std::uint64_t kGas = 108;       ///< of a transfer
+    static constexpr std::uint64_t kPrice = 60'000;  ///< simulated workers offer 20,000,000 for the 384 of an acceptance
+};
+
 }  // namespace
 
 std::unique_ptr<Plan> make_sender(PlanKind kind, std::uint64_t seed, std::vector<Member> members) {
@@ -191,6 +226,7 @@ std::unique_ptr<Plan> make_sender(PlanKind kind, std::uint64_t seed, std::vector
         case PlanKind::kSpammer: return std::make_unique<Spammer>(seed, std::move(members));
         case PlanKind::kDrafter: return std::make_unique<Drafter>(seed, std::move(members));
         case PlanKind::kCrowder: return std::make_unique<Crowder>(seed, std::move(members));
+        case PlanKind::kFiller: return std::make_unique<Filler>(seed, std::move(members));
         case PlanKind::kSquatter: return std::make_unique<Squatter>(seed, std::move(members));
         default: return std::make_unique<Waiter>(seed, std::move(members));
     }

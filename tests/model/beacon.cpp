@@ -232,6 +232,10 @@ void Model::make_draw(contracts::Queue queue, const TaskId& id) {
     if (queue_of(task) != queue) {
         return;
     }
+    if (!has_room_for_draw(queue, task)) {
+        put_off_draw(id);
+        return;
+    }
     // TASK-17
     const bool before_training = queue == Queue::kSolver || queue == Queue::kProfilers;
     if (before_training && task.room < 3 * params_.draw_price.grains) {
@@ -326,6 +330,20 @@ void Model::fail_draw(const TaskId& id, bool is_short) {
         set_task_deadline(id, height_ + params_.draw_blocks);  // VER-7
     }
     pause_draw(id, is_short);  // TASK-18, TASK-19
+}
+
+/// DTY-7
+void Model::put_off_draw(const TaskId& id) {
+    const Task& task = at(id);
+    ++seen_[std::string("no room for the draw of a task ") + to_string(task.state)];
+    if (task.deadline == 0 && !task.suspended && task.disputes.empty()) {
+        if (task.state != TaskState::kCompleted) {
+            end_without_fraud(id, TaskState::kExpired);  // BCN-9
+            return;
+        }
+        set_task_deadline(id, height_ + params_.draw_blocks);  // VER-7
+    }
+    pause_draw(id, true);
 }
 
 }  // namespace assay::model

@@ -182,9 +182,13 @@ std::string Model::run_block(
     chain_ = &after;
     money_.clear();
     gas_ = 0;
-    std::vector<Why> unpaid;
-    for (const Sent& sent : txs) {
-        unpaid.push_back(charge(sent));
+    answered_.clear();
+    std::vector<Why> unpaid(txs.size());
+    for (std::size_t i = 0; i < txs.size(); ++i) {
+        unpaid[i] = is_answer(txs[i]) ? admit(txs[i]) : Why{};
+    }
+    for (std::size_t i = 0; i < txs.size(); ++i) {
+        unpaid[i] = is_answer(txs[i]) ? unpaid[i] : charge(txs[i]);
     }
     for (std::size_t i = 0; i < txs.size() && fault_.empty(); ++i) {
         if (auto fault = check_receipt(txs[i], unpaid[i], chain.receipts.at(i)); !fault.empty()) {
@@ -201,6 +205,14 @@ std::string Model::run_block(
     std::erase_if(world_.stakes, [](const auto& entry) {
         return entry.second.free == 0 && entry.second.locked == 0 && entry.second.parts.empty();
     });
+    for (auto& [id, task] : world_.tasks) {
+        task.lane = weight_of(params_, task);
+        if (!is_over(task.state) && owed_in(params_, world_, task) > task.lane) {
+            return std::string("a task in the state ") + to_string(task.state) + " owes more than it holds of the lane: " +
+                   std::to_string(owed_in(params_, world_, task)) + " of " + std::to_string(task.lane);
+        }
+    }
+    world_.lane = {held_by_tasks(), held_by_disputes()};
     std::vector<Money> moved;
     for (const contracts::HistoryRecord& entry : chain.history) {
         if (const auto* paid = std::get_if<contracts::history::Paid>(&entry.event)) {

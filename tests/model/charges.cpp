@@ -7,7 +7,7 @@
 #include <core/codec/borsh.hpp>
 #include <tests/model/crowd.hpp>
 
-/// Fees, and what a receipt may say of a transaction that is refused.
+/// Fees, answers without one, and what a receipt may say of a transaction that is refused.
 namespace assay::model {
 namespace {
 
@@ -34,19 +34,60 @@ std::string show(const std::set<TxError>& why) {
 
 }  // namespace
 
+/// DTY-2: looks at the state before the block.
+Model::Why Model::admit(const Sent& sent) {
+    if (!sent.broken.empty()) {
+        return sent.broken;
+    }
+    speak_as(sent);
+    const contracts::Action& action = sent.body.action;
+    Why out = why(action);
+    const auto most = answer_bytes(action);
+    if (!most) {
+        // DTY-1; what no state could make right is an error besides
+        const Why of_itself{TxError::kFieldOutOfRange, TxError::kSpecInvalid, TxError::kOverflow, TxError::kKeyNotProven};
+        std::erase_if(out, [&](TxError error) { return !of_itself.contains(error); });
+        out.insert(TxError::kFeeTooLow);
+        return out;
+    }
+    if (sent.bytes.size() > *most) {
+        out.insert(TxError::kTooLarge);
+    }
+    const auto owed = owed_by(world_, params_, who_, action);
+    if (!owed || owed->due != sent.body.nonce) {
+        out.insert(TxError::kNotOwed);
+    } else if (answered_.contains(*owed)) {
+        out.insert(TxError::kAnswered);
+    }
+    if (out.empty()) {
+        answered_.insert(*owed);
+    }
+    return out;
+}
+
 Model::Why Model::charge(const Sent& sent) {
     Why unpaid = why_not_paid(sent);
     if (unpaid.empty()) {
         // FEE-1, FEE-3: every fee of the block is taken before its first action.
-        const std::uint64_t gas = gas_of(sent);
         Person& sender = world_.people[sent.body.sender];
         sender.balance -= sent.body.fee.grains;
         sender.nonce += 1;
-        world_.treasury += gas * params_.gas_price_min.grains;
-        world_.burned += sent.body.fee.grains - gas * params_.gas_price_min.grains;
-        gas_ += gas;
+        world_.treasury += treasury_part(sent);
+        world_.burned += sent.body.fee.grains - treasury_part(sent);
+        gas_ += gas_of(sent);
     }
     return unpaid;
+}
+
+std::uint64_t Model::treasury_part(const Sent& sent) const {
+    // FEE-1, DTY-3
+    return (gas_of(sent) + imposed_by(sent.body.action, params_)) * params_.gas_price_min.grains;
+}
+
+void Model::speak_as(const Sent& sent) {
+    who_ = sent.body.sender;
+    nonce_ = sent.body.nonce;
+    size_ = sent.bytes.size();
 }
 
 std::uint64_t Model::gas_of(const Sent& sent) const {
@@ -84,23 +125,28 @@ std::string Model::check_receipt(const Sent& sent, const Why& unpaid, const cont
     if (!unpaid.empty()) {
         return unpaid.contains(code) && !receipt.is_charged ? std::string{} : told(unpaid);
     }
-    if (!receipt.is_charged) {
+    // DTY-3: an answer without effect leaves no trace.
+    if (receipt.is_charged != (receipt.code == 0 || !is_answer(sent))) {
         return told({});
     }
-    who_ = sent.body.sender;
-    nonce_ = sent.body.nonce;
-    size_ = sent.bytes.size();
+    speak_as(sent);
     const Why reasons = why(sent.body.action);
     if (reasons.empty() && receipt.code == 0) {
+        if (is_answer(sent) && flaw_ == Flaw::kChargesAnswers) {
+            ++world_.people[who_].nonce;
+        }
         std::visit([this](const auto& action) { act(action); }, sent.body.action);
         return {};
     }
     const bool agree = receipt.code != 0 && (reasons.contains(code) || is_chains_to_say(sent.body.action, code));
+    if (agree && is_answer(sent)) {
+        ++seen_["answer overtaken"];
+    }
     return agree ? std::string{} : told(reasons);
 }
 
 Model::Why Model::why_not_paid(const Sent& sent) const {
-    // TX-1 to TX-5, TX-7
+    // TX-1 to TX-5, TX-7, DTY-3
     if (!sent.broken.empty()) {
         return sent.broken;
     }
@@ -110,7 +156,8 @@ Model::Why Model::why_not_paid(const Sent& sent) const {
     if (sent.body.nonce != person.nonce) {
         out.insert(sent.body.nonce < person.nonce ? TxError::kNonceTooLow : TxError::kNonceTooHigh);
     }
-    if (sent.body.fee.grains < gas_of(sent) * base_fee()) {
+    const std::uint64_t imposed = imposed_by(sent.body.action, params_) * params_.gas_price_min.grains;
+    if (sent.body.fee.grains < gas_of(sent) * base_fee() + imposed) {
         out.insert(TxError::kFeeTooLow);
     }
     if (sent.body.fee.grains > person.balance) {

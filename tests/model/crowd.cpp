@@ -2,7 +2,9 @@
 #include <tests/model/crowd.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <string>
+#include <utility>
 
 #include <contracts/chain/gas.hpp>
 #include <contracts/params/rules.hpp>
@@ -23,6 +25,17 @@ namespace {
 constexpr std::uint64_t kRich = 4'000 * kCoin;
 constexpr int kActors = 14;
 constexpr std::uint32_t kContributes = 200;  // a purpose of its own
+
+/// PAR-12: so that either half of the lane is so many hundredths of the least that is allowed.
+void set_lane(contracts::Params& params, std::uint64_t hundredths, std::uint32_t blocks) {
+    const std::uint64_t least = std::max(weight_of_dispute(params), weight_at_most(params));
+    const std::uint64_t whole = 2 * least * hundredths / 100 + weight_of_contributions(params);
+    const auto in_blocks = [&](std::uint64_t gas) { return (whole + gas - 1) / gas; };
+    const std::uint64_t wait = std::max<std::uint64_t>(blocks, in_blocks(params.block_gas_max));
+    params.duty_wait_blocks = static_cast<std::uint32_t>(std::min<std::uint64_t>(wait, 1'000));
+    const std::uint64_t gas = std::max(in_blocks(params.duty_wait_blocks), weight_of_dispute(params));
+    params.duty_gas_max = static_cast<std::uint32_t>(std::min<std::uint64_t>(gas, params.block_gas_max));
+}
 
 }  // namespace
 
@@ -94,17 +107,28 @@ contracts::Params make_params(std::uint64_t seed) {
     params.replay_blocks_max = random() % 4 == 0 ? in(1, 4) : 1'000;
     params.work_price = random() % 3 == 0 ? 0 : std::uint64_t{in(1, 300)} * 1'000'000;
     params.memory_default = random() % 8 == 0 ? in(1'000, 8'000) : 1ULL << 30U;
+    // DTY-5: on some chains the lane of duties has room for hardly more than a task and a few disputes.
+    const bool is_narrow = random() % 3 == 0;
+    if (is_narrow) {
+        params.segments_checked = 1;
+        params.segments_checked_max = in(1, 2);
+        params.verifiers_per_segment = 1;
+        params.verifiers_per_segment_max = in(1, 2);
+    }
+    params.standstill_blocks = random() % 4 == 0 ? 0 : in(1, 30);
     const auto least = static_cast<std::uint32_t>(contracts::kGasPerEntry + contracts::deadline_gas(params));
     params.end_block_gas_max = random() % 3 == 0 ? 2 * least * in(1, 3) : 1'000'000;
     params.task_value_max = {in(12, 40) * kCoin};
     // On some chains a few transactions fill a block, so that the base fee moves.
     params.block_gas_max =
         static_cast<std::uint32_t>(random() % 2 == 0 ? contracts::gas_max(params) * in(1, 3) : 1'000'000);
+    set_lane(params, is_narrow ? in(100, 170) : in(100, 400), in(1, 20));
     return params;
 }
 
 Crowd::Crowd(Workshop& shop, std::uint64_t seed)
-    : shop_(shop), seed_(seed), random_(seed), params_(make_params(seed)), gas_price_(params_.gas_price_min.grains) {
+    : shop_(shop), seed_(seed), random_(seed), params_(make_params(seed)), gas_price_(params_.gas_price_min.grains),
+      quarrels_(half_of_lane(params_) < 12 * weight_of_dispute(params_)) {
     for (int i = 0; i < kActors; ++i) {
         std::array<std::uint8_t, 32> secret{};
         secret[31] = static_cast<std::uint8_t>(i + 1);
@@ -146,9 +170,16 @@ Sent Crowd::send(const AccountId& sender, const Action& action, std::uint64_t no
     Sent sent;
     sent.body = {kChainId, sender, nonce, {}, action};
     const contracts::Tx unsigned_tx{sent.body, {}};
-    sent.body.fee.grains = contracts::gas_of(unsigned_tx, codec::encode(unsigned_tx).size(), params_) * gas_price_;
+    sent.body.fee.grains = contracts::gas_of(unsigned_tx, codec::encode(unsigned_tx).size(), params_) * gas_price_ +
+                           imposed_by(action, params_) * params_.gas_price_min.grains;
     sent.bytes = codec::encode(contracts::sign_tx(sent.body, actor->key));
     return sent;
+}
+
+Sent Crowd::send_nothing(const Sent& instead_of) const {
+    const contracts::TxBody& body = instead_of.body;
+    const contracts::Transfer nothing{body.sender, {}};
+    return is_answer(instead_of) ? answer(body.sender, nothing, body.nonce) : send(body.sender, nothing, body.nonce);
 }
 
 /// Makes a transaction that is to be refused before it costs anything.
@@ -200,7 +231,8 @@ void Crowd::see_price(const World& world) {
 
 std::vector<Sent> Crowd::next_block(const Mirror& chain, std::uint64_t /*height*/) {
     remember_reveals(chain);
-    std::vector<Sent> out;
+    Sents out;
+    Sents late;
     std::map<AccountId, std::uint64_t> used;
     std::vector<std::size_t> order(actors_.size());
     for (std::size_t i = 0; i < order.size(); ++i) {
@@ -219,6 +251,9 @@ std::vector<Sent> Crowd::next_block(const Mirror& chain, std::uint64_t /*height*
             work.push_back(nonsense(actor, chain));
         }
         for (const Action& action : work) {
+            if (answer_duty(actor, action, chain.world, out, late)) {
+                continue;
+            }
             const auto person = chain.world.people.find(actor.id);
             const std::uint64_t nonce =
                 (person == chain.world.people.end() ? 0 : person->second.nonce) + used[actor.id];
@@ -231,6 +266,8 @@ std::vector<Sent> Crowd::next_block(const Mirror& chain, std::uint64_t /*height*
             }
         }
     }
+    send_again(late);
+    std::move(late.begin(), late.end(), std::back_inserter(out));
     return out;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <random>
@@ -16,7 +17,7 @@
 /// the seed. They see the chain's state and what they committed to, and nothing of each other.
 namespace assay::model {
 
-/// The chain that a seed makes: short clocks and odd shares.
+/// The chain that a seed makes: short clocks and odd shares, and often a lane of duties that is soon full.
 contracts::Params make_params(std::uint64_t seed);
 
 class Crowd {
@@ -32,6 +33,8 @@ class Crowd {
     void add_engine(contracts::BlockContext& block, const Mirror& chain);
     /// `action` as `sender` would send it, well-formed and paid for.
     Sent send(const AccountId& sender, const contracts::Action& action, std::uint64_t nonce) const;
+    /// A transfer of nothing in the place of another transaction, without a fee where that has none.
+    Sent send_nothing(const Sent& instead_of) const;
 
     static constexpr const char* kChainId = "model-1";
 
@@ -44,6 +47,7 @@ class Crowd {
         Role role = Role::kSolver;
     };
     using Actions = std::vector<contracts::Action>;
+    using Sents = std::vector<Sent>;
 
     // crowd.cpp
     std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
@@ -58,6 +62,15 @@ class Crowd {
     void add_contributions(const Actor& actor, const World& world, Actions& out);
     void add_submission(const Actor& actor, const World& world, Actions& out);
     contracts::TaskSpec make_spec(const World& world);
+
+    // answers.cpp
+    Sent answer(const AccountId& sender, const contracts::Action& action, std::uint64_t due) const;
+    /// Sends the action without a fee, mostly rightly. Returns whether the actor leaves it at that.
+    bool answer_duty(
+        const Actor& actor, const contracts::Action& action, const World& world, Sents& out, Sents& late
+    );
+    void remember(const Sent& sent);
+    void send_again(Sents& out);
 
     // duties.cpp
     Way solvers_way(const TaskId& id, const Task& task) const;
@@ -99,6 +112,8 @@ class Crowd {
     std::mt19937_64 random_;
     contracts::Params params_;
     std::uint64_t gas_price_;
+    bool quarrels_;  ///< whether there are as many disputes as the lane of duties has room for
+    std::deque<Sent> answers_;  ///< the last ones
     std::vector<Actor> actors_;
     std::map<std::tuple<TaskId, std::uint32_t, AccountId>, contracts::VerdictOpening> openings_;
     std::map<std::pair<TaskId, AccountId>, contracts::ProfileReport> reports_;

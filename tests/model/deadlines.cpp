@@ -119,6 +119,22 @@ void Model::miss_all(const TaskId& id, const std::function<bool(const Duty&)>& i
     }
 }
 
+/// DTY-8
+bool Model::stand_still(const TaskId& id) {
+    Task& task = at(id);
+    if (has_room_for_dispute() || flaw_ == Flaw::kEndsWindows) {
+        return false;
+    }
+    const std::uint32_t left = params_.standstill_blocks - task.stood_still;
+    const std::uint32_t longer = std::min(left, params_.dispute_extension_blocks);
+    ++seen_[left == 0 ? "window stood still long enough" : std::string("window stands still: ") + to_string(task.state)];
+    task.stood_still += longer;
+    if (left != 0) {
+        set_task_deadline(id, height_ + longer);
+    }
+    return left != 0;
+}
+
 /// LIN-3, VER-13
 void Model::end_window(const TaskId& id) {
     const Task& task = at(id);
@@ -166,7 +182,9 @@ void Model::end_task_deadline(const TaskId& id) {
         }
         advance_verdicts(id, commits);
     } else if (task.state == TaskState::kChallenge) {
-        end_window(id);
+        if (!stand_still(id)) {
+            end_window(id);
+        }
     } else if (task.state == TaskState::kDisclosure) {
         miss_all(id, is_secret);
         conclude(id);
@@ -204,6 +222,9 @@ void Model::end_profiling(const TaskId& id) {
             }
         }
         advance_profiles(id);
+        return;
+    }
+    if (stand_still(id)) {
         return;
     }
     // PRF-6, PRF-7

@@ -449,14 +449,15 @@ void Crowd::add_accusations(const Actor& actor, const TaskId& id, const Task& ta
     if (task.state < TaskState::kCompleted || task.state > TaskState::kChallenge || task.suspended) {
         return;
     }
-    if (chance(is_sitting(task) ? 10 : 4)) {
+    const int zeal = quarrels_ ? 6 : 1;
+    if (chance(is_sitting(task) ? 10 : 4 * zeal)) {
         const std::uint32_t first = first_of(task.spec);
         const std::uint32_t last = last_of(task) + (task.evaluation ? 1U : 0U);
         const auto segment = static_cast<std::uint32_t>(first + below(last + 1U - first));
         const Hash256 end = true_end(task, segment, steps_in(task, segment));
         const bool wrong = end != claimed_after(task, segment) || (is_of_diverging(task, shop_) && shop_.knows(end) &&
                                                                 trace::open_divergence(shop_.state(end)));
-        if (is_exact(task, segment) && (wrong ? !end.is_zero() : chance(is_sitting(task) ? 10 : 3))) {
+        if (is_exact(task, segment) && (wrong ? !end.is_zero() : chance(is_sitting(task) ? 10 : 3 * zeal))) {
             out.push_back(contracts::OpenDispute{id, segment, role});
         }
     }
@@ -465,6 +466,15 @@ void Crowd::add_accusations(const Actor& actor, const TaskId& id, const Task& ta
         const bool watches = std::find(watchers.begin(), watchers.end(), actor.id) != watchers.end();
         if (is_published(duty) && chance(watches ? 40 : 4)) {
             add_verdict_challenge(actor, id, task, duty, out);
+        }
+        const bool drawn = std::any_of(task.duties.begin(), task.duties.end(), [&](const Duty& other) {
+            return other.segment == duty.segment && other.verifier == actor.id && other.verifier != duty.verifier;
+        });
+        // DTY-6: who is a party to the task disputes several parts of a verdict, of which one has the place.
+        if (is_published(duty) && !is_exact(task, duty.segment) && (drawn || task.solver == actor.id) && chance(25)) {
+            out.push_back(contracts::ChallengeVerdict{
+                id, duty.segment, duty.verifier, drawn ? Role::kVerifier : Role::kSolver,
+                chance(50) ? VerdictPart::kProbe : VerdictPart::kEnd, std::nullopt, {}});
         }
     }
 }

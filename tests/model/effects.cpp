@@ -279,6 +279,9 @@ void Model::take_bond(Dispute& dispute) {
 /// What every dispute has. Without a claim of the model's own it takes the chain's: a distance program's (DSP-45).
 void Model::open(const DisputeId& id, Dispute dispute, std::optional<trace::Claim> claim, std::uint64_t span) {
     dispute.challenger = who_;
+    dispute.lane = has_place(dispute) ? 0 : weight_of_dispute(params_);
+    const bool shares = dispute.lane != 0 && is_kept_for(dispute);
+    ++seen_[dispute.lane == 0 ? "dispute with a place" : shares ? "dispute whose place is taken" : "dispute without a place"];
     take_bond(dispute);
     dispute.opened_at = height_;
     dispute.last_move_at = height_;

@@ -90,6 +90,7 @@ void Model::close_dispute(const DisputeId& id, DisputeState state, std::optional
     dispute.state = state;
     dispute.reason = reason;
     dispute.ended_at = height_;
+    dispute.lane = 0;
     set_deadline({contracts::DueKind::kDispute, Hash256{id.data}, {}}, dispute.deadline, 0);
     std::erase(at(dispute.task).disputes, id);
 }
@@ -280,6 +281,7 @@ void Model::finish(const TaskId& id, TaskState state) {
     enter(id, state, 0);
     task.draws = 0;
     task.open_until = 0;
+    task.stood_still = 0;
     task.disputes.clear();
 }
 

@@ -99,6 +99,7 @@ void read_task(Task& task, const contracts::Task& record) {
     task.second_window = record.second_window;
     task.depth = record.depth;
     task.tainted_by = record.tainted_by;
+    task.lane = record.lane;
     task.duties.clear();
     for (const contracts::Assignment& assignment : record.assignments) {
         task.duties.push_back(duty_of(assignment));
@@ -116,6 +117,7 @@ void read_docket(Task& task, const contracts::Docket& record) {
     task.draws = record.draws;
     task.open_until = record.open_until.value;
     task.suspended = record.suspended;
+    task.stood_still = record.stood_still;
     task.disputes = record.disputes;
 }
 
@@ -144,7 +146,8 @@ Dispute dispute_of(const contracts::Dispute& record) {
         .bytes = record.onchain_bytes,
         .slashed = record.slashed.grains,
         .paid = record.paid.grains,
-        .burned = record.burned.grains};
+        .burned = record.burned.grains,
+        .lane = record.lane};
 }
 
 Beacon beacon_of(const contracts::Beacon& record) {
@@ -235,6 +238,9 @@ void read_slot(Mirror& mirror, const Bytes& key, const Bytes& value) {
         case SlotKind::kBaseFee:
             world.base_fee = decode<Amount>(value).grains;
             break;
+        case SlotKind::kLane:
+            world.lane = decode<contracts::Lane>(value);
+            break;
         case SlotKind::kBeacon:
             world.beacon = beacon_of(decode<contracts::Beacon>(value));
             break;
@@ -287,6 +293,9 @@ void erase_slot(Mirror& mirror, const Bytes& key) {
             break;
         case SlotKind::kBaseFee:
             world.base_fee.reset();
+            break;
+        case SlotKind::kLane:
+            world.lane = {};
             break;
         default:
             break;
@@ -342,6 +351,8 @@ std::string explain(const Task& a, const Task& b) {
     differs("committee", a.committee != b.committee);
     differs("disputes", a.disputes != b.disputes);
     differs("taint", a.tainted_by != b.tainted_by);
+    differs("stood_still", a.stood_still != b.stood_still);
+    differs("lane", a.lane != b.lane);
     differs("spec", a.spec != b.spec);
     return out;
 }
@@ -349,7 +360,8 @@ std::string explain(const Dispute& a, const Dispute& b) {
     return std::string("state ") + to_string(a.state) + " / " + to_string(b.state) + ", deadline " +
            std::to_string(a.deadline) + " / " + std::to_string(b.deadline) + ", bond " + std::to_string(a.bond) +
            " / " + std::to_string(b.bond) + ", rounds " + std::to_string(a.rounds) + " / " + std::to_string(b.rounds) +
-           ", bytes " + std::to_string(a.bytes) + " / " + std::to_string(b.bytes);
+           ", bytes " + std::to_string(a.bytes) + " / " + std::to_string(b.bytes) + ", lane " + std::to_string(a.lane) +
+           " / " + std::to_string(b.lane);
 }
 std::string explain(const Validator& a, const Validator& b) {
     return "power " + std::to_string(a.power) + " / " + std::to_string(b.power) + ", jailed until " +
@@ -424,6 +436,11 @@ std::string find_difference(const World& model, const World& chain) {
         if (!fault.empty()) {
             return fault;
         }
+    }
+    if (model.lane != chain.lane) {
+        return "the lane: model / chain: tasks " + std::to_string(model.lane.tasks) + " / " +
+               std::to_string(chain.lane.tasks) + ", disputes " + std::to_string(model.lane.disputes) + " / " +
+               std::to_string(chain.lane.disputes);
     }
     return model.beacon == chain.beacon ? std::string{}
                                         : "the beacon: model / chain: rounds " + std::to_string(model.beacon.rounds) +

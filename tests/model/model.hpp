@@ -12,6 +12,7 @@
 
 #include <contracts/chain/chain.hpp>
 #include <contracts/tasks/draw.hpp>
+#include <tests/model/lane.hpp>
 #include <tests/model/records.hpp>
 
 /// The state machine once more, as docs/protocol has it and as plainly as possible: records in maps, no overlay, no
@@ -25,9 +26,13 @@ struct Sent {
     contracts::TxBody body;
     std::set<contracts::TxError> broken;
 };
+/// DTY-1
+inline bool is_answer(const Sent& sent) { return sent.body.fee.grains == 0; }
 
 /// Whether it is printable ASCII of so many characters at most.
 bool is_text(const std::string& text, std::size_t most);
+/// TASK-2, as far as it looks at the specification alone.
+bool is_sound(const contracts::TaskSpec& spec);
 
 /// A mistake in the model, to see that it is noticed.
 enum class Flaw : std::uint8_t {
@@ -52,10 +57,13 @@ enum class Flaw : std::uint8_t {
     kEnderIsFirst,    ///< whoever's dispute ends comes first among the accusers
     kFixedWindows,    ///< no window is longer for what a replay takes
     kIgnoresTerms,    ///< verifiers are drawn who do not consent
+    kOversells,       ///< disputes are opened for which the lane of duties has no room
+    kChargesAnswers,  ///< an answer takes a nonce
+    kEndsWindows,     ///< no window stands still
     kDeclinesForNothing,  ///< who declines a task or lets it lapse pays nothing for the draw
     kAttestersAlone,      ///< after a committee nobody is drawn who has not attested
 };
-inline constexpr int kFlaws = 23;
+inline constexpr int kFlaws = 26;
 
 class Model {
   public:
@@ -71,6 +79,8 @@ class Model {
     );
 
     const World& world() const { return world_; }
+    /// How often something happened that no receipt and no history tells.
+    const std::map<std::string, std::uint64_t>& seen() const { return seen_; }
 
   private:
     using Why = std::set<contracts::TxError>;
@@ -94,6 +104,9 @@ class Model {
 
     // refusals.cpp, refusals_judging.cpp, committees.cpp: every reason to refuse an action that the state gives.
     Why charge(const Sent& sent);
+    Why admit(const Sent& sent);
+    void speak_as(const Sent& sent);
+    std::uint64_t treasury_part(const Sent& sent) const;
     std::uint64_t gas_of(const Sent& sent) const;
     std::uint64_t base_fee() const;
     void move_base_fee();
@@ -130,6 +143,14 @@ class Model {
     Why why(const contracts::DeclineTask& a) const;
     Why why_not_party(const DisputeId& id, bool responder, bool challenger) const;
     bool needs_stake(Why& why, Role role, std::uint64_t amount) const;
+    /// DTY-6: whether the task keeps a place for such a dispute, by whoever has opened it; and whether another has it.
+    bool is_kept_for(const Dispute& dispute) const;
+    bool has_place(const Dispute& dispute) const;
+    // DTY-5
+    std::uint64_t held_by_tasks() const;
+    std::uint64_t held_by_disputes() const;
+    bool has_room_for_dispute() const;
+    bool has_room_for_draw(contracts::Queue queue, const Task& task) const;
 
     // effects.cpp, committees.cpp: what an action that is not refused does.
     void act(const contracts::Transfer& a);
@@ -229,6 +250,7 @@ class Model {
     void lapse_acceptance(const TaskId& id);
     void lapse_training(const TaskId& id);
     void miss_all(const TaskId& id, const std::function<bool(const Duty&)>& is_missing);
+    bool stand_still(const TaskId& id);
     void end_window(const TaskId& id);
     void lapse_dispute(const DisputeId& id);
     void end_profiling(const TaskId& id);
@@ -255,6 +277,7 @@ class Model {
     bool is_crowded_out(const Task& task) const;
     bool follows_undrawn(const Task& task) const;
     void fail_draw(const TaskId& id, bool is_short = false);
+    void put_off_draw(const TaskId& id);
     void await_draw(const TaskId& id);
     void pause_draw(const TaskId& id, bool is_short = false);
     void open_task(const TaskId& id);
@@ -329,6 +352,8 @@ class Model {
     std::uint64_t nonce_ = 0;
     std::uint64_t size_ = 0;
     std::uint64_t gas_ = 0;  ///< of the block's transactions that paid
+    std::set<Owed> answered_;
+    std::map<std::string, std::uint64_t> seen_;
     const Mirror* chain_ = nullptr;
     std::string fault_;
 };

@@ -108,7 +108,23 @@ std::vector<std::string> what_to_reach() {
           "beacon closed by secrets",
           "beacon alone",
           "validator jailed",
-          "validator banned"}) {
+          "validator banned",
+          "refusal not_owed",
+          "refusal answered",
+          "refusal duties_full",
+          "answer refused: too_large",
+          "answer refused: fee_too_low",
+          "answer refused: proof_invalid",
+          "answer overtaken",
+          "dispute with a place",
+          "dispute whose place is taken",
+          "dispute without a place",
+          "no room for the draw of a task open",
+          "no room for the draw of a task profiling",
+          "no room for the draw of a task completed",
+          "window stands still: challenge",
+          "window stands still: profiling",
+          "window stood still long enough"}) {
         names.emplace_back(name);
     }
     for (const char* action :
@@ -141,6 +157,22 @@ std::vector<std::string> what_to_reach() {
           "leave_beacon",
           "decline_task"}) {
         names.push_back(std::string("action ") + action);
+    }
+    for (const char* action :
+         {"post_checkpoint",
+          "complete_task",
+          "declare_divergence",
+          "commit_verdict",
+          "publish_verdict",
+          "disclose_verdict",
+          "commit_profile",
+          "publish_profile",
+          "attest_availability",
+          "contribute",
+          "reveal_move",
+          "select_move",
+          "prove_move"}) {
+        names.push_back(std::string("answer ") + action);
     }
     return names;
 }
@@ -190,7 +222,9 @@ TEST_CASE("BLK-2: the chain does what a plain model of the rules does, whatever 
         return;
     }
     for (const char* name :
-         {"task settled", "task convicted", "move at proof", "profiling bounded", "payment jackpot"}) {
+         {"task settled", "task convicted", "move at proof", "profiling bounded", "payment jackpot", "answer reveal_move",
+          "answer overtaken", "refusal answered", "refusal duties_full", "dispute with a place",
+          "no room for the draw of a task completed"}) {
         CAPTURE(name);
         CHECK(coverage[name] > 0);
     }

@@ -127,7 +127,9 @@ struct Task {
     std::uint32_t draws = 0;
     std::uint64_t open_until = 0;
     bool suspended = false;
+    std::uint32_t stood_still = 0;
     std::vector<DisputeId> disputes;  ///< open, in order of opening
+    std::uint64_t lane = 0;           ///< DTY-5: what it holds
     bool operator==(const Task&) const = default;
 };
 
@@ -156,6 +158,7 @@ struct Dispute {
     std::uint64_t slashed = 0;
     std::uint64_t paid = 0;
     std::uint64_t burned = 0;
+    std::uint64_t lane = 0;  ///< DTY-5: what it holds; 0 as well where its task has a place for it
     bool operator==(const Dispute&) const = default;
 };
 
@@ -213,6 +216,7 @@ struct World {
     std::vector<AccountId> banned;  ///< likewise
     Beacon beacon;
     std::map<contracts::Queue, std::vector<Waiting>> queues;  ///< without those that are empty
+    contracts::Lane lane;  ///< DTY-5: what tasks and disputes hold together
 };
 
 /// A payment or a slash as the history has it; `burned` is what of a slash ceased to exist.

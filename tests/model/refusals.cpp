@@ -21,13 +21,13 @@ bool is_text(const std::string& text, std::size_t most) {
     return text.size() <= most && std::all_of(text.begin(), text.end(), [](char c) { return c >= 32 && c <= 126; });
 }
 
-namespace {
-
 using contracts::ProfileStatus;
 using contracts::ProfilingPhase;
 using contracts::TaskState;
 using contracts::TxError;
 using contracts::VerdictStatus;
+
+namespace {
 
 std::uint64_t rounds_for(std::uint64_t items) {
     std::uint64_t rounds = 0;
@@ -37,7 +37,8 @@ std::uint64_t rounds_for(std::uint64_t items) {
     return rounds;
 }
 
-/// TASK-2, as far as it looks at the specification alone.
+}  // namespace
+
 bool is_sound(const contracts::TaskSpec& spec) {
     const trace::ProgramCommitment& program = spec.program;
     const bool texts = is_text(spec.title, 64) && is_text(spec.program_artifact.location, 256) &&
@@ -69,8 +70,6 @@ bool is_sound(const contracts::TaskSpec& spec) {
     return distance && evaluated && segments <= 1'024 && spec.steps <= ~std::uint64_t{0} / program.batch_size &&
            std::max({step, rounds_for(program.init_nodes), distances, evaluating}) + 4 <= 8;
 }
-
-}  // namespace
 
 Model::Why Model::why(const contracts::Action& action) const {
     return std::visit([this](const auto& concrete) { return why(concrete); }, action);
@@ -452,6 +451,9 @@ Model::Why Model::why(const contracts::ChallengeProfile& a) const {
         out.insert(TxError::kNotMeasured);
     }
     needs_stake(out, a.role, challenge_bond(*task));
+    if (!has_room_for_dispute()) {
+        out.insert(TxError::kDutiesFull);
+    }
     return out;
 }
 

@@ -119,7 +119,7 @@ Model::Why Model::why(const contracts::PublishVerdict& a) const {
 
 Model::Why Model::why(const contracts::DiscloseVerdict& a) const {
     Why out;
-    if (a.segment > 1'025) {
+    if (a.segment > 1'025 || a.opening.marks.size() > 9) {  // VER-9
         out.insert(TxError::kFieldOutOfRange);
     }
     const Task* task = find(a.task);
@@ -184,6 +184,14 @@ Model::Why Model::why(const contracts::OpenDispute& a) const {
     if (!(a.role == Role::kVerifier && answers(*task, a.segment, nullptr))) {
         needs_stake(out, a.role, challenge_bond(*task));
     }
+    Dispute opened;
+    opened.task = a.task;
+    opened.segment = a.segment;
+    opened.challenger = who_;
+    opened.role = a.role;
+    if (!has_place(opened) && !has_room_for_dispute()) {
+        out.insert(TxError::kDutiesFull);
+    }
     return out;
 }
 
@@ -247,7 +255,90 @@ Model::Why Model::why(const contracts::ChallengeVerdict& a) const {
     } else if (!(a.role == Role::kVerifier && answers(*task, a.segment, duty))) {
         needs_stake(out, a.role, challenge_bond(*task));
     }
+    Dispute opened;
+    opened.task = a.task;
+    opened.segment = a.segment;
+    opened.challenger = who_;
+    opened.role = a.role;
+    opened.verdict = subject;
+    if (!has_place(opened) && !has_room_for_dispute()) {
+        out.insert(TxError::kDutiesFull);
+    }
     return out;
+}
+
+// --- the lane of duties --------------------------------------------------------------------------------------
+
+bool Model::is_kept_for(const Dispute& dispute) const {
+    const Task& task = world_.tasks.at(dispute.task);
+    if (dispute.profile) {
+        return false;
+    }
+    const Duty* own = find_duty(task, dispute.segment, dispute.challenger);
+    const bool published = own != nullptr && is_published(*own);
+    if (!dispute.verdict) {
+        return own != nullptr &&
+               (published || own->status == VerdictStatus::kDue || own->status == VerdictStatus::kCommitted);
+    }
+    if (is_exact(task, dispute.segment)) {
+        return false;
+    }
+    const Duty& accused = *find_duty(task, dispute.segment, dispute.verdict->verifier);
+    const bool contradicted = published && (own->verdict.end_root != accused.verdict.end_root ||
+                                            own->verdict.measurement != accused.verdict.measurement ||
+                                            own->verdict.diverged_after != accused.verdict.diverged_after);
+    return is_solvers(dispute) || contradicted;
+}
+
+bool Model::has_place(const Dispute& dispute) const {
+    if (!is_kept_for(dispute)) {
+        return false;
+    }
+    const auto over = [](const Dispute& each) {
+        return each.verdict ? std::optional{each.verdict->verifier} : std::nullopt;
+    };
+    for (const DisputeId& id : world_.tasks.at(dispute.task).disputes) {
+        const Dispute& other = world_.disputes.at(id);
+        const bool has_it = other.lane == 0 && other.challenger == dispute.challenger &&
+                            other.segment == dispute.segment && over(other) == over(dispute);
+        if (has_it) {
+            return false;
+        }
+    }
+    return true;
+}
+
+std::uint64_t Model::held_by_tasks() const {
+    std::uint64_t held = 0;
+    for (const auto& [id, task] : world_.tasks) {
+        held += weight_of(params_, task);
+    }
+    return held;
+}
+
+std::uint64_t Model::held_by_disputes() const {
+    std::uint64_t held = 0;
+    for (const auto& [id, dispute] : world_.disputes) {
+        held += dispute.lane;
+    }
+    return held;
+}
+
+bool Model::has_room_for_dispute() const {
+    return flaw_ == Flaw::kOversells ||
+           held_by_disputes() + weight_of_dispute(params_) <= half_of_lane(params_);
+}
+
+bool Model::has_room_for_draw(contracts::Queue queue, const Task& task) const {
+    std::uint64_t more = 0;
+    if (queue == contracts::Queue::kSolver) {
+        more = weight_of_training(params_);
+    } else if (queue == contracts::Queue::kProfilers) {
+        more = weight_of_profiling(params_);
+    } else if (queue == contracts::Queue::kVerifiers && task.duties.empty()) {
+        more = weight_of_judging(params_, task.spec);
+    }
+    return held_by_tasks() + more <= half_of_lane(params_);
 }
 
 const Duty* Model::answers(const Task& task, std::uint32_t segment, const Duty* accused) const {

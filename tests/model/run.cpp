@@ -41,6 +41,7 @@ class Session {
         return find_fault(outcome);
     }
 
+    const Model& model() const { return model_; }
     const Mirror& mirror() const { return mirror_; }
 
     Hash256 app_hash() const {
@@ -88,6 +89,11 @@ class Session {
             ++coverage
                 [code == 0 ? std::string("action ") + action_name(block.txs[i].body.action)
                            : std::string("refusal ") + to_string(static_cast<TxError>(code))];
+            if (is_answer(block.txs[i])) {
+                ++coverage
+                    [code == 0 ? std::string("answer ") + action_name(block.txs[i].body.action)
+                               : std::string("answer refused: ") + to_string(static_cast<TxError>(code))];
+            }
         }
         for (const contracts::HistoryRecord& entry : outcome.history) {
             if (const auto* slashed = std::get_if<contracts::history::Slashed>(&entry.event)) {
@@ -237,6 +243,9 @@ Run play(Workshop& shop, std::uint64_t seed, int active, Flaw flaw) {
         }
     }
     run.app_hash = session.app_hash();
+    for (const auto& [name, count] : session.model().seen()) {
+        run.coverage[name] += count;
+    }
     return run;
 }
 
@@ -271,7 +280,7 @@ std::string shrink(Workshop& shop, std::uint64_t seed, const Run& failing, Flaw 
             const std::size_t to = std::min(from + chunk, kept.size());
             for (std::size_t i = from; i < to; ++i) {
                 Sent& sent = less[kept[i].first].txs[kept[i].second];
-                sent = crowd.send(sent.body.sender, contracts::Transfer{sent.body.sender, {}}, sent.body.nonce);
+                sent = crowd.send_nothing(sent);
             }
             const Run run = replay(crowd, less, flaw);
             if (run.failure) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include <contracts/chain/slots.hpp>
+#include <contracts/duties/duty.hpp>
 #include <core/codec/borsh.hpp>
 #include <verifier/roles/contributor.hpp>
 
@@ -21,6 +22,7 @@ constexpr std::uint64_t kPatienceBlocks = 80;            ///< so long a submitte
 constexpr std::uint64_t kProfilePatienceBlocks = 240;  ///< where profiling and its disputes come first
 constexpr std::uint64_t kUnbackedBlocks = 5;  ///< so long what lacks stake does not hold up what needs none
 constexpr std::size_t kAtOnce = 6;  ///< transactions on their way
+constexpr Amount kFee{20'000'000};
 
 model::Way way_of(Kind kind, Events& events) {
     return kind == Kind::kCheat ? static_cast<model::Way>(1 + events.below(4)) : model::Way::kTruth;
@@ -134,9 +136,39 @@ void Worker::forget_included(const View& view) {
         // Of one that is not included yet, what it takes at least.
         lateness_ = std::max(lateness_, ledger_.height() - std::min(ledger_.height(), waiting.since_height));
     }
-    std::erase_if(waiting_, [&](const Waiting& waiting) { return waiting.nonce < nonce; });
-    next_nonce_ = waiting_.empty() ? std::max(next_nonce_, nonce) : waiting_.back().nonce + 1;
+    std::erase_if(waiting_, [&](const Waiting& waiting) {
+        return waiting.is_answer ? is_stale(view, waiting) : waiting.nonce < nonce;
+    });
+    for (const Waiting& waiting : waiting_) {
+        next_nonce_ = waiting.is_answer ? next_nonce_ : std::max(next_nonce_, waiting.nonce + 1);
+    }
     next_nonce_ = std::max(next_nonce_, nonce);
+}
+
+bool Worker::is_stale(const View& view, const Waiting& waiting) const {
+    const auto tx = codec::decode<contracts::Tx>(waiting.tx).value();
+    const Height next{view.height.value + 1};
+    return !contracts::check_answer(*view.state, view.state->params(), tx.body, waiting.tx.size(), next);
+}
+
+Worker::Waiting Worker::sign(const View& view, const Action& action) {
+    const auto waiting = [&](std::uint64_t nonce, Amount fee, bool is_answer) {
+        const contracts::TxBody body{chain_id_, id_, nonce, fee, action};
+        return Waiting{.action = codec::encode(action),
+                       .tx = codec::encode(contracts::sign_tx(body, key_)),
+                       .body = body,
+                       .nonce = nonce,
+                       .since_height = ledger_.height(),
+                       .sent_at_ms = events_.now(),
+                       .is_answer = is_answer};
+    };
+    if (const auto duty = contracts::find_duty(*view.state, view.state->params(), id_, action)) {
+        Waiting answer = waiting(duty->due.value, {}, true);
+        if (!is_stale(view, answer)) {
+            return answer;
+        }
+    }
+    return waiting(next_nonce_++, kFee, false);
 }
 
 void Worker::lose_disk() {
@@ -167,7 +199,7 @@ Hash256 Worker::secret(const contracts::TaskId& task, std::uint64_t number) cons
     return model::mix(Hash256{task.data}, id_, number + kOfADisk * disks_lost_);
 }
 
-void Worker::send(const View& /*view*/, const Actions& actions) {
+void Worker::send(const View& view, const Actions& actions) {
     for (Waiting& waiting : waiting_) {
         if (events_.now() - waiting.sent_at_ms > (fee_max != 0 ? kRebidMs : kResendMs)) {
             waiting.sent_at_ms = events_.now();
@@ -188,24 +220,21 @@ void Worker::send(const View& /*view*/, const Actions& actions) {
         if (known || is_unbacked || waiting_.size() >= kAtOnce) {
             continue;
         }
-        const contracts::TxBody body{chain_id_, id_, next_nonce_++, Amount{2'000'000}, action};
-        waiting_.push_back(
-            {bytes, codec::encode(contracts::sign_tx(body, key_)), body, body.nonce, ledger_.height(), events_.now()}
-        );
+        waiting_.push_back(sign(view, action));
         dispatch(waiting_.back());
     }
 }
 
 void Worker::dispatch(const Waiting& waiting) {
     const int place = attached_;
-    const auto arrive = [this, place, tx = waiting.tx, nonce = waiting.nonce] {
+    const auto arrive = [this, place, tx = waiting.tx] {
         Replica& replica = *replicas_[static_cast<std::size_t>(place)];
         if (!replica.is_up()) {
             return;
         }
         const auto added = replica.submit(tx);
         if (!added && added.error().reason == consensus::RefusalReason::kRejected) {
-            events_.send(place, place_, [this, nonce, code = added.error().code] { on_refusal(nonce, code); });
+            events_.send(place, place_, [this, tx, code = added.error().code] { on_refusal(tx, code); });
         }
     };
     if (latency_ms == 0) {
@@ -217,21 +246,25 @@ void Worker::dispatch(const Waiting& waiting) {
     }
 }
 
-/// What the chain will not have is not sent again; what was to follow it is decided anew.
-void Worker::on_refusal(std::uint64_t nonce, std::uint8_t code) {
+/// What the chain will not have is not sent again; what was to follow it in its nonce is decided anew.
+void Worker::on_refusal(const Bytes& tx, std::uint8_t code) {
     const auto error = static_cast<contracts::TxError>(code);
     if (error == contracts::TxError::kNonceTooLow || error == contracts::TxError::kNonceTooHigh) {
         return;
     }
-    const auto from =
-        std::find_if(waiting_.begin(), waiting_.end(), [&](const Waiting& w) { return w.nonce == nonce; });
-    if (from != waiting_.end()) {
-        if (error == contracts::TxError::kInsufficientStake) {
-            unbacked_[from->action] = ledger_.height();
-        }
-        waiting_.erase(from, waiting_.end());
-        next_nonce_ = nonce;
+    const auto refused = std::find_if(waiting_.begin(), waiting_.end(), [&](const Waiting& w) { return w.tx == tx; });
+    if (refused == waiting_.end()) {
+        return;
     }
+    if (error == contracts::TxError::kInsufficientStake) {
+        unbacked_[refused->action] = ledger_.height();
+    }
+    if (refused->is_answer) {
+        waiting_.erase(refused);
+        return;
+    }
+    next_nonce_ = refused->nonce;
+    std::erase_if(waiting_, [this](const Waiting& w) { return !w.is_answer && w.nonce >= next_nonce_; });
 }
 
 Role Worker::role() const {

@@ -102,6 +102,7 @@ class Worker {
         std::uint64_t nonce = 0;
         std::uint64_t since_height = 0;
         std::uint64_t sent_at_ms = 0;
+        bool is_answer = false;  ///< it answers a duty: `nonce` is the height at which that is due (DTY-2)
     };
     struct View {
         std::shared_ptr<const node::CommittedState> state;
@@ -114,7 +115,11 @@ class Worker {
     void forget_included(const View& view);
     void send(const View& view, const Actions& actions);
     void dispatch(const Waiting& waiting);
-    void on_refusal(std::uint64_t nonce, std::uint8_t code);
+    void on_refusal(const Bytes& tx, std::uint8_t code);
+    /// The transaction for an action, in the lane of duties where it answers one.
+    Waiting sign(const View& view, const contracts::Action& action);
+    /// Whether what waits answers a duty that is not owed any more, or that has another deadline by now.
+    bool is_stale(const View& view, const Waiting& waiting) const;
     void add_bond(const View& view, Actions& out) const;
     void add_contribution(const View& view, Actions& out) const;
     void add_submission(const View& view, Actions& out);

@@ -56,6 +56,16 @@ MUTANTS = [
         "        }\n"
         "        std::swap(receipt, outcome.receipts[i]);\n"),),
         ("test_contracts", "--test-case=FEE-3*"), "FEE-3"),
+    Mutant("2", "answers wait while others pay", ((
+        "consensus/mempool.cpp",
+        "        if (bytes + answer.bytes->size() <= bytes_max) {",
+        "        if (senders_.empty() && bytes + answer.bytes->size() <= bytes_max) {"),),
+        search(18, "filler"), "law 1"),
+    Mutant("2", "the lane of duties is oversold", ((
+        "contracts/duties/lane.cpp",
+        "return get_lane(view).disputes + dispute_weight(params) <= lane_half(params);",
+        "return get_lane(view).disputes + dispute_weight(params) <= lane_half(params) + (1ULL << 40U);"),),
+        ("test_contracts", "--test-case=DTY-5*"), "DTY-5"),
     Mutant("3", "rejections need free stake", (
         ("contracts/params/by_value.cpp",
          "    return Amount{sum ? *sum : kMost};\n}\n\nAmount verifier_needs",
@@ -76,8 +86,8 @@ MUTANTS = [
         search(12, "withholder"), "law 2"),
     Mutant("4", "who waits for busy verifiers expires", ((
         "contracts/beacon/rounds.cpp",
-        "if (!waits_on(context, task)) {",
-        "if (!waits_on(context, task) || context.params.draw_blocks != 0) {"),),
+        "if (!waits_for_room && !waits_on(context, task)) {",
+        "if ((!waits_for_room && !waits_on(context, task)) || context.params.draw_blocks != 0) {"),),
         search(6, "crowder"), "law 2"),
     Mutant("5", "all verifiers are fined", ((
         VERIFICATION, "            hold_tenth(context, assignment);\n",

@@ -65,10 +65,10 @@ void read_prices(const TomlSection& section, Costs& out) {
          "fetch_share",
          "transaction",
          "dispute",
+         "submission",
          "dispute_replays",
          "contribution",
          "attestation",
-         "bid_max",
          "capital",
          "disk",
          "bytes_stored"}
@@ -84,10 +84,10 @@ void read_prices(const TomlSection& section, Costs& out) {
     section.read("fetch_share", {.min = 0.0, .max = 1e3}, out.fetch_share);
     read_amount(section, "transaction", out.transaction_fee);
     read_amount(section, "dispute", out.dispute_fees);
+    read_amount(section, "submission", out.submission_fees);
     section.read("dispute_replays", {.min = 0.0, .max = 1e3}, out.dispute_replays);
     read_amount(section, "attestation", out.attestation_fees);
     read_amount(section, "contribution", out.contribution_fee);
-    read_amount(section, "bid_max", out.bid_max);
     section.read("capital", kBelowOne, out.capital_price);
     Grains disk = static_cast<Grains>(out.disk_price);
     read_amount(section, "disk", disk);
@@ -104,6 +104,7 @@ void read_world(const TomlSection& section, Costs& out) {
          "block_seconds",
          "validators",
          "stakers",
+         "tasks_at_once",
          "gas_micros",
          "program_memory",
          "machine_memory"}
@@ -115,6 +116,7 @@ void read_world(const TomlSection& section, Costs& out) {
     section.read("dispute_moves", 1U, 1U << 10U, out.dispute_moves);
     section.read("validators", 1U, kMostAccounts, out.validators);
     section.read("stakers", 1U, kMostAccounts, out.stakers);
+    section.read("tasks_at_once", 1U, kMostAccounts, out.tasks_at_once);
     section.read("gas_micros", kPositive, out.gas_micros);
     section.read("program_memory", kOneByte, kMostMemory, out.program_memory);
     section.read("machine_memory", kOneByte, kMostMemory, out.machine_memory);
@@ -213,7 +215,10 @@ void read_parameters(const TomlSection& section, Parameters& out) {
          "gas_price_min",
          "block_gas_max",
          "end_block_gas_max",
-         "memory_default"}
+         "memory_default",
+         "duty_gas_max",
+         "duty_wait_blocks",
+         "standstill_blocks"}
     );
     read_amount(section, "solver_bond", out.solver_bond);
     read_amount(section, "verifier_bond", out.verifier_bond);
@@ -258,6 +263,9 @@ void read_parameters(const TomlSection& section, Parameters& out) {
     section.read("block_gas_max", 1U, kMostGas, out.block_gas_max);
     section.read("end_block_gas_max", 1U, kMostGas, out.end_block_gas_max);
     section.read("memory_default", kOneByte, kMostMemory, out.memory_default);
+    section.read("duty_gas_max", 1U, ~0U, out.duty_gas_max);
+    section.read("duty_wait_blocks", 1U, 1U << 30U, out.duty_wait_blocks);
+    section.read("standstill_blocks", 0U, 1U << 30U, out.standstill_blocks);
     section.read("committee_seats", 1U, contracts::kMaxCommitteeSeats, out.committee_seats);
     const std::uint32_t segments = std::max(out.segments_checked, out.segments_checked_max);
     const std::uint32_t verifiers = std::max(out.verifiers_per_segment, out.verifiers_per_segment_max);

@@ -84,6 +84,9 @@ std::string parameters_text(const Parameters& p) {
     facts.add("block_gas_max", std::to_string(p.block_gas_max));
     facts.add("end_block_gas_max", std::to_string(p.end_block_gas_max));
     facts.add("memory_default", std::to_string(p.memory_default) + " bytes");
+    facts.add("duty_gas_max", std::to_string(p.duty_gas_max) + " gas");
+    facts.add("duty_wait_blocks", std::to_string(p.duty_wait_blocks) + " blocks");
+    facts.add("standstill_blocks", std::to_string(p.standstill_blocks) + " blocks");
     return facts.text();
 }
 

@@ -117,6 +117,8 @@ contracts::Params demo_params(Fraud fraud, bool tolerance) {
         params.segments_checked_max = 16;
     } else if (fraud == Fraud::kSpam) {
         params.block_gas_max = static_cast<std::uint32_t>(2 * contracts::gas_max(params));  // so that one spammer can
+        params.duty_gas_max = params.block_gas_max / 2;
+        params.duty_wait_blocks = 1'000;  // so that there is room for the duties of a task nevertheless
     } else if (fraud == Fraud::kStarve) {
         params.segments_checked = 16;  // all, so that a verifier sees the fraud
         params.segments_checked_max = 16;

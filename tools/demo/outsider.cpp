@@ -5,6 +5,7 @@
 
 #include <core/codec/borsh.hpp>
 #include <contracts/chain/gas.hpp>
+#include <contracts/duties/lane.hpp>
 #include <contracts/tasks/work.hpp>
 #include <tools/demo/baiter.hpp>
 #include <tools/demo/doubler.hpp>
@@ -52,7 +53,9 @@ std::uint64_t Outsider::gas_of(const contracts::Action& action) {
 }
 
 Amount Outsider::fee_of(const contracts::Action& action, std::uint64_t percent) {
-    return Amount{contracts::fee_of(gas_of(action), network_.rpc().base_fee()).grains * percent / 100};
+    const contracts::Params params = network_.rpc().params();
+    const Amount least = contracts::least_fee(action, gas_of(action), network_.rpc().base_fee(), params);
+    return Amount{least.grains * percent / 100};
 }
 
 Amount Outsider::least_fee(const contracts::TaskSpec& spec) {

@@ -11,6 +11,7 @@
 #include <contracts/stake/terms.hpp>
 #include <contracts/stake/staking.hpp>
 #include <tools/economics/committee.hpp>
+#include <tools/economics/lane.hpp>
 #include <tools/economics/limits.hpp>
 #include <tools/economics/model.hpp>
 #include <tools/economics/odds.hpp>
@@ -111,6 +112,7 @@ class Checker {
         append(waiting_constraints(s_, p_, costs_, task_));
         append(window_constraints(p_, costs_, task_));
         append(limit_constraints(p_, costs_, task_));
+        append(lane_constraints(p_, costs_, task_));
         return std::move(out_);
     }
 

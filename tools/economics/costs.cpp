@@ -72,6 +72,9 @@ Parameters chain_defaults() {
     out.block_gas_max = chain.block_gas_max;
     out.end_block_gas_max = chain.end_block_gas_max;
     out.memory_default = chain.memory_default;
+    out.duty_gas_max = chain.duty_gas_max;
+    out.duty_wait_blocks = chain.duty_wait_blocks;
+    out.standstill_blocks = chain.standstill_blocks;
     return out;
 }
 

@@ -62,6 +62,9 @@ struct Parameters {
     std::uint32_t block_gas_max = 0;
     std::uint32_t end_block_gas_max = 0;
     std::uint64_t memory_default = 0;  ///< bytes
+    std::uint32_t duty_gas_max = 0;
+    std::uint32_t duty_wait_blocks = 0;
+    std::uint32_t standstill_blocks = 0;
 
     bool operator==(const Parameters&) const = default;
 };
@@ -98,11 +101,11 @@ struct Costs {
     double replay_ratio = 1.01;      ///< a verifier's replay of a segment over its training (docs/benchmarks)
     double fetch_share = 0.01;       ///< fetching a checkpoint, of the cost of training a segment
     Grains transaction_fee = 30'000;  ///< of 400 gas, at half more than the least price (FEE-1)
-    Grains dispute_fees = 600'000;  ///< likewise of 8 rounds and 64 KiB, some 7,800 gas
+    Grains dispute_fees = 919'000;  ///< of opening one: 556 gas at half more than the least, 17,535 imposed (DTY-3)
+    Grains submission_fees = 4'731'000;  ///< likewise of 100 segments: 800 gas, 93,410 imposed
     double dispute_replays = 2.0;    ///< of the segment, for one party to a dispute
     Grains contribution_fee = 10'600;  ///< likewise of a secret of the beacon, some 141 gas
     Grains attestation_fees = 64'000;  ///< likewise of a member's tile (AVL-3), some 850 gas
-    Grains bid_max = 100'000'000;    ///< of an honest party for one transaction, while blocks leave it out (--fee-max)
     double capital_price = 0.001;    ///< of a bond, for locking it during one task
     double disk_price = 1e8;         ///< grains for a gigabyte and a month, of one validator
     double bytes_stored = 8.0;       ///< on a validator's disk, for a byte of state: 306 were measured for the 49 of an account
@@ -114,6 +117,7 @@ struct Costs {
     std::uint32_t dispute_moves = 9;     ///< of one party: 8 rounds and a proof
     std::uint32_t validators = 100;      ///< that store the state
     std::uint32_t stakers = 1'000;       ///< of each role, that a round of the beacon draws from
+    std::uint32_t tasks_at_once = 50;    ///< that are judged at the same time
     double gas_micros = 1.28;            ///< of one core, for the dearest unit of gas (docs/benchmarks)
     std::uint64_t program_memory = 4'294'967'296;   ///< bytes that the usual programs need
     std::uint64_t machine_memory = 17'179'869'184;  ///< of the least class of machines, in bytes

@@ -41,24 +41,11 @@ double Liability::ratio() const {
 
 double Liability::ratio_alone() const { return std::max(alone, ratio()); }
 
-double cost_of_filling(const Costs& costs, std::uint64_t gas, std::uint32_t blocks) {
-    const contracts::Params params;
-    const double most = static_cast<double>(costs.bid_max) / static_cast<double>(gas);
-    double price = std::min(most, 1.5 * static_cast<double>(params.gas_price_min.grains));
-    double sum = 0.0;
-    for (std::uint32_t block = 0; block < blocks; ++block) {
-        sum += price * params.block_gas_max;
-        price = std::min(most, 2.0 * price);
-    }
-    return sum / static_cast<double>(kGrainsPerAsy);
-}
-
 std::vector<Liability> liability_of(const Setting& s, const Costs& costs) {
     const contracts::Params params;
     const double fee = to_asy(s.transaction_fee);
     const double c = to_asy(s.challenger_bond);
     const double b = to_asy(s.verifier_bond);
-    const double all_verifiers = kTenth * b * s.assignments;
     // Coalitions with a quarter of the stake, beside honest members of whom a tenth fails. All honest accounts together lose
     // most where all segments are concerned, one alone where one segment is.
     const Silence quarter{.coalition = 0.25, .failing = 0.1};
@@ -67,20 +54,15 @@ std::vector<Liability> liability_of(const Setting& s, const Costs& costs) {
     const SharedLoss attesting = loss_while_attesting(s, pay, quarter, s.assignments);
     const double silent_alone = loss_by_silence(s, pay, quarter, 1).alone();
     const double attesting_alone = loss_while_attesting(s, pay, quarter, 1).alone();
-    const std::uint64_t move = gas_of_action(contracts::ProveMove{}, params.tx_size_max);
-    const std::uint64_t verdict = gas_of_action(contracts::PublishVerdict{}, 1'024);
-    const std::uint64_t secret = gas_of_action(contracts::Contribute{}, 256);
     // TASK-15
     const double draw = to_asy(static_cast<Grains>(params.draw_price.grains));
     const double half = to_asy(static_cast<Grains>(params.draw_price.grains / 2));
-    const double seats = to_asy(static_cast<Grains>(params.contributor_bond.grains)) * kTenth * params.contributors_max;
     return {
         {"lost_dispute", "the challenger's bond; the solver's game beyond its share of that", c + fee,
          cost_of_game(s, s.challenger_bond)},
         {"false_accusation", "the responder's bond; the challenger's game beyond its share of that", b + fee,
          cost_of_game(s, s.verifier_bond)},
-        {"dispute_timeout", "full blocks for the time that a move has at least; the solver's bond and reward",
-         cost_of_filling(costs, move, s.extension_blocks), to_asy(s.solver_bond + s.net_reward())},
+        {"dispute_timeout", "nobody who fills blocks keeps a move out (DTY-4)", 0.0, 0.0},
         {"unavailable",
          "a tenth of a verifier's bond for each segment; as much, and the reward and half of the bond where three committees "
          "find withheld what is served, less what honest members earn",
@@ -97,8 +79,7 @@ std::vector<Liability> liability_of(const Setting& s, const Costs& costs) {
          "a tenth of a verifier's bond for each segment, less the fees of its own members; as much of the solver's, less what "
          "honest members earn",
          attesting.own, attesting.matched - attesting.earned, attesting_alone},
-        {"missed_verdict (publish, disclose)", "full blocks for the time to publish; a tenth of the bond of each assignment",
-         cost_of_filling(costs, verdict, params.publish_blocks), all_verifiers},
+        {"missed_verdict (publish, disclose)", "nobody who fills blocks keeps a verdict out (DTY-4)", 0.0, 0.0},
         {"wrong_verdict", "nobody else can cause it", 0.0, 0.0},
         {"broken_commitment", "nobody else can cause it", 0.0, 0.0},
         {"undisclosed", "the challenger's bond; the verifier's game beyond its share of that", c + fee,
@@ -108,17 +89,14 @@ std::vector<Liability> liability_of(const Setting& s, const Costs& costs) {
         {"beyond_tolerance (divergence)", "the verifier's bond; the solver's game beyond its share of that", b,
          cost_of_game(s, s.verifier_bond)},
         {"beyond_budget", "the verifier's bond; the solver's game beyond its share of that", b, cost_of_game(s, s.verifier_bond)},
-        {"withheld_secret", "full blocks for a round; a tenth of every contributor's bond",
-         cost_of_filling(costs, secret, params.contribute_blocks), seats}};
+        {"withheld_secret", "nobody who fills blocks keeps a contribution out (DTY-4)", 0.0, 0.0}};
 }
 
 std::vector<Voluntary> voluntary_of(const Setting& s) {
-    const double fee = to_asy(s.transaction_fee);
+    // Acceptances, checkpoints, verdicts and moves answer duties: they cost nothing (DTY-3).
     return {
-        {"submitter", "the submission", fee},
-        {"solver", "acceptance, checkpoints and completion", fee * s.solver_transactions},
-        {"verifier", "commitment, verdict and disclosure of one assignment", 3.0 * fee},
-        {"whistleblower", "one challenge", fee}};
+        {"submitter", "the submission, with the answers that it imposes", to_asy(s.submission_fee)},
+        {"whistleblower", "one challenge, with the moves that it imposes", to_asy(s.challenge_fee)}};
 }
 
 }  // namespace assay::economics

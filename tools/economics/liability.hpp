@@ -33,8 +33,4 @@ struct Voluntary {
 };
 std::vector<Voluntary> voluntary_of(const Setting& setting);
 
-/// What it costs, in ASY, to keep one transaction of `gas` out of `blocks` blocks in a row: full blocks at its sender's bid,
-/// which begins at half more than the least price and doubles with each block, up to `Costs::bid_max`.
-double cost_of_filling(const Costs& costs, std::uint64_t gas, std::uint32_t blocks);
-
 }  // namespace assay::economics

@@ -228,7 +228,10 @@ json to_json(const Parameters& p) {
         {"gas_price_min", grains(p.gas_price_min)},
         {"block_gas_max", p.block_gas_max},
         {"end_block_gas_max", p.end_block_gas_max},
-        {"memory_default", p.memory_default}};
+        {"memory_default", p.memory_default},
+        {"duty_gas_max", p.duty_gas_max},
+        {"duty_wait_blocks", p.duty_wait_blocks},
+        {"standstill_blocks", p.standstill_blocks}};
 }
 
 json to_json(const Constraint& constraint) {

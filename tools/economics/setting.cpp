@@ -125,6 +125,8 @@ Setting make_setting(const Parameters& p, const Costs& costs, const TaskCosts& t
     out.segments = task.segments;
     out.watchers = p.watchers_per_verdict;
     out.transaction_fee = costs.transaction_fee;
+    out.submission_fee = costs.submission_fees;
+    out.challenge_fee = costs.dispute_fees;
     out.solver_transactions = task.segments + 3;  // accept, checkpoints 0 .. N, complete
     out.segment_cost = std::llround(costs.compute_price * task.segment_seconds / 3'600.0);
     out.fetch_cost = times(out.segment_cost, costs.fetch_share);

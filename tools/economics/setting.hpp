@@ -39,6 +39,8 @@ struct Setting {
     Grains fetch_cost = 0;
     Grains dispute_cost = 0;  ///< fees and replays of one party
     Grains transaction_fee = 0;
+    Grains submission_fee = 0;  ///< with the answers that it imposes
+    Grains challenge_fee = 0;   ///< likewise
     std::uint32_t solver_transactions = 0;
 
     double forced_rate = 0.0;

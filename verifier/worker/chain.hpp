@@ -62,8 +62,8 @@ class Chain {
     /// Every history record of a task.
     std::vector<contracts::HistoryRecord> history(const contracts::TaskId& task);
 
-    /// Sends and waits until it is in a block; whether it was executed. What keeps failing is given up for a while,
-    /// so that no fee is spent on it in every block.
+    /// Sends and waits until it is in a block; whether it was executed. What answers a duty costs nothing (DTY-1). What keeps
+    /// failing is given up for a while, so that no fee is spent on it in every block.
     bool send(const contracts::Action& action);
 
   private:
@@ -74,6 +74,7 @@ class Chain {
     /// What may be read from it in its newest state.
     template <class Read>
     auto proven(Read read);
+    net::TxResult submit(const contracts::Action& action);
     bool note_failure(Failures& failures, const contracts::Action& action, const std::string& why);
 
     net::RpcClient rpc_;

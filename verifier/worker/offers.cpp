@@ -112,12 +112,12 @@ Trial try_step(
 roles::OfferView OfferDesk::view_of(const contracts::Task& task, const Material& material) {
     const contracts::Params& params = at_.chain.params();
     const std::uint64_t tax = checked_mul_div(task.spec.reward.grains, params.tax_bps, 10'000).value();
-    const std::uint64_t transactions = contracts::segment_count(task.spec) + 3ULL;
     const WorkerOptions& options = at_.options;
     return {
         .reward = Amount{task.spec.reward.grains - std::min(tax, task.spec.reward.grains)},
-        // FEE-1: at the least price, of which transactions bid half more.
-        .fees = Amount{contracts::fee_of(transactions * kTxGas, params.gas_price_min).grains * 3 / 2},
+        // FEE-1: of one transaction that bids half more than the least, should something have to be sent outside the lane of duties.
+        // A task that brings less is not worth a bond.
+        .fees = Amount{contracts::fee_of(kTxGas, params.gas_price_min).grains * 3 / 2},
         .steps = task.spec.steps,
         .queued_us = queued_us(),
         .block_us = block_us(at_.chain),

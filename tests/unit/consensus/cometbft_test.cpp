@@ -211,6 +211,8 @@ TEST_CASE("GAS-9: the engine is told the gas of transactions and the limits of b
     HandlerOptions given = options();
     given.genesis.params.block_size_max = 100'000;
     given.genesis.params.block_gas_max = 70'000;
+    given.genesis.params.duty_gas_max = given.genesis.params.block_gas_max;
+    given.genesis.params.duty_wait_blocks = 1'000;
     Handler handler(machine, given);
     const auto init = handler.handle(init_request("toy")).init_chain();
     CHECK(init.consensus_params().block().max_bytes() == 100'000);
@@ -232,6 +234,8 @@ TEST_CASE("GAS-9: the engine's genesis file has the limits of the chain's") {
     std::ofstream(file) << R"({"consensus_params":{"block":{"max_bytes":"1","max_gas":"-1"},"evidence":{}}})";
     contracts::Params params;
     params.block_gas_max = 123'456;
+    params.duty_gas_max = params.block_gas_max;
+    params.duty_wait_blocks = 1'000;
     write_genesis(home.path(), "toy", "2026-01-01T00:00:00Z", {}, params);
     std::ifstream in(file);
     const std::string text((std::istreambuf_iterator<char>(in)), {});

@@ -306,3 +306,64 @@ TEST_CASE("POOL-3: what is below the base fee waits, for fifty blocks and no lon
     CHECK(pool.size().txs == 0);
     CHECK(pool.size().bytes == 0);
 }
+
+TEST_CASE("POOL-4: answers to duties come first, the oldest before the others, whatever the rest pays") {
+    ToyMachine machine;
+    machine.has_prices = true;
+    Mempool pool(machine, {});
+    const Bytes rich = toy_tx(1, 0, 0, 200);
+    const Bytes first = toy_tx(2, 7, 4);
+    const Bytes second = toy_tx(2, 3, 4);
+    for (const Bytes& tx : {rich, first, second}) {
+        REQUIRE(!refusal(pool, tx));
+    }
+    CHECK(pool.candidates(1'000) == std::vector<Bytes>{first, second, rich});
+    CHECK(pool.candidates(8) == std::vector<Bytes>{first, second});
+    CHECK(pool.size().txs == 3);
+    CHECK(pool.contains(contracts::tx_hash(first)));
+    CHECK(pool.next_nonce(toy_sender(2)) == std::nullopt);  // an answer has no nonce
+}
+
+TEST_CASE("POOL-4: of answers to one duty the last waits, in the place of the first") {
+    ToyMachine machine;
+    Mempool pool(machine, {});
+    const Bytes first = toy_tx(2, 7, 4, 1);
+    const Bytes other = toy_tx(3, 7, 4, 1);
+    const Bytes later = toy_tx(2, 7, 4, 2);
+    for (const Bytes& tx : {first, other, later}) {
+        REQUIRE(!refusal(pool, tx));
+    }
+    CHECK(pool.candidates(1'000) == std::vector<Bytes>{later, other});
+    CHECK_FALSE(pool.contains(contracts::tx_hash(first)));
+    CHECK(refusal(pool, later)->reason == RefusalReason::kAlreadyKnown);
+}
+
+TEST_CASE("POOL-4: after a block what it had goes, and what nobody owes any more") {
+    ToyMachine machine;
+    Mempool pool(machine, {});
+    const Bytes in_block = toy_tx(2, 7, 4);
+    const Bytes over = toy_tx(2, 1, 4);
+    const Bytes owed = toy_tx(3, 9, 4);
+    for (const Bytes& tx : {in_block, over, owed}) {
+        REQUIRE(!refusal(pool, tx));
+    }
+    machine.owed_from = 5;
+    run_block(machine, {in_block});
+    pool.update({in_block});
+    CHECK(pool.candidates(1'000) == std::vector<Bytes>{owed});
+    CHECK(pool.size().bytes == 4);
+    CHECK(rejected_with(pool, over) == TxError::kNotOwed);
+}
+
+TEST_CASE("POOL-4: a pool full of other transactions takes answers in, as many as it takes of those") {
+    ToyMachine machine;
+    Mempool pool(machine, {.txs_max = 2, .turnover_max = 1});
+    REQUIRE(!refusal(pool, toy_tx(1, 0)));
+    REQUIRE(!refusal(pool, toy_tx(1, 1)));
+    CHECK(refusal(pool, toy_tx(1, 2))->reason == RefusalReason::kFull);
+    CHECK(!refusal(pool, toy_tx(2, 1, 4)));
+    CHECK(!refusal(pool, toy_tx(2, 2, 4)));
+    CHECK(refusal(pool, toy_tx(2, 3, 4))->reason == RefusalReason::kFull);
+    CHECK(!refusal(pool, toy_tx(2, 1, 4, 1)));  // in the place of the first
+    CHECK(refusal(pool, toy_tx(2, 1, 4, 2))->reason == RefusalReason::kFull);  // one turnover a block
+}

@@ -29,6 +29,15 @@ consensus::CheckResult ToyMachine::check(ByteView tx, const Hash256& /*hash*/, c
         return out;
     }
     out.sender = toy_sender(tx[0]);
+    if (tx[2] == 4) {
+        out.gas = kTxGas;
+        if (!is_owed(tx[1])) {
+            out.code = static_cast<std::uint8_t>(contracts::TxError::kNotOwed);
+        } else {
+            out.duty = contracts::Duty{out.sender, {}, tx[1], {}};
+        }
+        return out;
+    }
     out.nonce = tx[1];
     out.state_nonce = nonce_of(tx[0]);
     out.gas = kTxGas;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -14,7 +15,7 @@
 namespace assay::solo::test {
 
 /// A state machine small enough to see through. A transaction is four bytes: sender, nonce, a flag, and anything. A
-/// flag of 1 is refused by every check; of 2 by rechecks only. The app hash chains everything that finalize was given.
+/// flag of 1 is refused by every check; of 2 by rechecks only; with 4 it answers the duty whose number is in the nonce's place. The app hash chains everything that finalize was given.
 class ToyMachine : public consensus::StateMachine {
   public:
     struct State {
@@ -43,8 +44,12 @@ class ToyMachine : public consensus::StateMachine {
     /// Whether a transaction's salt is its price for a unit of gas; else none has one. What every sender has.
     bool has_prices = false;
     std::uint64_t balance = 1'000'000;
+    /// Duties below this are owed no more.
+    std::atomic<std::uint8_t> owed_from = 0;
 
   private:
+    bool is_owed(std::uint8_t duty) const { return duty >= owed_from; }
+
     mutable std::mutex mutex_;
     State committed_;
     std::optional<State> pending_;

@@ -162,7 +162,9 @@ TEST_CASE("DSP-36: a proof that the referee cannot use is refused and ends nothi
     const Tx tx = sign_tx(
         {kChainId, chain.solver.id, get_account(chain.view, chain.solver.id).nonce, {kCoin}, ProveMove{id, {}}},
         chain.solver.key);
-    CHECK(check_tx(chain.view, chain.params, tx, codec::encode(tx).size(), tx.body.nonce).error() == TxError::kProofInvalid);
+    const auto checked = check_tx(
+        chain.view, chain.params, tx, codec::encode(tx).size(), tx.body.nonce, Height{chain.height.value + 1});
+    CHECK(checked.error() == TxError::kProofInvalid);
 }
 
 TEST_CASE("DSP-32: silence loses for whoever is to move") {

@@ -5,6 +5,7 @@
 #include <set>
 
 #include <contracts/arbitration/arbitration.hpp>
+#include <contracts/duties/duty.hpp>
 #include <contracts/ledger/ledger.hpp>
 #include <contracts/settlement/settlement.hpp>
 #include <contracts/verification/lottery.hpp>
@@ -406,6 +407,20 @@ TEST_CASE("DSP-42: a challenged verdict stays secret for half a window, and othe
     CHECK(disclose(chain, id, 1) == 0);
     CHECK(chain.task(id).assignments[1].forced == true);
     CHECK(chain.paid(id, Reason::kJackpot) == std::vector{(treasury + chain.floors) / 3});
+}
+
+TEST_CASE("DTY-2: who would disclose a challenged verdict too early has no answer for a block to take") {
+    const ToyRun honest;
+    Chain chain(all_checked(10'000));
+    const TaskId id = published_task(chain, honest, honest);
+    challenge(chain, chain.solver, id, 1, Role::kSolver);
+    const Assignment challenged = chain.task(id).assignments[1];
+    const Dispute dispute = find_dispute(chain.view, get_docket(chain.view, id).disputes.front()).value();
+    const DiscloseVerdict disclosure{id, challenged.segment, {}};
+    const TxBody body{kChainId, challenged.verifier, dispute.deadline.value, {}, disclosure};
+    const std::uint64_t from = dispute.opened_at.value + chain.params.challenge_blocks / 2;
+    CHECK(check_answer(chain.view, chain.params, body, 500, Height{from - 1}).error() == TxError::kPhase);
+    CHECK(check_answer(chain.view, chain.params, body, 500, Height{from}).has_value());
 }
 
 TEST_CASE("DSP-42: a verdict that is challenged before the window or at its end is secret for as long") {

@@ -184,7 +184,7 @@ TEST_CASE("TX-9: a mempool check says what execution would, at the nonce it is a
     Chain chain;
     const auto check = [&](const Action& action, std::uint64_t nonce, std::uint64_t expected) {
         const Tx tx = sign_tx({kChainId, chain.submitter.id, nonce, {kCoin}, action}, chain.submitter.key);
-        return check_tx(chain.view, chain.params, tx, codec::encode(tx).size(), expected);
+        return check_tx(chain.view, chain.params, tx, codec::encode(tx).size(), expected, Height{1});
     };
     CHECK(check(kPay, 0, 0).has_value());
     CHECK(check(kPay, 1, 1).has_value());

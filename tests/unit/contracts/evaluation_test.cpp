@@ -236,6 +236,8 @@ TEST_CASE("EVL-5: with the evaluation a task still has at most kMaxAssignments a
     params.verifiers_per_segment_max = 4;
     params.end_block_gas_max = 1'000'000;
     params.block_gas_max = 1'000'000;
+    params.duty_gas_max = params.block_gas_max;
+    params.duty_wait_blocks = 1'000;
     CHECK(are_valid(params));
     params.segments_checked_max = 64;
     CHECK_FALSE(are_valid(params));

@@ -16,6 +16,8 @@ Params small_blocks() {
     params.segments_checked_max = 2;
     params.verifiers_per_segment_max = 1;
     params.block_gas_max = static_cast<std::uint32_t>(gas_max(params));
+    params.duty_gas_max = params.block_gas_max;
+    params.duty_wait_blocks = 1'000;
     return params;
 }
 
@@ -117,7 +119,7 @@ TEST_CASE("FEE-4: a proposal holds only what is valid, the sender's next, and pa
     Chain chain;
     chain.run_block({chain.make_tx(chain.submitter, Transfer{chain.pauper.id, {3 * kCoin}}, 0, {kCoin})});
     const std::string id = kChainId;
-    Proposal proposal(chain.view, id, chain.params);
+    Proposal proposal(chain.view, id, chain.params, Height{chain.height.value + 1});
     const auto add = [&](const Bytes& tx) {
         const auto added = proposal.add(tx, false);
         return added ? TxError{} : added.error();

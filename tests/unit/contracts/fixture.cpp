@@ -7,6 +7,8 @@
 
 #include <contracts/arbitration/arbitration.hpp>
 #include <contracts/chain/slots.hpp>
+#include <contracts/duties/duty.hpp>
+#include <contracts/duties/lane.hpp>
 #include <contracts/ledger/ledger.hpp>
 #include <contracts/verification/lottery.hpp>
 #include <contracts/verification/verification.hpp>
@@ -66,6 +68,7 @@ Params quick_params() {
     params.redraws_max = 2;
     params.committee_seats = 3;
     params.work_price = 0;  // many tasks of the tests pay nothing
+    params.duty_wait_blocks = 100;  // so many verdicts and verifiers as above need a wide lane
     return params;
 }
 
@@ -130,7 +133,8 @@ void Chain::add_verifiers(std::size_t count, Amount stake) {
 }
 
 Bytes Chain::make_tx(const Actor& sender, const Action& action) const {
-    return make_tx(sender, action, get_account(view, sender.id).nonce, Amount{kFee});
+    const std::uint64_t imposed = imposed_gas(action, params) * params.gas_price_min.grains;
+    return make_tx(sender, action, get_account(view, sender.id).nonce, Amount{std::max(kFee, kFee / 2 + imposed)});
 }
 
 Bytes Chain::make_tx(const Actor& sender, const Action& action, std::uint64_t nonce, Amount fee) const {
@@ -165,10 +169,11 @@ const BlockOutcome& Chain::run_block(const std::vector<Bytes>& txs) {
     REQUIRE(codec::encode(last.history) == codec::encode(again.history));
     view.apply(last.changes);
     for (std::size_t i = 0; i < txs.size(); ++i) {
-        if (last.receipts[i].is_charged) {
-            const std::uint64_t floor = last.receipts[i].gas * params.gas_price_min.grains;
+        const auto tx = codec::decode<Tx>(txs[i]);
+        if (last.receipts[i].is_charged && !is_answer(tx->body)) {
+            const std::uint64_t floor = treasury_fee(tx->body.action, last.receipts[i].gas, params).grains;
             floors += floor;
-            burned_fees += codec::decode<Tx>(txs[i])->body.fee.grains - floor;
+            burned_fees += tx->body.fee.grains - floor;
         }
     }
     height = context.height;

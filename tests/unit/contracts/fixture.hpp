@@ -42,7 +42,7 @@ Hash256 hash_of(std::string_view text);
 
 inline constexpr std::uint64_t kCoin = 1'000'000'000;
 inline constexpr std::uint64_t kRich = 1'000 * kCoin;
-inline constexpr std::uint64_t kFee = 5'000'000;  ///< enough for any transaction of these tests
+inline constexpr std::uint64_t kFee = 20'000'000;  ///< enough for nearly any transaction of these tests
 inline constexpr const char* kChainId = "test-1";
 
 class Chain {

@@ -142,12 +142,12 @@ TEST_CASE("GAS-7: a block has used the sum of what its transactions cost, and is
     const std::uint64_t each = gas_of_undecodable(junk.size());
     params.block_gas_max = static_cast<std::uint32_t>(2 * each);
     BlockUse use;
-    use.add(junk.size(), each);
-    use.add(junk.size(), each);
+    use.add(junk.size(), each, false);
+    use.add(junk.size(), each, false);
     CHECK(use.gas() == 2 * each);
     CHECK(use.bytes() == 200);
     CHECK(use.fits_gas(params));
-    use.add(0, 1);
+    use.add(0, 1, false);
     CHECK_FALSE(use.fits_gas(params));
     CHECK(use.fits_size(params));
 }
@@ -163,8 +163,11 @@ TEST_CASE("GAS-8: no transaction that can be sent has more gas than a block may 
             CHECK(gas_at(action, params.tx_size_max, params) <= gas_max(params));
         }
         params.block_gas_max = static_cast<std::uint32_t>(gas_max(params));
+        params.duty_gas_max = params.block_gas_max;
+        params.duty_wait_blocks = 1'000'000;  // PAR-12
         CHECK(are_valid(params));
         --params.block_gas_max;
+        --params.duty_gas_max;
         CHECK_FALSE(are_valid(params));
     }
 }

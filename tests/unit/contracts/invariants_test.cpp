@@ -97,6 +97,8 @@ TEST_CASE("INV-4: paying the reward and refunding it too is seen") {
         }
         credit(s, chain.solver.id, task.escrow);
         task.escrow = {};
+        task.lane = 0;
+        set_lane(s, {});
         set_task(s, task);
     };
     const auto reward = payment(id, chain.solver.id, 20 * kCoin, Reason::kReward);

@@ -4,6 +4,8 @@
 #include <functional>
 #include <set>
 
+#include <contracts/chain/gas.hpp>
+#include <contracts/duties/lane.hpp>
 #include <contracts/tasks/draw.hpp>
 #include <contracts/tasks/tasks.hpp>
 #include <tests/unit/contracts/toy.hpp>
@@ -384,4 +386,37 @@ TEST_CASE("TASK-12: a task is cancelled before acceptance only, and refunded who
     }
     chain.skip(2);
     CHECK_FALSE(front_waiting(chain.view, Queue::kSolver).has_value());
+}
+
+TEST_CASE("DTY-3: a submission that no state could make right imposes nothing, and one with a parent no verdict on its first state") {
+    const Params params = quick_params();
+    TaskSpec spec = make_spec();
+    const std::uint64_t whole = imposed_gas(SubmitTask{spec}, params);
+    CHECK(whole > 0);
+    spec.steps = ~std::uint64_t{0};
+    spec.checkpoint_interval = 1;
+    CHECK(imposed_gas(SubmitTask{spec}, params) == 0);
+    Params dear = params;
+    dear.gas_price_min = kGasPriceMax;
+    CHECK(least_fee(SubmitTask{spec}, 1'000, kGasPriceMax, dear) == Amount{1'000 * kGasPriceMax.grains});
+
+    spec = make_spec();
+    Params all = params;
+    all.segments_checked = 4;  // of the four with segment 0
+    const std::uint64_t alone = imposed_gas(SubmitTask{spec}, all);
+    spec.parent = TaskId{};
+    CHECK(imposed_gas(SubmitTask{spec}, all) < alone);
+    CHECK(imposed_gas(SubmitTask{spec}, params) == whole);  // two are checked with a parent and without
+}
+
+TEST_CASE("DTY-5: while a committee sits there is room for the disputes of the task's verifiers besides") {
+    Params params = quick_params();
+    params.committee_seats = 64;
+    params.segments_checked = 3;
+    Task task;
+    task.spec = make_spec();
+    task.state = TaskState::kVerifying;
+    const std::uint64_t attestation =
+        div_ceil<std::uint64_t>(std::uint64_t{6'144} * params.block_gas_max, params.block_size_max);  // at least
+    CHECK(task_weight(params, task) >= 64 * attestation + 3 * dispute_weight(params));
 }

@@ -59,6 +59,9 @@ TEST_CASE("economics: parameters start from what the chain starts with") {
     CHECK(p.block_gas_max == chain.block_gas_max);
     CHECK(p.end_block_gas_max == chain.end_block_gas_max);
     CHECK(p.memory_default == chain.memory_default);
+    CHECK(p.duty_gas_max == chain.duty_gas_max);
+    CHECK(p.duty_wait_blocks == chain.duty_wait_blocks);
+    CHECK(p.standstill_blocks == chain.standstill_blocks);
     CHECK(default_costs().compute_speed == 1e6 * static_cast<double>(chain.hardware_classes[1].least_score));
 }
 

@@ -46,7 +46,6 @@ TEST_CASE("Liability: every row of the page has a cost and a harm, and all hones
             continue;
         }
         const Setting setting = make_setting(chain_defaults(), costs, task);
-        costs.bid_max = std::max(costs.bid_max, setting.solver_bond / 5'000);  // who has more at stake bids more
         std::set<std::string> rows;
         for (const Liability& row : liability_of(setting, costs)) {
             INFO(task.name, ": ", row.row);
@@ -59,19 +58,6 @@ TEST_CASE("Liability: every row of the page has a cost and a harm, and all hones
         }
         CHECK(rows == rows_of_page());
     }
-}
-
-TEST_CASE("FEE-2, POOL-2: filling blocks against bids that double costs more than the bonds that it could take") {
-    Costs costs = default_costs();
-    // 75 grains a unit and half a million units, doubled: 1, 3, 7 ... times as much.
-    CHECK(cost_of_filling(costs, 140, 0) == 0.0);
-    CHECK(cost_of_filling(costs, 140, 1) == doctest::Approx(0.0375));
-    CHECK(cost_of_filling(costs, 140, 3) == doctest::Approx(7 * 0.0375));
-    // From the fifteenth block on the bid is a tenth of an ASY for 140 units.
-    CHECK(cost_of_filling(costs, 140, 15) - cost_of_filling(costs, 140, 14) == doctest::Approx(357.1).epsilon(0.001));
-    CHECK(cost_of_filling(costs, 140, 20) > 640.0);
-    costs.bid_max = 10'500;  // who never bids more is kept out for little
-    CHECK(cost_of_filling(costs, 140, 20) == doctest::Approx(20 * 0.0375));
 }
 
 TEST_CASE("Liability: fees that somebody chooses are apart") {

@@ -227,6 +227,8 @@ TEST_CASE("GAS-7: a block of more gas than the parameters allow is neither propo
     Application app(store, [] { return std::uint64_t{0}; });
     auto genesis = make_genesis();
     genesis.params.block_gas_max = static_cast<std::uint32_t>(contracts::gas_max(genesis.params));
+    genesis.params.duty_gas_max = genesis.params.block_gas_max;
+    genesis.params.duty_wait_blocks = 1'000;
     app.init(genesis);
     const AccountId to = key(2).account();
     const Bytes cheap = transfer(key(1), 0, to, 1);
@@ -292,6 +294,8 @@ TEST_CASE("FEE-4: what is prepared from any candidates is accepted") {
     Application app(store, [] { return std::uint64_t{0}; });
     auto genesis = make_genesis();
     genesis.params.block_gas_max = static_cast<std::uint32_t>(contracts::gas_max(genesis.params));
+    genesis.params.duty_gas_max = genesis.params.block_gas_max;
+    genesis.params.duty_wait_blocks = 1'000;
     app.init(genesis);
     std::mt19937_64 random(7);
     const std::vector<contracts::Action> actions{
@@ -325,6 +329,8 @@ TEST_CASE("FEE-4: what is prepared from any candidates is accepted") {
 TEST_CASE("POOL-1: followers of one fee keep nobody out of the next block") {
     auto genesis = make_genesis();
     genesis.params.block_gas_max = static_cast<std::uint32_t>(4 * contracts::gas_max(genesis.params));
+    genesis.params.duty_gas_max = genesis.params.block_gas_max;
+    genesis.params.duty_wait_blocks = 1'000;
     const crypto::SecretKey filler = key(9);
     const Amount dear{100 * contracts::gas_max(genesis.params)};
     genesis.balances[filler.account()] = dear;
@@ -353,6 +359,8 @@ TEST_CASE("POOL-1: followers of one fee keep nobody out of the next block") {
 TEST_CASE("POOL-2: a filler with money keeps out nobody who offers an eighth more") {
     auto genesis = make_genesis();
     genesis.params.block_gas_max = static_cast<std::uint32_t>(contracts::gas_max(genesis.params));
+    genesis.params.duty_gas_max = genesis.params.block_gas_max;
+    genesis.params.duty_wait_blocks = 1'000;
     storage::Store store("/memory", in_memory());
     Application app(store, [] { return std::uint64_t{0}; });
     app.init(genesis);

@@ -146,6 +146,47 @@ TEST_CASE("POOL-2: a transaction that blocks leave out offers more under the sam
     CHECK(running.node.moved() == Amount{14});
 }
 
+TEST_CASE("DTY-2: an answer names its deadline, costs nothing, and is signed anew with each block that leaves it out") {
+    Running running;
+    std::set<Bytes> shown;
+    running.node.refuse = [&](const Bytes& tx) {
+        shown.insert(tx);
+        return std::optional<node::SubmitError>();
+    };
+    running.node.owed_at = 90;
+    running.node.answers_left_out = 3;
+    const net::TxResult result = running.client.answer(key(1), Contribute{}, "fake-1", Height{90});
+    CHECK(result.code == 0);
+    CHECK(shown.size() == 4);
+    for (const Bytes& tx : shown) {
+        const auto decoded = codec::decode<Tx>(tx);
+        CHECK(decoded->body.fee == Amount{});
+        CHECK(decoded->body.nonce == 90);
+        CHECK(check_stateless(tx, "fake-1", Params{}).has_value());
+    }
+    CHECK(running.node.next_nonce(key(1).account()) == 0);
+}
+
+TEST_CASE("DTY-2: an answer that nobody owes, or owes no longer, is an error") {
+    Running running;
+    const auto refused = [&] {
+        try {
+            running.client.answer(key(1), Contribute{}, "fake-1", Height{90}, std::chrono::seconds(5));
+            FAIL("accepted");
+        } catch (const net::RpcError& error) {
+            CHECK(error.name == "tx_rejected");
+            CHECK(error.data.at("reason") == "not_owed");
+        }
+    };
+    refused();
+    running.node.owed_at = 90;
+    running.node.before_block = [&] {  // the duty ends in another way while the answer waits
+        running.node.owed_at = 1;
+        running.node.drop_mempool();
+    };
+    refused();
+}
+
 TEST_CASE("a transaction that fails in its block is a result with a code") {
     Running running;
     running.node.receipt_code = static_cast<std::uint8_t>(TxError::kInsufficientBalance);

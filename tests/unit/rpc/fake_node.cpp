@@ -6,6 +6,7 @@
 
 #include <core/codec/borsh.hpp>
 #include <contracts/chain/tx_error.hpp>
+#include <contracts/duties/duty.hpp>
 
 namespace assay::rpc::test {
 
@@ -75,6 +76,13 @@ Result<Hash256, node::SubmitError> FakeNode::submit(Bytes tx) {
         *old = tx;  // a higher bid
         return contracts::tx_hash(tx);
     }
+    if (contracts::is_answer(decoded->body)) {
+        if (decoded->body.nonce != owed_at) {
+            return Unexpected{node::SubmitError{.code = code_of(contracts::TxError::kNotOwed)}};
+        }
+        waiting_.push_back(tx);
+        return contracts::tx_hash(tx);
+    }
     if (decoded->body.nonce != expected) {
         const auto error = decoded->body.nonce < expected ? contracts::TxError::kNonceTooLow : contracts::TxError::kNonceTooHigh;
         return Unexpected{node::SubmitError{.code = code_of(error)}};
@@ -89,8 +97,10 @@ void FakeNode::make_block() {
     std::vector<Bytes> left_out;
     for (const Bytes& tx : waiting_) {
         const auto decoded = codec::decode<contracts::Tx>(tx);
-        if (decoded->body.fee.grains < fee_least) {
+        const bool is_answer = contracts::is_answer(decoded->body);
+        if (is_answer ? answers_left_out > 0 : decoded->body.fee.grains < fee_least) {
             left_out.push_back(tx);
+            answers_left_out -= is_answer ? 1 : 0;
             continue;
         }
         node::StoredTx stored;
@@ -103,7 +113,11 @@ void FakeNode::make_block() {
         stored.receipt.sender = decoded->body.sender;
         stored.receipt.gas = 77;
         executed_.push_back(stored);
-        ++nonces_[decoded->body.sender];
+        if (is_answer) {
+            owed_at = 0;
+        } else {
+            ++nonces_[decoded->body.sender];
+        }
     }
     waiting_ = std::move(left_out);
 }

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <contracts/duties/duty.hpp>
+
+#include <algorithm>
+#include <type_traits>
+#include <variant>
+
+#include <contracts/arbitration/arbitration.hpp>
+#include <contracts/beacon/contributing.hpp>
+#include <contracts/chain/router.hpp>
+#include <contracts/chain/slots.hpp>
+#include <contracts/params/rules.hpp>
+#include <contracts/verification/verification.hpp>
+
+namespace assay::contracts {
+namespace {
+
+// DTY-1: the greatest sizes.
+constexpr std::size_t kPlain = 1'024;     ///< names and hashes, and a location
+constexpr std::size_t kOpening = 6'144;   ///< with a tile and its paths, or with a report
+constexpr std::size_t kChildren = 9'216;  ///< with 256 hashes
+
+/// DTY-1. Every action has a line here, so that a new one says whether it answers a duty.
+struct BytesMax {
+    using Size = std::optional<std::size_t>;
+
+    Size operator()(const AcceptTask&) const { return kPlain; }
+    Size operator()(const DeclineTask&) const { return kPlain; }
+    Size operator()(const PostCheckpoint&) const { return kPlain; }
+    Size operator()(const CompleteTask&) const { return kPlain; }
+    Size operator()(const DeclareDivergence&) const { return kOpening; }
+    Size operator()(const CommitVerdict&) const { return kPlain; }
+    Size operator()(const PublishVerdict&) const { return kOpening; }
+    Size operator()(const DiscloseVerdict&) const { return kPlain; }
+    Size operator()(const CommitProfile&) const { return kPlain; }
+    Size operator()(const PublishProfile&) const { return kOpening; }
+    Size operator()(const AttestAvailability&) const { return kOpening; }
+    Size operator()(const Contribute&) const { return kPlain; }
+    Size operator()(const RevealMove&) const { return kChildren; }
+    Size operator()(const SelectMove&) const { return kPlain; }
+    Size operator()(const ProveMove&) const { return kMinTxSize; }  // PAR-7: the largest that somebody can owe
+
+    Size operator()(const Transfer&) const { return {}; }
+    Size operator()(const Bond&) const { return {}; }
+    Size operator()(const Unbond&) const { return {}; }
+    Size operator()(const SubmitTask&) const { return {}; }
+    Size operator()(const CancelTask&) const { return {}; }
+    Size operator()(const OpenDispute&) const { return {}; }
+    Size operator()(const ChallengeVerdict&) const { return {}; }
+    Size operator()(const ChallengeProfile&) const { return {}; }
+    Size operator()(const RegisterValidator&) const { return {}; }
+    Size operator()(const Unjail&) const { return {}; }
+    Size operator()(const RegisterTerms&) const { return {}; }
+    Size operator()(const JoinBeacon&) const { return {}; }
+    Size operator()(const LeaveBeacon&) const { return {}; }
+};
+
+/// Whether the action is about one segment's verdict, of which an account may owe several.
+template <class A>
+constexpr bool kIsVerdict = std::is_same_v<A, CommitVerdict> || std::is_same_v<A, PublishVerdict> ||
+                            std::is_same_v<A, DiscloseVerdict>;
+
+/// When the opening of a verdict that was challenged is due (DSP-42); nullopt: it is not challenged.
+std::optional<Height> challenged_until(const StateView& view, const Task& task, const Assignment& assignment) {
+    std::optional<Height> until;
+    for (const Dispute& dispute : disputes_of(view, task.id, assignment)) {
+        if (dispute.state == DisputeState::kAwaiting) {
+            until = until ? std::min(*until, dispute.deadline) : dispute.deadline;
+        }
+    }
+    return until;
+}
+
+struct Finder {
+    const StateView& view;
+    const Params& params;
+    const AccountId& sender;
+
+    template <class A>
+    std::optional<Duty> operator()(const A& action) const {
+        if (!BytesMax{}(action)) {
+            return std::nullopt;
+        }
+        if constexpr (std::is_same_v<A, Contribute>) {
+            return in_round();
+        } else if constexpr (requires { action.dispute; }) {
+            return in_dispute(action.dispute);
+        } else if constexpr (kIsVerdict<A>) {
+            return in_task(action.task, action.segment, std::is_same_v<A, DiscloseVerdict>);
+        } else if constexpr (requires { action.task; }) {
+            return in_task(action.task, 0, false);
+        } else {
+            return std::nullopt;
+        }
+    }
+
+    std::optional<Duty> in_round() const {
+        const Beacon beacon = get_beacon(view);
+        if (!beacon.round) {
+            return std::nullopt;
+        }
+        return Duty{sender, {}, 0, Height{beacon.round->opened_at.value + params.contribute_blocks}};
+    }
+
+    /// The party whose clock runs; a proof by the other is a right.
+    std::optional<Duty> in_dispute(const DisputeId& id) const {
+        const auto dispute = find_dispute(view, id);
+        if (!dispute || dispute->state != DisputeState::kActive ||
+            sender != (is_responders_turn(*dispute) ? dispute->responder : dispute->challenger)) {
+            return std::nullopt;
+        }
+        return Duty{sender, retag<Hash256>(id), 0, dispute->deadline};
+    }
+
+    std::optional<Duty> in_task(const TaskId& id, std::uint32_t segment, bool is_disclosure) const {
+        const auto task = find_task(view, id);
+        if (!task) {
+            return std::nullopt;
+        }
+        Height due = task->deadline;
+        if (is_disclosure) {
+            const auto place = find_assignment(*task, segment, sender);
+            due = place ? challenged_until(view, *task, task->assignments[*place]).value_or(due) : due;
+        }
+        return Duty{sender, retag<Hash256>(id), segment, due};
+    }
+};
+
+}  // namespace
+
+bool is_answer(const TxBody& body) noexcept { return body.fee.grains == 0; }
+
+std::optional<std::size_t> answer_bytes_max(const Action& action) noexcept { return std::visit(BytesMax{}, action); }
+
+std::optional<Duty> find_duty(
+    const StateView& view, const Params& params, const AccountId& sender, const Action& action
+) noexcept {
+    return std::visit(Finder{view, params, sender}, action);
+}
+
+Result<Duty, TxError> check_answer(
+    const StateView& view, const Params& params, const TxBody& body, std::size_t size_bytes, Height height
+) noexcept {
+    const auto bytes_max = answer_bytes_max(body.action);
+    if (!bytes_max) {
+        return Unexpected{TxError::kFeeTooLow};  // DTY-1
+    }
+    if (size_bytes > *bytes_max) {
+        return Unexpected{TxError::kTooLarge};  // DTY-1
+    }
+    const auto duty = find_duty(view, params, body.sender, body.action);
+    if (!duty || duty->due.value != body.nonce) {
+        return Unexpected{TxError::kNotOwed};  // DTY-2
+    }
+    TRY(check_action_stateful(view, params, body.sender, body.action));
+    if (const auto* prove = std::get_if<ProveMove>(&body.action)) {
+        TRY(judge_proof(view, *prove));
+    }
+    if (const auto* disclose = std::get_if<DiscloseVerdict>(&body.action)) {
+        TRY(check_disclosed_at(view, params, body.sender, *disclose, height));
+    }
+    return *duty;
+}
+
+}  // namespace assay::contracts
