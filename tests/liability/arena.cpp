@@ -149,8 +149,8 @@ class Arena {
 
     void play_forks() {
         for (const Continuation continuation : kContinuations) {
-            if (forked_for_ != Due::Kind::kDispute && options_.forks == Forks::kFew &&
-                static_cast<std::uint64_t>(continuation) != chain_.height() % std::size(kContinuations)) {
+            const bool is_picked = static_cast<std::uint64_t>(continuation) == chain_.height() % std::size(kContinuations);
+            if (options_.forks == Forks::kFew && is_picked == (forked_for_ == Due::Kind::kDispute)) {
                 continue;
             }
             std::istringstream answer(in_copy([&] { return go_on(continuation); }));
@@ -519,8 +519,8 @@ class Arena {
     std::uint64_t away_until_ = 0;
     std::set<Due> dues_;  ///< of the last block
     bool is_fork_due_ = false;
-    /// kFew: at so many blocks, by what is new there: a dispute, which all continuations are played of, or another duty,
-    /// of which one is. A contribution falls due with most of these.
+    /// kFew: at so many blocks, by what is new there: a dispute, of which all continuations but one are played, or another
+    /// duty, of which one is. A contribution falls due with most of these.
     Due::Kind forked_for_ = Due::Kind::kDispute;
     std::map<Due::Kind, int> forks_left_{{Due::Kind::kDispute, 1}, {Due::Kind::kVerdict, 1}};
     std::optional<Continuation> continuation_;  ///< in a copy: how the attackers go on
