@@ -231,7 +231,11 @@ void Demo::submit(Fraud fraud, const std::string& solver) {
     const crypto::SecretKey key = network_.key("submitter");
     const std::uint64_t nonce =
         network_.rpc().call("account_get", {{"account", to_hex(key.account().view())}}).at("next_nonce").get<std::uint64_t>();
-    const auto result = network_.rpc().send(key, contracts::SubmitTask{.spec = spec});
+    // Where gas is dear (cast.cpp), what the task imposes on others is too (DTY-3).
+    constexpr Amount kMost{10 * kAsy};
+    net::RpcClient& rpc = network_.rpc();
+    const net::SigningBase base{.chain_id = rpc.chain_id(), .params = rpc.params(), .base_fee = rpc.base_fee(), .nonce = 0};
+    const auto result = rpc.send(key, contracts::SubmitTask{.spec = spec}, base, kMost);
     if (result.code != 0) {
         throw std::runtime_error("the task was refused: " + result.error);
     }

@@ -205,6 +205,8 @@ TEST_CASE("BLK-17: a block of more bytes than the parameters allow is neither pr
     Application app(store, [] { return std::uint64_t{0}; });
     auto genesis = make_genesis();
     genesis.params.tx_size_max = genesis.params.block_size_max = 40'960;  // PAR-7
+    genesis.params.duty_gas_max = genesis.params.block_gas_max;           // PAR-12
+    genesis.params.duty_wait_blocks = 1'000;
     app.init(genesis);
     std::vector<Bytes> txs;
     for (std::uint64_t nonce = 0; nonce < 5; ++nonce) {
