@@ -30,7 +30,9 @@ struct Run {
     const std::string& chain_id;
     const BlockContext& block;
     BlockOutcome& outcome;
-    std::uint64_t paid_gas = 0;  ///< FEE-2: of the transactions that have paid a fee
+    // FEE-2: of the transactions that have paid a fee.
+    std::uint64_t paid_gas = 0;
+    std::uint64_t paid_bytes = 0;
 };
 
 void keep(BlockOutcome& outcome, Traces traces) {
@@ -63,6 +65,7 @@ std::vector<std::optional<Tx>> charge_all(Run& run, const std::vector<Bytes>& tx
         }
         receipt.is_charged = !is_answer(tx->body);  // TX-8, DTY-3
         run.paid_gas += receipt.is_charged ? receipt.gas : 0;
+        run.paid_bytes += receipt.is_charged ? txs[i].size() : 0;
         envelopes.take(*tx, receipt.gas);
         paid[i] = *std::move(tx);
     }
@@ -113,6 +116,11 @@ bool add_validators(Overlay& state, const Genesis& genesis, Supply& supply) {
     std::sort(stakers.begin(), stakers.end());
     set_stakers(state, Role::kValidator, stakers);
     return true;
+}
+
+/// FEE-2: a block is as full as the scarcer of its gas and its bytes.
+std::uint64_t used_of(const Run& run) {
+    return std::max(run.paid_gas, run.paid_bytes * run.params.block_gas_max / run.params.block_size_max);
 }
 
 std::vector<DisputeId> disputes_in(const Changes& changes) {
@@ -228,7 +236,7 @@ BlockOutcome apply_block(
     });
     ASSERT(ended.has_value());  // INV-7
     keep(outcome, *std::move(ended));
-    set_base_fee(state, params, next_base_fee(get_base_fee(view, params), run.paid_gas, params));
+    set_base_fee(state, params, next_base_fee(get_base_fee(view, params), used_of(run), params));
     outcome.changes = state.net_changes();
     outcome.disputes = disputes_in(outcome.changes);
     return outcome;

@@ -182,6 +182,7 @@ std::string Model::run_block(
     chain_ = &after;
     money_.clear();
     gas_ = 0;
+    bytes_ = 0;
     answered_.clear();
     std::vector<Why> unpaid(txs.size());
     for (std::size_t i = 0; i < txs.size(); ++i) {

@@ -75,6 +75,7 @@ Model::Why Model::charge(const Sent& sent) {
         world_.treasury += treasury_part(sent);
         world_.burned += sent.body.fee.grains - treasury_part(sent);
         gas_ += gas_of(sent);
+        bytes_ += sent.bytes.size();
     }
     return unpaid;
 }
@@ -101,7 +102,8 @@ std::uint64_t Model::base_fee() const {
 void Model::move_base_fee() {
     // FEE-2
     const std::uint64_t target = params_.block_gas_max / 2;
-    const std::uint64_t used = std::min<std::uint64_t>(gas_, params_.block_gas_max);
+    const std::uint64_t by_bytes = bytes_ * params_.block_gas_max / params_.block_size_max;
+    const std::uint64_t used = std::min<std::uint64_t>(gas_ > by_bytes ? gas_ : by_bytes, params_.block_gas_max);
     std::uint64_t next = base_fee();
     if (used > target) {
         next += std::max<std::uint64_t>(1, next * (used - target) / target / 8);

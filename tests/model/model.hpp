@@ -352,6 +352,7 @@ class Model {
     std::uint64_t nonce_ = 0;
     std::uint64_t size_ = 0;
     std::uint64_t gas_ = 0;  ///< of the block's transactions that paid
+    std::uint64_t bytes_ = 0;
     std::set<Owed> answered_;
     std::map<std::string, std::uint64_t> seen_;
     const Mirror* chain_ = nullptr;

@@ -92,6 +92,30 @@ TEST_CASE("FEE-2: full blocks raise the base fee of the state, and who offers le
     CHECK_FALSE(chain.view.get(keys::base_fee()).has_value());
 }
 
+TEST_CASE("FEE-2: a block that is full of bytes raises the base fee, however little gas they have") {
+    Chain chain;
+    chain.params.block_size_max = 4 * 65'536;
+    Overlay narrow = Overlay::over(chain.view);
+    set_params(narrow, chain.params);
+    chain.view.apply(narrow.changes());
+    std::vector<Bytes> txs;
+    std::uint64_t gas = 0;
+    PublishProfile wide;  // far too many segments: it fails, and is paid for
+    wide.report.segments.resize(150);
+    for (std::uint64_t nonce = 0; nonce < 6; ++nonce) {
+        txs.push_back(chain.make_tx(chain.submitter, wide, nonce, Amount{kFee}));
+        gas += gas_of_bytes(txs.back(), chain.params);
+    }
+    std::uint64_t bytes = 0;
+    for (const Bytes& tx : txs) {
+        bytes += tx.size();
+    }
+    REQUIRE(gas < chain.params.block_gas_max / 2);
+    REQUIRE(bytes > chain.params.block_size_max / 2);
+    chain.run_block(txs);
+    CHECK(get_base_fee(chain.view, chain.params) > chain.params.gas_price_min);
+}
+
 TEST_CASE("FEE-3: what follows an action that empties the account has paid like every other") {
     Chain chain;
     const Action all = Transfer{chain.stranger.id, {kRich - 3 * kCoin}};
