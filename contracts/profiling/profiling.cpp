@@ -108,7 +108,7 @@ void advance_profiling(Context& context, Task& task) {
     }
     if (tolerance.phase == ProfilingPhase::kPublish && !has_any(task, ProfileStatus::kCommitted)) {
         tolerance.phase = ProfilingPhase::kChallenge;
-        set_task_deadline(context, task, context.height_after(challenge_span(context.params, task.spec)));
+        set_task_deadline(context, task, context.height_after(report_challenge_span(context.params, task.spec)));
     }
     set_task(context.state, task);
 }

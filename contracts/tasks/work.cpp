@@ -100,6 +100,10 @@ std::uint64_t challenge_span(const Params& params, const TaskSpec& spec) noexcep
     return params.challenge_blocks + 2 * replay_blocks(params, spec);
 }
 
+std::uint64_t report_challenge_span(const Params& params, const TaskSpec& spec) noexcept {
+    return params.challenge_blocks + 2 * (params.profile_segments + 1ULL) * replay_blocks(params, spec);
+}
+
 std::uint64_t attest_span(const Params& params, const TaskSpec& spec) noexcept {
     return params.attest_blocks + replay_blocks(params, spec);
 }

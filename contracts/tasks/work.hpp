@@ -36,6 +36,7 @@ Result<void, TxError> check_work(const Params& params, const TaskSpec& spec) noe
 std::uint64_t commit_span(const Params& params, const TaskSpec& spec) noexcept;
 std::uint64_t report_span(const Params& params, const TaskSpec& spec) noexcept;
 std::uint64_t challenge_span(const Params& params, const TaskSpec& spec) noexcept;
+std::uint64_t report_challenge_span(const Params& params, const TaskSpec& spec) noexcept;
 std::uint64_t attest_span(const Params& params, const TaskSpec& spec) noexcept;
 std::uint32_t dispute_clock(const Params& params, const TaskSpec& spec) noexcept;
 std::uint32_t dispute_extension(const Params& params, const TaskSpec& spec) noexcept;

@@ -423,7 +423,7 @@ void Model::advance_profiles(const TaskId& id) {
     }
     if (profiling.phase == ProfilingPhase::kPublish && !any(ProfileStatus::kCommitted)) {
         profiling.phase = ProfilingPhase::kChallenge;
-        set_task_deadline(id, height_ + challenge_window(at(id).spec));
+        set_task_deadline(id, height_ + report_challenge_window(at(id).spec));
     }
 }
 

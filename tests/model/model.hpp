@@ -302,6 +302,7 @@ class Model {
     std::uint64_t blocks_of(const contracts::TaskSpec& spec, std::uint32_t hardware_class) const;
     std::uint64_t delay_of(const contracts::TaskSpec& spec) const;
     std::uint64_t challenge_window(const contracts::TaskSpec& spec) const;
+    std::uint64_t report_challenge_window(const contracts::TaskSpec& spec) const;
     std::uint64_t clock_of(const contracts::TaskSpec& spec) const;
     bool is_paid(const contracts::TaskSpec& spec, std::uint64_t price) const;
     Why why_work(const contracts::TaskSpec& spec) const;

@@ -53,6 +53,10 @@ std::uint64_t Model::delay_of(const contracts::TaskSpec& spec) const {
     return flaw_ == Flaw::kFixedWindows ? 0 : blocks_of(spec, spec.hardware_class);
 }
 
+std::uint64_t Model::report_challenge_window(const contracts::TaskSpec& spec) const {
+    return params_.challenge_blocks + (params_.profile_segments + 1) * 2 * delay_of(spec);  // WRK-5
+}
+
 std::uint64_t Model::challenge_window(const contracts::TaskSpec& spec) const {
     return params_.challenge_blocks + 2 * delay_of(spec);  // WRK-5
 }

@@ -126,6 +126,7 @@ TEST_CASE("WRK-5: every window in which somebody replays is longer by what a rep
     CHECK(commit_span(params, spec) == params.commit_blocks + 48);
     CHECK(report_span(params, spec) == params.commit_blocks + 48 * (params.profile_segments + 1));
     CHECK(challenge_span(params, spec) == params.challenge_blocks + 32);
+    CHECK(report_challenge_span(params, spec) == params.challenge_blocks + 32 * (params.profile_segments + 1));
     CHECK(attest_span(params, spec) == params.attest_blocks + 16);
     CHECK(dispute_clock(params, spec) == params.dispute_clock_blocks + 32);
     CHECK(dispute_extension(params, spec) == params.dispute_extension_blocks + 2);
