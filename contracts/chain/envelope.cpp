@@ -4,6 +4,7 @@
 #include <utility>
 #include <variant>
 
+#include <core/base/assert.hpp>
 #include <core/codec/borsh.hpp>
 #include <contracts/chain/router.hpp>
 #include <contracts/chain/slots.hpp>
@@ -164,14 +165,23 @@ void Envelopes::take(const Tx& tx, std::uint64_t gas) {
     burned_ = add(burned_, subtract(tx.body.fee, floor));
 }
 
-Result<void, TxError> Proposal::add(ByteView tx_bytes, bool known_signed) {
+Result<BlockUse, TxError> Proposal::open(ByteView tx_bytes, bool known_signed) {
     // FEE-4
+    opened_.reset();
     Receipt receipt;
-    TRY_ASSIGN(const Tx tx, envelopes_.open(tx_bytes, known_signed, receipt));
+    TRY_ASSIGN(Tx tx, envelopes_.open(tx_bytes, known_signed, receipt));
     TRY(check_action_stateless(tx.body));
-    envelopes_.take(tx, receipt.gas);
-    use_.add(tx_bytes.size(), receipt.gas, is_answer(tx.body));
-    return {};
+    BlockUse use = use_;
+    use.add(tx_bytes.size(), receipt.gas, is_answer(tx.body));
+    opened_ = Opened{.tx = std::move(tx), .gas = receipt.gas, .use = use};
+    return use;
+}
+
+void Proposal::take() {
+    ASSERT(opened_.has_value());
+    envelopes_.take(opened_->tx, opened_->gas);
+    use_ = opened_->use;
+    opened_.reset();
 }
 
 }  // namespace assay::contracts

@@ -78,15 +78,23 @@ class Proposal {
     Proposal(const StateView& before, const std::string& chain_id, const Params& params, Height height)
         : envelopes_(before, chain_id, params, height) {}
 
-    /// Adds a transaction to the block. One that breaks TX-1 to TX-7 or DTY-2 where it would stand is not added; its error.
-    Result<void, TxError> add(ByteView tx_bytes, bool known_signed);
+    /// What the block would use with this transaction; or which of TX-1 to TX-7 and DTY-2 it breaks where it would stand.
+    Result<BlockUse, TxError> open(ByteView tx_bytes, bool known_signed);
+    /// Adds the transaction that open() returned for last.
+    void take();
+    /// What has been taken.
     const BlockUse& use() const { return use_; }
-    /// What an answer that was added last took, when it is left out after all: as it was before.
-    void forget(const BlockUse& before) { use_ = before; }
 
   private:
+    struct Opened {
+        Tx tx;
+        std::uint64_t gas;
+        BlockUse use;
+    };
+
     Envelopes envelopes_;
     BlockUse use_;
+    std::optional<Opened> opened_;
 };
 
 }  // namespace assay::contracts

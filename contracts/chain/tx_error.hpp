@@ -86,7 +86,7 @@ enum class [[nodiscard]] TxError : std::uint8_t {
     kContributionDue = 135,   ///< BCN-2: a round waits for the secret; contribute first
     // Duties.
     kNotOwed = 140,      ///< DTY-2: no duty of the sender's is due at that height
-    kAnswered = 141,     ///< DTY-2: the block, or the mempool, has an answer to this duty
+    kAnswered = 141,     ///< DTY-2: the block has an earlier answer to this duty
     kDutiesFull = 142,   ///< DTY-5: the lane of duties has no room for another dispute; it has when others have ended
 };
 const char* to_string(TxError error) noexcept;

@@ -253,19 +253,18 @@ std::vector<Bytes> Application::prepare(std::vector<Bytes> candidates, std::uint
     contracts::Proposal proposal(*state, state->chain_id(), state->params(), Height{state->height().value + 1});
     std::vector<Bytes> chosen;
     for (std::size_t i = 0; i < candidates.size(); ++i) {
-        const contracts::BlockUse before = proposal.use();
-        if (!is_signed[i] || !proposal.add(candidates[i], true)) {
-            continue;  // FEE-4
-        }
-        const contracts::BlockUse& use = proposal.use();
-        if (!use.fits_lane(state->params())) {
-            proposal.forget(before);  // DTY-4: it waits, and those that have paid for their places do not wait for it
+        if (!is_signed[i]) {
             continue;
         }
+        const auto use = proposal.open(candidates[i], true);
+        if (!use || !use->fits_lane(state->params())) {
+            continue;  // FEE-4; DTY-4: an answer waits for its lane, and no other transaction waits for it
+        }
         // GAS-7: the first that does not fit ends the block. One behind it may follow it in nonce, and none overtakes it.
-        if (use.bytes() > max_bytes || !use.fits_size(state->params()) || !use.fits_gas(state->params())) {
+        if (use->bytes() > max_bytes || !use->fits_size(state->params()) || !use->fits_gas(state->params())) {
             break;
         }
+        proposal.take();
         chosen.push_back(std::move(candidates[i]));
     }
     return chosen;
@@ -288,9 +287,10 @@ Result<void, consensus::ProposalError> Application::process(const consensus::Fin
     const auto is_signed = find_signed(block.txs, hashes, state->params(), verifier_, verified_);
     contracts::Proposal proposal(*state, state->chain_id(), state->params(), block.height);
     for (std::size_t i = 0; i < block.txs.size(); ++i) {
-        if (!is_signed[i] || !proposal.add(block.txs[i], true)) {
+        if (!is_signed[i] || !proposal.open(block.txs[i], true)) {
             return Unexpected{ProposalError::kUnpaid};
         }
+        proposal.take();
     }
     if (!proposal.use().fits_gas(state->params())) {
         return Unexpected{ProposalError::kTooMuchGas};

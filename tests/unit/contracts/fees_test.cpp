@@ -145,8 +145,11 @@ TEST_CASE("FEE-4: a proposal holds only what is valid, the sender's next, and pa
     const std::string id = kChainId;
     Proposal proposal(chain.view, id, chain.params, Height{chain.height.value + 1});
     const auto add = [&](const Bytes& tx) {
-        const auto added = proposal.add(tx, false);
-        return added ? TxError{} : added.error();
+        const auto opened = proposal.open(tx, false);
+        if (opened) {
+            proposal.take();
+        }
+        return opened ? TxError{} : opened.error();
     };
     const Action pay = Transfer{chain.stranger.id, {1}};
     const Bytes first = chain.make_tx(chain.submitter, pay, 1, {kCoin});
