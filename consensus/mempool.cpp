@@ -202,13 +202,15 @@ std::vector<Bytes> Mempool::candidates(std::uint64_t bytes_max) const {
     };
     const std::lock_guard lock(mutex_);
     std::vector<Bytes> out;
-    std::uint64_t bytes = 0;
+    std::uint64_t answer_bytes = 0;
     for (const AnswerPool::Answer& answer : answers_.list()) {
-        if (bytes + answer.bytes->size() <= bytes_max) {
-            bytes += answer.bytes->size();
-            out.push_back(*answer.bytes);
+        answer_bytes += answer.bytes->size();
+        if (answer_bytes > bytes_max) {
+            break;
         }
+        out.push_back(*answer.bytes);
     }
+    std::uint64_t bytes = 0;
     std::priority_queue<Head> heads;
     for (const auto& [sender, queue] : senders_) {
         heads.push({&queue, 0});

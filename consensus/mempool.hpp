@@ -51,8 +51,9 @@ class Mempool {
     Mempool(const StateMachine& state, MempoolLimits limits) : state_(state), limits_(limits) {}
 
     Result<Admitted, Refusal> add(Bytes tx);
-    /// Answers to duties first, the oldest before others; then best price per gas first, each sender's in order of their nonces; up to
-    /// `bytes_max` in all.
+    /// What a proposal is chosen from: up to `bytes_max` of answers to duties, the oldest first; then up to `bytes_max` of the others,
+    /// best price per gas first, each sender's in order of their nonces. How many answers a block takes is the state machine's to
+    /// say (DTY-4), so that answers that have to wait leave no less for the others.
     std::vector<Bytes> candidates(std::uint64_t bytes_max) const;
     /// After a commit: drops what the block had, what has waited too long, and of each sender what the new state refuses
     /// or does not cover, with all that follows it. What follows a sender's first is checked again when it is one.

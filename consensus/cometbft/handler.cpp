@@ -269,18 +269,13 @@ void Handler::prepare_proposal(const abci::Request& request, abci::Response& res
     // CMT-5
     const auto bytes_max = request.prepare_proposal().max_tx_bytes();
     const std::uint64_t most = bytes_max < 0 ? ~std::uint64_t{0} : static_cast<std::uint64_t>(bytes_max);
-    std::vector<Bytes> candidates = mempool_.candidates(most);
+    abci::ResponsePrepareProposal& out = *response.mutable_prepare_proposal();
     std::uint64_t total = 0;
-    std::size_t fitting = 0;
-    for (; fitting < candidates.size(); ++fitting) {
-        total += size_in_block(candidates[fitting].size());
+    for (const Bytes& tx : state_.prepare(mempool_.candidates(most), most)) {
+        total += size_in_block(tx.size());
         if (total > most) {
             break;
         }
-    }
-    candidates.resize(fitting);
-    abci::ResponsePrepareProposal& out = *response.mutable_prepare_proposal();
-    for (const Bytes& tx : state_.prepare(std::move(candidates), most)) {
         out.add_txs(to_string(tx));
     }
 }

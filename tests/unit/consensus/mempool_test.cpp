@@ -318,7 +318,9 @@ TEST_CASE("POOL-4: answers to duties come first, the oldest before the others, w
         REQUIRE(!refusal(pool, tx));
     }
     CHECK(pool.candidates(1'000) == std::vector<Bytes>{first, second, rich});
-    CHECK(pool.candidates(8) == std::vector<Bytes>{first, second});
+    // Answers that have to wait leave no less for the others.
+    CHECK(pool.candidates(8) == std::vector<Bytes>{first, second, rich});
+    CHECK(pool.candidates(4) == std::vector<Bytes>{first, rich});
     CHECK(pool.size().txs == 3);
     CHECK(pool.contains(contracts::tx_hash(first)));
     CHECK(pool.next_nonce(toy_sender(2)) == std::nullopt);  // an answer has no nonce

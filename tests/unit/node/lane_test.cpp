@@ -148,3 +148,18 @@ TEST_CASE("DTY-4: an answer that a proposal leaves out is in a later one, unless
     CHECK(answered == round.answers);
     CHECK(blocks == div_ceil(round.answers.size(), round.fitting()));
 }
+
+TEST_CASE("POOL-4: answers that wait for the lane leave other transactions their bytes") {
+    OpenRound round;
+    consensus::Mempool pool(round.app, {});
+    for (const Bytes& answer : round.answers) {
+        REQUIRE(pool.add(answer).has_value());
+    }
+    const Bytes paid = transfer(key(2), 0, key(3).account(), 1);
+    REQUIRE(pool.add(paid).has_value());
+    // As many bytes as the answers take together: without them there is room for the lane's and for more.
+    const std::uint64_t bytes_max = round.answers.size() * round.answers.front().size();
+    const auto block = round.app.prepare(pool.candidates(bytes_max), bytes_max);
+    CHECK(block.size() == round.fitting() + 1);
+    CHECK(std::count(block.begin(), block.end(), paid) == 1);
+}
