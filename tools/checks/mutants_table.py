@@ -58,8 +58,8 @@ MUTANTS = [
         ("test_contracts", "--test-case=FEE-3*"), "FEE-3"),
     Mutant("2", "answers wait while others pay", ((
         "consensus/mempool.cpp",
-        "        if (bytes + answer.bytes->size() <= bytes_max) {",
-        "        if (senders_.empty() && bytes + answer.bytes->size() <= bytes_max) {"),),
+        "        if (answer_bytes > bytes_max) {",
+        "        if (!senders_.empty() || answer_bytes > bytes_max) {"),),
         search(18, "filler"), "law 1"),
     Mutant("2", "the lane of duties is oversold", ((
         "contracts/duties/lane.cpp",
