@@ -156,22 +156,19 @@ class Arena {
             std::istringstream answer(in_copy([&] { return go_on(continuation); }));
             std::uint64_t blocks = 0;
             bool is_unfinished = false;
-            bool is_bought = false;
             std::string broken;
-            answer >> blocks >> is_unfinished >> is_bought >> std::ws;
+            answer >> blocks >> is_unfinished >> std::ws;
             std::getline(answer, broken);
             ++report_.forks;
             report_.fork_blocks += blocks;
             report_.unfinished += is_unfinished ? 1 : 0;
-            report_.bought += is_bought ? 1 : 0;
             if (!broken.empty()) {
                 throw Broken(broken);
             }
         }
     }
 
-    /// In a copy: its number of blocks, whether anything was still owed at the end, whether losses were bought, and what
-    /// law does not hold.
+    /// In a copy: its number of blocks, whether anything was still owed at the end, and what law does not hold.
     std::string go_on(Continuation continuation) {
         const std::uint64_t from = chain_.height();
         std::ostringstream answer;
@@ -186,7 +183,7 @@ class Arena {
             broken = error.what() + (", in a continuation: " + plan + "--fork ") + std::to_string(seed_) + " " +
                      std::to_string(from) + " " + to_string(continuation);
         }
-        answer << chain_.height() - from << ' ' << is_owed(owed_) << ' ' << (lost_ != 0) << ' ' << broken;
+        answer << chain_.height() - from << ' ' << is_owed(owed_) << ' ' << broken;
         return answer.str();
     }
 
@@ -253,20 +250,6 @@ class Arena {
             }
         }
         return keys;
-    }
-
-    /// What attackers spent on full blocks in this continuation, and what the honest lost meanwhile.
-    void note_prices(const consensus::FinalizeRequest& request) {
-        for (const Bytes& bytes : request.txs) {
-            const auto tx = codec::decode<contracts::Tx>(bytes);
-            spent_ += tx && filler_.owns(tx->body.sender) ? tx->body.fee.grains : 0;
-        }
-        lost_ += judge_.fresh_losses();
-        const model::Beacon& beacon = judge_.chain().world.beacon;
-        for (const AccountId& account : beacon.withheld) {
-            const bool is_new = judge_.ledger.honest.contains(account) && withheld_.insert({beacon.rounds, account}).second;
-            lost_ += is_new ? genesis_.params.contributor_bond.grains / 10 : 0;
-        }
     }
 
     // --- the run ---
@@ -425,16 +408,7 @@ class Arena {
             tell(request.height, outcome);
         }
         const std::set<Due> before = std::exchange(dues_, find_dues(judge_.chain().world, judge_.ledger.honest));
-        if (continuation_ == Continuation::kFullBlocks) {
-            note_prices(request);
-        }
-        // In full blocks honest accounts may lose what the attackers pay for that (liability.md, dispute_timeout).
-        const std::uint64_t spent = spent_ * (genesis_.params.block_size_max / Filler::kBlockBytes);
-        if (lost_ != 0 && lost_ <= spent) {
-            judge_.judge_bought_block(outcome);
-        } else {
-            judge_.judge_block(outcome);
-        }
+        judge_.judge_block(outcome);
         is_fork_due_ = is_worth_a_fork(before);
         if (options_.fork_at && options_.fork_at->first == request.height.value) {
             enter(options_.fork_at->second);
@@ -525,9 +499,6 @@ class Arena {
     std::map<Due::Kind, int> forks_left_{{Due::Kind::kDispute, 1}, {Due::Kind::kVerdict, 1}};
     std::optional<Continuation> continuation_;  ///< in a copy: how the attackers go on
     std::set<Due> owed_;                        ///< at its beginning
-    std::uint64_t spent_ = 0;
-    std::uint64_t lost_ = 0;
-    std::set<std::pair<std::uint64_t, AccountId>> withheld_;
     Report report_;
 };
 

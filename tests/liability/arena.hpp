@@ -43,7 +43,6 @@ struct Report {
     std::uint64_t forks = 0;        ///< continuations that were played
     std::uint64_t fork_blocks = 0;  ///< in these
     std::uint64_t unfinished = 0;   ///< of these, those in which something was still owed at the end
-    std::uint64_t bought = 0;       ///< of these, those in which attackers paid, for full blocks, what the honest lost
     Balance balance;
     std::int64_t difference = 0;  ///< harm as the difference of two runs (compare)
     std::map<std::string, std::uint64_t> executed;  ///< the attackers' actions that had an effect, by name

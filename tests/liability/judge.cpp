@@ -59,25 +59,13 @@ contracts::BlockOutcome Judge::execute(const consensus::FinalizeRequest& request
 }
 
 void Judge::judge_block(const contracts::BlockOutcome& outcome) const {
-    judge_bought_block(outcome);
-    judge_slashes();
-    judge_beacon();
-}
-
-void Judge::judge_bought_block(const contracts::BlockOutcome& outcome) const {
     if (model::count_money(mirror_.world) != mirror_.world.supply) {
         throw Broken("the supply changed");
     }
     judge_gas(outcome);
     judge_lane();
-}
-
-std::uint64_t Judge::fresh_losses() const {
-    std::uint64_t sum = 0;
-    for (const Slash& slash : ledger.fresh()) {
-        sum += ledger.honest.contains(slash.from) && !ledger.is_excused(slash) ? slash.amount : 0;
-    }
-    return sum;
+    judge_slashes();
+    judge_beacon();
 }
 
 void Judge::judge_lane() const {

@@ -21,10 +21,6 @@ class Judge {
     contracts::BlockOutcome execute(const consensus::FinalizeRequest& request);
     /// Laws 1 and 3, as they show in the last block.
     void judge_block(const contracts::BlockOutcome& outcome) const;
-    /// Law 3 alone: where attackers have paid for what the honest lost.
-    void judge_bought_block(const contracts::BlockOutcome& outcome) const;
-    /// What was slashed of the honest in the last block.
-    std::uint64_t fresh_losses() const;
     /// Law 3 for what waits for a block: nobody's money is promised twice.
     void judge_waiting(const std::vector<Bytes>& waiting, const contracts::StateView& state) const;
     /// Laws 2 and 3, when everything has ended.

@@ -59,7 +59,6 @@ void add(Report& sum, const Report& report) {
     sum.forks += report.forks;
     sum.fork_blocks += report.fork_blocks;
     sum.unfinished += report.unfinished;
-    sum.bought += report.bought;
     sum.balance.paid += report.balance.paid;
     sum.balance.harm += report.balance.harm;
     sum.balance.open += report.balance.open;
@@ -108,8 +107,7 @@ int run_range(const Range& range, const Options& options) {
     show(sum);
     std::cout << seed - range.first << " seeds, " << sum.blocks << " blocks, " << sum.attacks
               << " messages of attackers, " << sum.effective << " executed, " << sum.forks << " continuations of "
-              << sum.fork_blocks << " blocks, " << sum.unfinished << " not to their ends, in " << sum.bought
-              << " losses were bought, attackers paid " << sum.balance.paid
+              << sum.fork_blocks << " blocks, " << sum.unfinished << " not to their ends, attackers paid " << sum.balance.paid
               << " grains, honest accounts lost " << sum.balance.harm << ", by the difference of two runs "
               << sum.difference << ", in open ways " << sum.balance.open << ", " << broken << " broken, " << took.count()
               << " s\n";
