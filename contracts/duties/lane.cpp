@@ -116,12 +116,10 @@ Amount treasury_fee(const Action& action, std::uint64_t gas, const Params& param
     return least_fee(action, gas, params.gas_price_min, params);
 }
 
-std::uint64_t answer_bytes_in_block(const Params& params) noexcept {
-    return std::uint64_t{params.block_size_max} * params.duty_gas_max / params.block_gas_max;
-}
-
 std::uint64_t lane_half(const Params& params) noexcept {
-    const std::uint64_t whole = std::uint64_t{params.duty_gas_max} * params.duty_wait_blocks;
+    // A block that leaves out an answer, for want of room, lacks less than the heaviest answer of being full.
+    const std::uint64_t filled = params.duty_gas_max - std::min<std::uint64_t>(params.duty_gas_max, dispute_weight(params));
+    const std::uint64_t whole = filled * params.duty_wait_blocks;
     const std::uint64_t contributions = params.contributors_max * answer_weight<Contribute>(params);
     return (whole - std::min(whole, contributions)) / 2;
 }

@@ -18,9 +18,6 @@ Amount least_fee(const Action& action, std::uint64_t gas, Amount base_fee, const
 /// FEE-1: what of the fee goes to the treasury.
 Amount treasury_fee(const Action& action, std::uint64_t gas, const Params& params) noexcept;
 
-/// DTY-4: the bytes of a block's answers are the same share of its bytes as their gas is of its gas.
-std::uint64_t answer_bytes_in_block(const Params& params) noexcept;
-
 /// DTY-5: how much of the lane tasks may hold, and disputes without a place.
 std::uint64_t lane_half(const Params& params) noexcept;
 /// DTY-5: what an open dispute takes.

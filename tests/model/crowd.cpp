@@ -31,10 +31,10 @@ void set_lane(contracts::Params& params, std::uint64_t hundredths, std::uint32_t
     const std::uint64_t least = std::max(weight_of_dispute(params), weight_at_most(params));
     const std::uint64_t whole = 2 * least * hundredths / 100 + weight_of_contributions(params);
     const auto in_blocks = [&](std::uint64_t gas) { return (whole + gas - 1) / gas; };
-    const std::uint64_t wait = std::max<std::uint64_t>(blocks, in_blocks(params.block_gas_max));
-    params.duty_wait_blocks = static_cast<std::uint32_t>(std::min<std::uint64_t>(wait, 1'000));
-    const std::uint64_t gas = std::max(in_blocks(params.duty_wait_blocks), weight_of_dispute(params));
-    params.duty_gas_max = static_cast<std::uint32_t>(std::min<std::uint64_t>(gas, params.block_gas_max));
+    const std::uint64_t unfilled = weight_of_dispute(params);
+    const std::uint64_t wait = std::max<std::uint64_t>(blocks, in_blocks(params.block_gas_max - unfilled));
+    params.duty_wait_blocks = static_cast<std::uint32_t>(wait);
+    params.duty_gas_max = static_cast<std::uint32_t>(in_blocks(wait) + unfilled);
 }
 
 }  // namespace

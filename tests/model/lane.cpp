@@ -156,7 +156,9 @@ std::uint64_t weight_of_contributions(const Params& params) {
 }
 
 std::uint64_t half_of_lane(const Params& params) {
-    const std::uint64_t whole = std::uint64_t{params.duty_gas_max} * params.duty_wait_blocks;
+    const std::uint64_t unfilled = weight_of_dispute(params);
+    const std::uint64_t whole =
+        params.duty_gas_max < unfilled ? 0 : (params.duty_gas_max - unfilled) * params.duty_wait_blocks;
     const std::uint64_t taken = weight_of_contributions(params);
     return taken > whole ? 0 : (whole - taken) / 2;
 }

@@ -11,9 +11,6 @@
 namespace assay::economics {
 namespace {
 
-/// SET-3: what a missed duty costs.
-constexpr double kTenth = 0.1;
-
 std::uint64_t gas_of_action(contracts::Action action, std::size_t size_bytes) {
     const contracts::Tx tx{{"", {}, 0, {}, std::move(action)}, {}};
     return contracts::gas_of(tx, size_bytes, contracts::Params{});

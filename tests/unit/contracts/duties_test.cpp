@@ -2,6 +2,9 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <random>
+#include <utility>
+#include <vector>
 
 #include <contracts/arbitration/arbitration.hpp>
 #include <contracts/chain/envelope.hpp>
@@ -203,13 +206,61 @@ TEST_CASE("DTY-4: a block holds answers up to their gas and the same share of it
     use.add(0, 1, true);
     CHECK_FALSE(use.fits_lane(params));
     BlockUse wide;
-    const std::uint64_t bytes = answer_bytes_in_block(params);
-    CHECK(bytes == params.block_size_max / 2);  // the default lane is half of a block's gas
+    const std::uint64_t bytes = params.block_size_max / 2;  // the default lane is half of a block's gas
     wide.add(bytes, 1, true);
     wide.add(params.block_size_max, 1, false);
     CHECK(wide.fits_lane(params));
     wide.add(1, 1, true);
     CHECK_FALSE(wide.fits_lane(params));
+}
+
+TEST_CASE("DTY-5: all that the lane promises is in as many blocks as an answer may wait") {
+    std::mt19937_64 random(5);
+    for (const std::uint32_t gas_max : {250'000U, 100'000U, 20'000U}) {
+        Params params;
+        params.duty_gas_max = gas_max;
+        params.duty_wait_blocks = 3'750'000 / gas_max;
+        const std::uint64_t heaviest = dispute_weight(params);
+        const Tx largest{{{}, {}, 0, {}, Contribute{}}, {}};
+        const std::uint64_t contribution = gas_of(largest, answer_bytes_max(largest.body.action).value(), params);
+        for (int run = 0; run < 200; ++run) {
+            CAPTURE(gas_max);
+            CAPTURE(run);
+            // As much as tasks, disputes and contributors may hold: of answers of one weight, or of any, with much gas or many bytes.
+            const bool is_even = run % 4 == 0;
+            const std::uint64_t promised = 2 * lane_half(params) + params.contributors_max * contribution;
+            std::vector<std::pair<std::uint64_t, std::uint64_t>> waiting;  // bytes, gas
+            for (std::uint64_t sum = 0;;) {
+                const std::uint64_t weight = is_even ? heaviest - static_cast<std::uint64_t>(run) : 1 + random() % heaviest;
+                sum += weight;
+                if (sum > promised) {
+                    break;
+                }
+                const std::uint64_t bytes = weight * params.block_size_max / params.block_gas_max;
+                const bool is_wide = !is_even && random() % 2 == 0;
+                waiting.emplace_back(is_wide ? bytes : random() % (bytes + 1), is_wide ? random() % (weight + 1) : weight);
+            }
+            for (std::uint32_t block = 0; block < params.duty_wait_blocks; ++block) {
+                BlockUse use;
+                std::erase_if(waiting, [&](const auto& answer) {
+                    BlockUse with = use;
+                    with.add(answer.first, answer.second, true);
+                    use = with.fits_lane(params) ? with : use;
+                    return with.fits_lane(params);
+                });
+            }
+            REQUIRE(waiting.empty());
+        }
+    }
+}
+
+TEST_CASE("DTY-5: no answer is heavier than a move of a dispute") {
+    const Params params;
+    for (const Action& action : one_of_each(std::make_index_sequence<std::variant_size_v<Action>>{})) {
+        const std::uint64_t bytes = answer_bytes_max(action).value_or(0);
+        CHECK(bytes * params.block_gas_max <= dispute_weight(params) * params.block_size_max);
+        CHECK((bytes == 0 || gas_of(Tx{{{}, {}, 0, {}, action}, {}}, bytes, params) <= dispute_weight(params)));
+    }
 }
 
 TEST_CASE("DTY-5: a task holds of the lane what its duties may need, and nothing once it is over") {

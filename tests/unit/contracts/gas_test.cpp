@@ -164,7 +164,7 @@ TEST_CASE("GAS-8: no transaction that can be sent has more gas than a block may 
         }
         params.block_gas_max = static_cast<std::uint32_t>(gas_max(params));
         params.duty_gas_max = params.block_gas_max;
-        params.duty_wait_blocks = 1'000'000;  // PAR-12
+        params.duty_wait_blocks = kMaxSpanBlocks;  // PAR-12
         CHECK(are_valid(params));
         --params.block_gas_max;
         --params.duty_gas_max;

@@ -204,22 +204,22 @@ TEST_CASE("BLK-17: a block of more bytes than the parameters allow is neither pr
     storage::Store store("/memory", in_memory());
     Application app(store, [] { return std::uint64_t{0}; });
     auto genesis = make_genesis();
-    genesis.params.tx_size_max = genesis.params.block_size_max = 40'960;  // PAR-7
+    genesis.params.tx_size_max = genesis.params.block_size_max = 45'000;  // PAR-7
     genesis.params.duty_gas_max = genesis.params.block_gas_max;           // PAR-12
-    genesis.params.duty_wait_blocks = 1'000;
+    genesis.params.duty_wait_blocks = 100'000;
     app.init(genesis);
     std::vector<Bytes> txs;
-    for (std::uint64_t nonce = 0; nonce < 5; ++nonce) {
+    for (std::uint64_t nonce = 0; nonce < 6; ++nonce) {
         const contracts::RevealMove large{{}, 0, std::vector<Hash256>(256)};
         txs.push_back(make_tx(key(1), nonce, large, {100'000}));
     }
     const std::vector<Bytes> fitting(txs.begin(), txs.end() - 1);
-    REQUIRE(txs[0].size() * 4 <= genesis.params.block_size_max);
-    REQUIRE(txs[0].size() * 5 > genesis.params.block_size_max);
+    REQUIRE(txs[0].size() * 5 <= genesis.params.block_size_max);
+    REQUIRE(txs[0].size() * 6 > genesis.params.block_size_max);
     CHECK(app.process(make_block(1, fitting)).has_value());
     CHECK(app.process(make_block(1, txs)).error() == ProposalError::kTooLarge);
     CHECK(app.process(make_block(2, {})).error() == ProposalError::kHeight);
-    CHECK(app.prepare(txs, 1U << 30U).size() == 4);
+    CHECK(app.prepare(txs, 1U << 30U).size() == 5);
     CHECK(app.prepare(txs, 5).empty());
     CHECK(app.prepare({}, 5).empty());
 }

@@ -50,13 +50,13 @@ contracts::TaskSpec make_spec() {
     return spec;
 }
 
-/// The smallest lane that PAR-12 allows, and so many contributors that their secrets take more than one block's.
+/// A narrow lane, and so many contributors that their secrets take more than one block's.
 contracts::Genesis make_lane_genesis() {
     auto genesis = make_genesis();
     genesis.params.contributor_bond = {kAsy};
     genesis.params.contributors_max = 60;
-    genesis.params.duty_gas_max = static_cast<std::uint32_t>(contracts::dispute_weight(genesis.params));
-    genesis.params.duty_wait_blocks = 1'000;
+    genesis.params.duty_gas_max = static_cast<std::uint32_t>(contracts::dispute_weight(genesis.params)) + 500;
+    genesis.params.duty_wait_blocks = 100'000;  // PAR-12
     for (std::uint32_t i = 0; i < genesis.params.contributors_max; ++i) {
         genesis.balances[key(static_cast<std::uint8_t>(kFirstContributor + i)).account()] = Amount{kRich};
     }
