@@ -35,14 +35,6 @@ std::optional<std::size_t> answering(const Task& task, const Dispute& dispute, A
     return *own;
 }
 
-/// How many open disputes the solver answers for with the bond of the task.
-std::uint64_t count_on_task(const StateView& view, const Task& task) {
-    const auto open = get_docket(view, task.id).disputes;
-    return static_cast<std::uint64_t>(std::count_if(open.begin(), open.end(), [&](const DisputeId& id) {
-        return answers_on_task(task, find_dispute(view, id).value());
-    }));
-}
-
 /// Whether the dispute is one that the task keeps a place for: a verifier's over its segment, or, where verdicts are judged by
 /// distance, the solver's over a verdict on its task, and a verifier's over one that contradicts its own.
 bool stands(const Task& task, const Dispute& dispute) {
@@ -51,7 +43,7 @@ bool stands(const Task& task, const Dispute& dispute) {
         return false;
     }
     if (!dispute.verdict) {
-        return own && task.assignments[*own].status <= VerdictStatus::kRejected;
+        return own && task.assignments[*own].status <= VerdictStatus::kRejected && !is_released(task.assignments[*own]);
     }
     if (is_exact(task, dispute.segment)) {
         return false;
@@ -95,13 +87,9 @@ bool answers_on_task(const Task& task, const Dispute& dispute) noexcept {
 Result<void, TxError> check_bond(const StateView& view, const Params& params, const Task& task, const Dispute& dispute) {
     // DSP-46
     const Amount bond = bond_of(params, task);
-    if (answers_on_task(task, dispute)) {
-        const auto all = checked_mul(bond.grains, count_on_task(view, task) + 1);
-        return all && *all <= task.solver_bond.grains ? Result<void, TxError>()
-                                                      : Unexpected{TxError::kInsufficientStake};
-    }
-    return answering(task, dispute, bond) ? Result<void, TxError>()
-                                          : check_free_stake(view, dispute.challenger_role, dispute.challenger, bond);
+    return answers_on_task(task, dispute) || answering(task, dispute, bond)
+               ? Result<void, TxError>()
+               : check_free_stake(view, dispute.challenger_role, dispute.challenger, bond);
 }
 
 void take_bond(Context& context, Task& task, Dispute& dispute) {

@@ -118,6 +118,9 @@ Result<void, TxError> check_stateful(
     if (sender == action.verifier) {
         return Unexpected{TxError::kNotParty};  // DSP-31
     }
+    if (is_released(assignment)) {
+        return Unexpected{TxError::kPhase};  // VER-22
+    }
     if (find_dispute(view, dispute_id(task.id, action.segment, sender, subject_of(assignment, action.part)))) {
         return Unexpected{TxError::kAlreadyDisputed};  // DSP-38
     }

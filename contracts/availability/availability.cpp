@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <contracts/chain/slots.hpp>
+#include <contracts/duties/lane.hpp>
 #include <contracts/ledger/ledger.hpp>
 #include <contracts/settlement/settlement.hpp>
 #include <contracts/stake/staking.hpp>
@@ -113,14 +114,8 @@ void conclude_available(Context& context, Task& task) {
 
 bool needs_committee(const Task& task) {
     // AVL-1
-    const std::vector<std::uint32_t> open = open_segments(task);
-    if (open.empty()) {
-        return false;
-    }
-    return !task.committee || task.committee->state != CommitteeState::kAvailable || is_tenth_held(task) ||
-           !std::includes(
-               task.committee->segments.begin(), task.committee->segments.end(), open.begin(), open.end()
-           );
+    const bool is_available = task.committee && task.committee->state == CommitteeState::kAvailable;
+    return !open_segments(task).empty() && (!is_available || is_tenth_held(task));
 }
 
 void draw_committee(Context& context, Task& task, const ClosedRound& round) {
@@ -149,6 +144,7 @@ void draw_committee(Context& context, Task& task, const ClosedRound& round) {
     record_round(context, task, round);
     record(context, task, std::move(drawn));
     task.committee = std::move(committee);
+    hold_lane(context, task);
     restart_deadline(context, task, context.height_after(attest_span(context.params, task.spec)));
     set_task(context.state, task);
 }

@@ -9,6 +9,7 @@
 #include <contracts/chain/slots.hpp>
 #include <contracts/duties/lane.hpp>
 #include <contracts/profiling/profiling.hpp>
+#include <contracts/settlement/settlement.hpp>
 #include <contracts/stake/staking.hpp>
 #include <contracts/tasks/lifecycle.hpp>
 #include <contracts/tasks/lineage.hpp>
@@ -69,12 +70,9 @@ bool end_task_deadline(Context& context, const TaskId& id, Height height) {
             }
             return true;
         case TaskState::kVerifying: lapse_phase(context, task); return true;
-        case TaskState::kChallenge:
-            if (!await_ancestors(context, task)) {
-                end_window(context, task);
-            }
-            return true;
+        case TaskState::kChallenge: end_window(context, task); return true;
         case TaskState::kDisclosure: lapse_disclosure(context, task); return true;
+        case TaskState::kJudged: settle(context, task); return true;
         case TaskState::kProfiling: lapse_profiling(context, task); return true;
         default: return true;
     }

@@ -20,9 +20,9 @@ const char* name_of(const std::array<const char*, kCount>& names, E value) {
 
 constexpr std::array<const char*, 4> kRoles{"solver", "verifier", "whistleblower", "validator"};
 
-constexpr std::array<const char*, 13> kTaskStates{"open",      "drawn",   "training",  "completed", "verifying",
-                                                  "challenge", "disclosure", "settled", "convicted", "cancelled", "expired",
-                                                  "profiling", "refused"};
+constexpr std::array<const char*, 14> kTaskStates{"open",       "drawn",  "training", "completed", "verifying", "challenge",
+                                                  "disclosure", "judged", "settled",  "convicted", "cancelled", "expired",
+                                                  "profiling",  "refused"};
 
 constexpr std::array<const char*, 8> kVerdicts{"due",    "committed", "accepted", "rejected",
                                                 "missed", "broken",    "refuted",  "contradicted"};

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <variant>
 
+#include <contracts/availability/availability.hpp>
 #include <contracts/chain/gas.hpp>
 #include <contracts/duties/duty.hpp>
 #include <contracts/params/by_value.hpp>
@@ -54,13 +55,13 @@ std::uint64_t profiling_weight(const Params& params) {
     return params.profilers * std::max(answer_weight<CommitProfile>(params), answer_weight<PublishProfile>(params));
 }
 
-/// DTY-5, DTY-6: so many segments with their verdicts, or a committee in the stead of these; and of each verdict the disputes that have
-/// a place, which those of other segments may open while a committee sits.
+std::uint64_t committee_weight(const Params& params) {
+    return params.committee_seats * answer_weight<AttestAvailability>(params);
+}
+
+/// DTY-5, DTY-6: so many segments with their verdicts, and of each verdict the disputes that have a place.
 std::uint64_t judging_weight(const Params& params, std::uint64_t segments, std::uint64_t verifiers) {
-    const std::uint64_t verdicts = segments * verifiers;
-    const std::uint64_t answers =
-        std::max(verdicts * verdict_weight(params), params.committee_seats * answer_weight<AttestAvailability>(params));
-    return answers + verdicts * verifiers * dispute_weight(params);
+    return segments * verifiers * (verdict_weight(params) + verifiers * dispute_weight(params));
 }
 
 /// How many segments of such a task get verdicts at once (PAR-3, EVL-5). The specification is sound.
@@ -134,7 +135,7 @@ std::uint64_t task_weight(const Params& params, const Task& task) noexcept {
         case TaskState::kTraining: return training_weight(params);
         case TaskState::kProfiling:
             return task.tolerance.value().phase == ProfilingPhase::kDraw ? 0 : profiling_weight(params);
-        case TaskState::kCompleted: return task.assignments.empty() ? 0 : judging_weight(params, task.spec);
+        case TaskState::kCompleted: return is_sitting(task) ? committee_weight(params) : 0;
         case TaskState::kVerifying:
         case TaskState::kChallenge:
         case TaskState::kDisclosure: return judging_weight(params, task.spec);
@@ -143,7 +144,7 @@ std::uint64_t task_weight(const Params& params, const Task& task) noexcept {
 }
 
 std::uint64_t task_weight_max(const Params& params) noexcept {
-    return std::max({training_weight(params), profiling_weight(params),
+    return std::max({training_weight(params), profiling_weight(params), committee_weight(params),
                      judging_weight(params, params.segments_checked_max + 1ULL, params.verifiers_per_segment_max)});
 }
 
@@ -156,7 +157,8 @@ bool has_room_for_draw(const StateView& view, const Params& params, const Task& 
         switch (*queue) {
             case Queue::kSolver: return training_weight(params);
             case Queue::kProfilers: return profiling_weight(params);
-            case Queue::kVerifiers: return judging_weight(params, task.spec);
+            case Queue::kVerifiers:
+                return needs_committee(task) ? committee_weight(params) : judging_weight(params, task.spec);
             case Queue::kLottery: return 0;
         }
         return 0;

@@ -123,7 +123,7 @@ struct Params {
     // Duties.
     std::uint32_t duty_gas_max = 250'000;    ///< DTY-4: of what answers duties, in one block
     std::uint32_t duty_wait_blocks = 15;     ///< DTY-5: how long an answer waits for its place in a block, at most
-    std::uint32_t standstill_blocks = 400;   ///< DTY-8: how long a window stands still while there is no room for disputes
+    std::uint32_t standstill_blocks = 800;   ///< DTY-8: how long a window stands still while there is no room for disputes
 
     bool operator==(const Params&) const = default;
     static constexpr auto fields() {

@@ -145,6 +145,10 @@ Amount tenth_of(Amount amount) noexcept { return Amount{amount.grains / 10}; }
 
 void settle(Context& context, Task& task) {
     // SET-1, SET-7
+    return_bonds(context, task);
+    if (await_ancestors(context, task)) {
+        return;
+    }
     const Amount earned = earned_reward(task);
     pay(context, task, task.solver.value(), pay_tax(context, task, earned), Reason::kReward);
     pay(context, task, task.submitter, subtract(task.spec.reward, earned), Reason::kRefund);

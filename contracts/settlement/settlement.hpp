@@ -13,7 +13,8 @@
 /// what bonds are left, pays the escrow out once, and stores the task.
 namespace assay::contracts {
 
-/// SET-1: every window has passed with nothing open, and every verdict is disclosed.
+/// SET-1: every window has passed with nothing open, and every verdict is disclosed. While its ancestors are not over the task is
+/// not closed and nobody is paid, but bonds are returned (LIN-3).
 void settle(Context& context, Task& task);
 
 /// SET-4: kCancelled, kExpired or kRefused: everything goes back where it came from.

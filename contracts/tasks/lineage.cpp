@@ -80,15 +80,6 @@ Hash256 start_root(const StateView& view, const Task& task) {
     return find_checkpoint(view, parent.id, parent.checkpoints - 1).value().state_root;
 }
 
-bool is_parent_undrawn(const StateView& view, const Task& task) {
-    // LIN-7
-    if (!task.spec.parent) {
-        return false;
-    }
-    const Task parent = find_task(view, *task.spec.parent).value();
-    return parent.state == TaskState::kCompleted && parent.assignments.empty();
-}
-
 bool await_ancestors(Context& context, Task& task) {
     // LIN-3
     const auto ancestor = find_unsettling(context.state, task);
@@ -98,7 +89,12 @@ bool await_ancestors(Context& context, Task& task) {
     // What waits for its disputes has no deadline; asking in every block would cost more than it gains.
     const bool is_undated = !is_terminal(ancestor->state) && ancestor->deadline.value == 0;
     const Height soonest = context.height_after(is_undated ? context.params.challenge_blocks : 1);
-    set_task_deadline(context, task, std::max(soonest, Height{ancestor->deadline.value + 1}));
+    const Height next = std::max(soonest, Height{ancestor->deadline.value + 1});
+    if (task.state == TaskState::kJudged) {
+        set_task_deadline(context, task, next);
+    } else {
+        enter_state(context, task, TaskState::kJudged, next);
+    }
     set_task(context.state, task);
     return true;
 }

@@ -21,10 +21,8 @@ void adopt(Context& context, Task& task);
 /// LIN-2, LIN-6: the state root that `task`, which has a parent, starts from.
 Hash256 start_root(const StateView& view, const Task& task);
 
-/// LIN-7: whether the parent of `task`, if it has one, waits for its first verifiers.
-bool is_parent_undrawn(const StateView& view, const Task& task);
-/// LIN-3: puts off the settlement of `task` while one of its ancestors is not over or the mark of one that was
-/// convicted is still on its way. True when it does; stores the task.
+/// LIN-3: a task that would settle is `judged` while one of its ancestors is not over, or the mark of one that was convicted is
+/// still on its way. Whether it is; stores the task then.
 bool await_ancestors(Context& context, Task& task);
 
 /// LIN-4: begins to mark the descendants of `task`, which was convicted.

@@ -16,7 +16,8 @@ namespace assay::contracts {
 
 /// The life of a task (TASK-1):
 ///   kOpen -> kDrawn -> kTraining -> kCompleted -> kVerifying -> kChallenge -> kDisclosure -> kSettled
-/// with a second kChallenge before the end when a verdict was forced to be wrong (VER-15),
+/// with a second kChallenge before the end when a verdict was forced to be wrong (VER-15), and kJudged while an ancestor
+/// is not over (LIN-3);
 /// with the exits kCancelled, kExpired (nobody's fraud) and kConvicted (the solver's). In tolerance mode kProfiling comes
 /// before, and its exit kRefused: the threshold would say nothing.
 enum class TaskState : std::uint8_t {
@@ -28,13 +29,14 @@ enum class TaskState : std::uint8_t {
     kCompleted = 4,
     kVerifying = 5,   ///< verdicts are committed and published
     kChallenge = 6,   ///< anyone may still dispute
-    kDisclosure = 7,  ///< verdicts are disclosed; then payment
-    kSettled = 8,
-    kConvicted = 9,
-    kCancelled = 10,
-    kExpired = 11,
-    kProfiling = 12,  ///< before kOpen: hardware drift is measured (PRF-1)
-    kRefused = 13,    ///< the end of a task that cannot be judged by distance (PRF-7)
+    kDisclosure = 7,  ///< verdicts are disclosed
+    kJudged = 8,      ///< nothing can convict it any more; it is paid when its ancestors are over (LIN-3)
+    kSettled = 9,
+    kConvicted = 10,
+    kCancelled = 11,
+    kExpired = 12,
+    kProfiling = 13,  ///< before kOpen: hardware drift is measured (PRF-1)
+    kRefused = 14,    ///< the end of a task that cannot be judged by distance (PRF-7)
 };
 constexpr bool is_valid(TaskState s) { return s >= TaskState::kOpen && s <= TaskState::kRefused; }
 constexpr bool is_terminal(TaskState s) { return s >= TaskState::kSettled && s != TaskState::kProfiling; }

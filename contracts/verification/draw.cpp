@@ -12,7 +12,6 @@
 #include <contracts/stake/staking.hpp>
 #include <contracts/tasks/draw.hpp>
 #include <contracts/tasks/lifecycle.hpp>
-#include <contracts/tasks/lineage.hpp>
 #include <contracts/tasks/work.hpp>
 #include <contracts/verification/lottery.hpp>
 #include <contracts/verification/verification.hpp>
@@ -117,6 +116,16 @@ std::uint64_t stake_without_duties(const Context& context, const Beacon& beacon,
     return subtract(add(stake.free, stake.locked), seat == beacon.seats.end() ? Amount{} : seat->bond).grains;
 }
 
+/// VER-7: what verifiers are needed for: segments that are open (AVL-7), or as many as the first draw will choose, whichever.
+std::vector<std::uint32_t> segments_to_judge(const Context& context, const Task& task) {
+    if (!task.assignments.empty()) {
+        return open_segments(task);
+    }
+    std::vector<std::uint32_t> any(checked_segments(context, task) + (evaluation_segment(task) ? 1U : 0U));
+    std::iota(any.begin(), any.end(), first_segment(task.spec));
+    return any;
+}
+
 /// VER-9: by how many steps the marks lie behind the beginnings of their parts.
 std::uint32_t draw_offset(const Task& task, const Hash256& seed, const DrawName& name) {
     const std::uint32_t part = std::max(1U, step_count(task, name.segment) / kMarkedParts);
@@ -217,23 +226,32 @@ void draw_watchers(Context& context, Task& task, const ClosedRound& round) {
 
 bool waits_on(const Context& context, const Task& task) {
     // VER-7
-    if (task.state != TaskState::kCompleted || !task.assignments.empty()) {
+    if (task.state != TaskState::kCompleted) {
         return false;
     }
-    if (is_parent_undrawn(context.state, task)) {
-        return true;
-    }
+    const bool for_committee = needs_committee(task);
     const Beacon beacon = get_beacon(context.state);
     const std::uint64_t needed = verifier_needs(context.params, task_value(task.spec)).grains;
-    std::uint64_t wanted = checked_segments(context, task) + (evaluation_segment(task) ? 1U : 0U);
+    const std::vector<std::uint32_t> segments = segments_to_judge(context, task);
+    std::vector<std::uint64_t> places(segments.size());  // of each segment, those that its candidates could take
     for (const Candidate& candidate : read_pool(context.state, Role::kVerifier)) {
-        const bool is_eligible = candidate.account != task.submitter && candidate.account != task.solver &&
-                                 consents(context.params, task.spec, candidate.terms);
-        if (is_eligible) {
-            wanted -= std::min(wanted, stake_without_duties(context, beacon, candidate.account) / needed);
+        if (candidate.account == task.submitter || candidate.account == task.solver) {
+            continue;
+        }
+        const std::uint64_t stake = stake_without_duties(context, beacon, candidate.account);
+        if (for_committee && stake != 0) {
+            return true;
+        }
+        if (!consents(context.params, task.spec, candidate.terms)) {
+            continue;
+        }
+        for (std::size_t i = 0; i < segments.size(); ++i) {
+            places[i] += find_assignment(task, segments[i], candidate.account) ? 0 : stake / needed;  // AVL-7
         }
     }
-    return wanted == 0;
+    return !for_committee && std::all_of(places.begin(), places.end(), [&](std::uint64_t count) {
+        return count >= segments.size();  // so that they can take one place of each, however they are drawn for the others
+    });
 }
 
 void draw_verifiers(Context& context, Task& task, const ClosedRound& round) {
@@ -242,7 +260,7 @@ void draw_verifiers(Context& context, Task& task, const ClosedRound& round) {
         return;
     }
     VerifierDraw draw{.context = context, .task = task, .round = round};
-    if (is_parent_undrawn(context.state, task) || !draw_assignments(draw)) {
+    if (!draw_assignments(draw)) {
         fail_draw(context, task);
         return;
     }

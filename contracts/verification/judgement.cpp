@@ -82,6 +82,11 @@ void draw_anew(Context& context, Task& task) {
         end_without_fraud(context, task, TaskState::kExpired);
         return;
     }
+    for (Assignment& assignment : task.assignments) {
+        if (is_published(assignment)) {
+            return_assignment(context, assignment);  // VER-22; a missed one's tenth is held (AVL-8)
+        }
+    }
     task.second_window = false;
     task.lottery = {};
     await_verifiers(context, task);

@@ -146,6 +146,10 @@ void return_assignment(Context& context, Assignment& assignment) {
     assignment.reserve = {};
 }
 
+bool is_released(const Assignment& assignment) noexcept {
+    return is_published(assignment) && assignment.bond.grains == 0;
+}
+
 void miss(Context& context, Task& task, Assignment& assignment) {
     // VER-5
     const Penalty penalty{

@@ -39,8 +39,8 @@ Result<void, TxError> execute(Context& context, const DiscloseVerdict& action) n
 void await_verifiers(Context& context, Task& task);
 /// VER-1, AVL-7: draws segments and verifiers, or a committee (AVL-2), for a task that waits for them.
 void draw_verifiers(Context& context, Task& task, const ClosedRound& round);
-/// VER-7, LIN-7: whether a completed task that has had no verifiers yet waits on for them, however long it has: it would get
-/// them if no stake were locked for other tasks, or comes after its parent.
+/// VER-7: whether a completed task waits on for a draw, however long it has: it would succeed if no stake were locked for
+/// other tasks.
 bool waits_on(const Context& context, const Task& task);
 /// VER-10: the lottery of a task whose commit phase is over, and its watchers.
 void draw_lottery(Context& context, Task& task, const ClosedRound& round);
@@ -71,6 +71,8 @@ Result<std::size_t, TxError> find_assignment(
 ) noexcept;
 /// Unlocks what is left of an assignment's bond and of its reserve (DSP-46).
 void return_assignment(Context& context, Assignment& assignment);
+/// VER-22: whether the verdict was published, its windows are over, and its bond is returned.
+bool is_released(const Assignment& assignment) noexcept;
 /// VER-20: whether two verdicts on a segment differ in what is judged by distance.
 bool contradicts(const Assignment& one, const Assignment& other) noexcept;
 /// VER-5: a tenth of the bond is burned, the rest goes back. The caller stores the task, whose `assignment` it is.

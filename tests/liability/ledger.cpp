@@ -53,8 +53,8 @@ bool has_outvoted(const model::Task& task, const std::set<AccountId>& honest) {
     return 2 * others >= seats;
 }
 
-/// Whether accomplices of its solver have accepted what no honest verifier did, which the page marks open: a solver that
-/// serves only them is paid when one of them is drawn at once for each such segment (AVL-1).
+/// Whether accomplices of its solver have accepted what no honest verifier did: a solver that serves only them is paid when one
+/// of them is drawn at once for each such segment (AVL-1).
 bool is_by_accomplices(const model::Task& task, const std::set<AccountId>& honest) {
     std::set<std::uint32_t> drawn;
     std::set<std::uint32_t> accepted;
@@ -206,7 +206,7 @@ Balance Ledger::balance(const contracts::Genesis& genesis, const model::World& w
         const bool is_in_house = is_for_honest(slash, world);
         if (honest.contains(slash.from)) {
             (is_excused(slash) ? excused : out.harm) += is_in_house ? 0 : amount;
-            out.open += is_outvoted(slash) ? amount : 0;
+            out.chance += is_outvoted(slash) ? amount : 0;
         } else if (is_in_house) {
             const std::int64_t draw = to_signed(genesis.params.draw_price.grains);
             out.harm += draw - amount;
@@ -217,13 +217,10 @@ Balance Ledger::balance(const contracts::Genesis& genesis, const model::World& w
         const bool ended_unpaid = task.state == TaskState::kConvicted || task.state == TaskState::kExpired;
         const bool all_posted = task.checkpoints.size() == contracts::segment_count(task.spec) + std::size_t{1};
         if (task.solver && honest.contains(*task.solver) && !away.contains(*task.solver) && ended_unpaid && all_posted) {
-            // AVL-7: where nobody had the stake to be drawn after a committee. The page marks that open; the first draw waits (VER-7).
-            const bool is_unjudged = task.state == TaskState::kExpired && !task.duties.empty() &&
-                                     task.redraws < genesis.params.redraws_max;
-            (is_unjudged || outvoted_.contains(id) ? out.open : out.unpaid) += to_signed(task.spec.reward.grains);
+            (outvoted_.contains(id) ? out.chance : out.unpaid) += to_signed(task.spec.reward.grains);
         }
         if (honest.contains(task.submitter) && is_invented(task, honest, shop)) {
-            (is_by_accomplices(task, honest) ? out.open : out.harm) += to_signed(contracts::task_value(task.spec).grains);
+            (is_by_accomplices(task, honest) ? out.chance : out.harm) += to_signed(contracts::task_value(task.spec).grains);
         }
     }
     out.harm += out.unpaid + sums.away_gain;

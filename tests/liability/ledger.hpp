@@ -34,7 +34,7 @@ struct Slash {
 struct Balance {
     std::int64_t harm = 0;      ///< by the records of what happened
     std::int64_t paid = 0;      ///< what the attackers have less, but for what they gave away and for what they bought
-    std::int64_t open = 0;      ///< what the honest lost in ways that liability.md marks open
+    std::int64_t chance = 0;    ///< what the honest lost by what no rule can attribute: availability.md states how probable it is
     std::int64_t unpaid = 0;    ///< rewards that the honest earned and did not get; a part of `harm`
     std::int64_t standing = 0;  ///< what the honest have, with what they spent of their own choice: to be compared
     Wide capital = 0;           ///< grains of the honest times the blocks for which they were locked
@@ -51,8 +51,7 @@ class Ledger {
     /// AVL-8: whether it is one of two equal losses of a verifier and a solver, of which nobody can say whose fault they are;
     /// TASK-15: or half of a draw that was declined, of which the submitter has lost the other half.
     bool is_shared(const Slash& slash) const;
-    /// Whether it was the loser's own doing, or that of attackers with half of the seats of a committee, which the page
-    /// marks open.
+    /// Whether it was the loser's own doing, or that of attackers who were drawn for half of the seats of a committee.
     bool is_excused(const Slash& slash) const { return away.contains(slash.from) || is_outvoted(slash); }
 
     Balance balance(const contracts::Genesis& genesis, const model::World& world, model::Workshop& shop) const;

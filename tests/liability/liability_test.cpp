@@ -61,7 +61,7 @@ void add(Report& sum, const Report& report) {
     sum.unfinished += report.unfinished;
     sum.balance.paid += report.balance.paid;
     sum.balance.harm += report.balance.harm;
-    sum.balance.open += report.balance.open;
+    sum.balance.chance += report.balance.chance;
     sum.difference += report.difference;
     for (const auto& [name, count] : report.outcomes) {
         sum.outcomes[name] += count;
@@ -109,7 +109,7 @@ int run_range(const Range& range, const Options& options) {
               << " messages of attackers, " << sum.effective << " executed, " << sum.forks << " continuations of "
               << sum.fork_blocks << " blocks, " << sum.unfinished << " not to their ends, attackers paid " << sum.balance.paid
               << " grains, honest accounts lost " << sum.balance.harm << ", by the difference of two runs "
-              << sum.difference << ", in open ways " << sum.balance.open << ", " << broken << " broken, " << took.count()
+              << sum.difference << ", by chance " << sum.balance.chance << ", " << broken << " broken, " << took.count()
               << " s\n";
     return broken;
 }

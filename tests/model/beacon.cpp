@@ -298,26 +298,41 @@ void Model::lapse_drawing(const TaskId& id) {
     }
 }
 
-/// VER-7: whether verifiers would be found for a task that has had none, were they not busy with others.
+/// VER-7: whether members or verifiers would be found for a task, were they not busy with others.
 bool Model::is_crowded_out(const Task& task) const {
-    if (task.state != TaskState::kCompleted || !task.duties.empty()) {
+    if (task.state != TaskState::kCompleted) {
         return false;
     }
-    if (follows_undrawn(task)) {
-        return true;
-    }
     const std::uint64_t needed = bond_of(Role::kVerifier, task) + verifiers_for(task) * challenge_bond(task);
+    const std::set<std::uint32_t> open = unaccepted(task);
+    const std::uint64_t wanted = task.duties.empty() ? checked_of(task) + (task.evaluation ? 1 : 0) : open.size();
+    std::uint64_t members = 0;
     std::uint64_t places = 0;
+    std::map<std::uint32_t, std::uint64_t> barred;  // of each segment, places of those who were drawn for it before
     for (const auto& [key, stake] : world_.stakes) {
         const auto& [role, account] = key;
         const auto seat = world_.beacon.seats.find(account);
         const std::uint64_t seated = seat == world_.beacon.seats.end() ? 0 : seat->second.bond;
-        const bool may = role == Role::kVerifier && account != task.submitter && account != task.solver;
-        if (may && agrees(world_.machines, account, task.spec)) {
-            places += (stake.free + stake.locked - seated) / needed;
+        if (role != Role::kVerifier || account == task.submitter || account == task.solver) {
+            continue;
+        }
+        const std::uint64_t whole = stake.free + stake.locked - seated;
+        members += whole == 0 ? 0 : 1;
+        if (agrees(world_.machines, account, task.spec)) {
+            places += whole / needed;
+            for (const Duty& duty : task.duties) {
+                barred[duty.segment] += duty.verifier == account ? whole / needed : 0;
+            }
         }
     }
-    return places >= checked_of(task) + (task.evaluation ? 1 : 0);
+    if (needs_committee(task)) {
+        return members != 0;
+    }
+    std::uint64_t most = 0;
+    for (const std::uint32_t segment : open) {
+        most = std::max(most, barred[segment]);
+    }
+    return places - most >= wanted;
 }
 
 void Model::fail_draw(const TaskId& id, bool is_short) {

@@ -135,18 +135,9 @@ bool Model::stand_still(const TaskId& id) {
     return left != 0;
 }
 
-/// LIN-3, VER-13
+/// VER-13
 void Model::end_window(const TaskId& id) {
     const Task& task = at(id);
-    for (auto up = task.spec.parent; up; up = at(*up).spec.parent) {
-        const Task& ancestor = at(*up);
-        if (!is_over(ancestor.state) || (ancestor.state == TaskState::kConvicted && !task.tainted_by)) {
-            const bool dateless = !is_over(ancestor.state) && ancestor.deadline == 0;
-            const std::uint64_t wait = dateless ? params_.challenge_blocks : 1;
-            set_task_deadline(id, std::max(height_ + wait, ancestor.deadline + 1));
-            return;
-        }
-    }
     if (std::any_of(task.duties.begin(), task.duties.end(), is_secret)) {
         enter(id, TaskState::kDisclosure, height_ + params_.disclose_blocks);
     } else {
@@ -188,6 +179,8 @@ void Model::end_task_deadline(const TaskId& id) {
     } else if (task.state == TaskState::kDisclosure) {
         miss_all(id, is_secret);
         conclude(id);
+    } else if (task.state == TaskState::kJudged) {
+        settle(id);
     } else if (task.state == TaskState::kProfiling) {
         end_profiling(id);
     }

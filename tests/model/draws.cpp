@@ -241,20 +241,10 @@ bool Model::try_duties(const TaskId& id) {
     return true;
 }
 
-/// LIN-7: its parent's verifiers come first.
-bool Model::follows_undrawn(const Task& task) const {
-    const Task* parent = task.spec.parent ? find(*task.spec.parent) : nullptr;
-    return parent != nullptr && parent->state == TaskState::kCompleted && parent->duties.empty();
-}
-
 void Model::draw_verifiers(const TaskId& id) {
     Task& task = at(id);
     if (needs_committee(task)) {
         draw_committee(id);
-        return;
-    }
-    if (follows_undrawn(task)) {
-        fail_draw(id);
         return;
     }
     const auto stakes = world_.stakes;

@@ -210,7 +210,7 @@ void Model::rule(const DisputeId& id, bool refuted, Reason reason) {
         Task& task = at(dispute.task);
         std::uint64_t lost = dispute.bond;
         if (is_solvers(dispute)) {
-            lost = challenge_bond(task);  // DSP-46
+            lost = std::min(challenge_bond(task), task.solver_bond);  // DSP-46
             task.solver_bond -= lost;
         }
         const Loss loss = slash(dispute.task, dispute.role, dispute.challenger, lost, reason, {dispute.responder});
@@ -255,9 +255,7 @@ void Model::resume(const TaskId& id) {
     }
 }
 
-void Model::finish(const TaskId& id, TaskState state) {
-    // DSP-40, AVL-8: what is still open is moot, and all other bonds return.
-    drop_disputes_over(id, [](const Dispute& /*dispute*/) { return true; });
+void Model::return_bonds(const TaskId& id) {
     Task& task = at(id);
     if (task.solver) {
         unlock(Role::kSolver, *task.solver, task.solver_bond);
@@ -273,6 +271,13 @@ void Model::finish(const TaskId& id, TaskState state) {
             profiler.bond = 0;
         }
     }
+}
+
+void Model::finish(const TaskId& id, TaskState state) {
+    // DSP-40, AVL-8: what is still open is moot, and all other bonds return.
+    drop_disputes_over(id, [](const Dispute& /*dispute*/) { return true; });
+    return_bonds(id);
+    Task& task = at(id);
     if (task.room != 0) {
         world_.people[task.submitter].balance += task.room;
         money_.push_back({id, false, task.submitter, task.room, 0, Reason::kRoom});
@@ -385,8 +390,34 @@ std::size_t Model::pay_verifiers(const TaskId& id, const std::optional<std::uint
     return earners.size();
 }
 
+/// LIN-3: whether an ancestor keeps the task from being paid.
+bool Model::is_early(const TaskId& id) {
+    const Task& task = at(id);
+    for (auto up = task.spec.parent; up; up = at(*up).spec.parent) {
+        const Task& ancestor = at(*up);
+        const bool is_over_now = is_over(ancestor.state);
+        if (is_over_now && (ancestor.state != TaskState::kConvicted || task.tainted_by)) {
+            continue;
+        }
+        const bool dateless = !is_over_now && ancestor.deadline == 0;
+        const std::uint64_t wait = dateless ? params_.challenge_blocks : 1;
+        const std::uint64_t again = std::max(height_ + wait, ancestor.deadline + 1);
+        if (task.state == TaskState::kJudged) {
+            set_task_deadline(id, again);
+        } else {
+            enter(id, TaskState::kJudged, again);
+        }
+        return true;
+    }
+    return false;
+}
+
 void Model::settle(const TaskId& id) {
     // SET-1, SET-7
+    return_bonds(id);
+    if (is_early(id)) {
+        return;
+    }
     Task& task = at(id);
     const std::uint64_t reward = task.spec.reward.grains;
     std::uint64_t earned = reward;
@@ -417,6 +448,13 @@ void Model::conclude(const TaskId& id) {
     } else {
         decide(id);
     }
+}
+
+/// VER-22: whether the windows of the draw that it is of are over, while the task waits for another or has one.
+bool Model::is_past(const TaskId& id, const Duty& duty) const {
+    const auto found = past_.find(id);
+    const auto place = static_cast<std::size_t>(&duty - world_.tasks.at(id).duties.data());
+    return found != past_.end() && place < found->second;
 }
 
 /// AVL-1: segments that somebody was drawn for, and nobody has accepted.
@@ -471,6 +509,13 @@ void Model::decide(const TaskId& id) {
         if (task.redraws == params_.redraws_max) {
             end_without_fraud(id, TaskState::kExpired);
             return;
+        }
+        past_[id] = task.duties.size();
+        for (Duty& duty : task.duties) {
+            if (is_published(duty) && flaw_ != Flaw::kKeepsBonds) {
+                // VER-22
+                unlock(Role::kVerifier, duty.verifier, std::exchange(duty.bond, 0) + std::exchange(duty.reserve, 0));
+            }
         }
         task.second_window = false;
         task.lottery = {};

@@ -61,8 +61,7 @@ std::uint64_t weight_of_verdicts(const Params& params, std::uint64_t segments, s
     const std::uint64_t verdict = weight_of_verdict(params);
     // DTY-6: its own and one over each other verdict, or the solver's in the place of its own.
     const std::uint64_t disputes = verifiers * weight_of_dispute(params);
-    const std::uint64_t verdicts = segments * verifiers;
-    return verdicts * disputes + std::max(verdicts * verdict, params.committee_seats * weight<AttestAvailability>(params));
+    return segments * verifiers * (disputes + verdict);
 }
 
 }  // namespace
@@ -178,6 +177,10 @@ std::uint64_t weight_of_profiling(const Params& params) {
     return params.profilers * std::max(weight<CommitProfile>(params), weight<PublishProfile>(params));
 }
 
+std::uint64_t weight_of_committee(const Params& params) {
+    return params.committee_seats * weight<contracts::AttestAvailability>(params);
+}
+
 std::uint64_t weight_of_judging(const Params& params, const contracts::TaskSpec& spec) {
     return weight_of_verdicts(params, segments_of(params, spec), verifiers_of(params, spec));
 }
@@ -192,7 +195,10 @@ std::uint64_t weight_of(const Params& params, const Task& task) {
     if (task.state == TaskState::kDrawn || task.state == TaskState::kTraining) {
         return weight_of_training(params);
     }
-    return task.duties.empty() ? 0 : weight_of_judging(params, task.spec);
+    if (task.state == TaskState::kCompleted) {
+        return is_sitting(task) ? weight_of_committee(params) : 0;
+    }
+    return task.state == TaskState::kOpen || task.state == TaskState::kJudged ? 0 : weight_of_judging(params, task.spec);
 }
 
 std::uint64_t owed_in(const Params& params, const World& world, const Task& task) {
@@ -218,7 +224,7 @@ std::uint64_t owed_in(const Params& params, const World& world, const Task& task
 
 std::uint64_t weight_at_most(const Params& params) {
     return std::max(
-        {weight_of_training(params), weight_of_profiling(params),
+        {weight_of_training(params), weight_of_profiling(params), weight_of_committee(params),
          weight_of_verdicts(params, params.segments_checked_max + 1ULL, params.verifiers_per_segment_max)});
 }
 

@@ -38,6 +38,7 @@ std::uint64_t weight_of_contributions(const contracts::Params& params);
 std::uint64_t weight_of_dispute(const contracts::Params& params);
 std::uint64_t weight_of_training(const contracts::Params& params);
 std::uint64_t weight_of_profiling(const contracts::Params& params);
+std::uint64_t weight_of_committee(const contracts::Params& params);
 std::uint64_t weight_of_judging(const contracts::Params& params, const contracts::TaskSpec& spec);
 /// What a task holds as it is.
 std::uint64_t weight_of(const contracts::Params& params, const Task& task);

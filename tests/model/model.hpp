@@ -62,8 +62,9 @@ enum class Flaw : std::uint8_t {
     kEndsWindows,     ///< no window stands still
     kDeclinesForNothing,  ///< who declines a task or lets it lapse pays nothing for the draw
     kAttestersAlone,      ///< after a committee nobody is drawn who has not attested
+    kKeepsBonds,          ///< verdicts that stand keep their bonds while their task waits for a committee
 };
-inline constexpr int kFlaws = 26;
+inline constexpr int kFlaws = 27;
 
 class Model {
   public:
@@ -222,10 +223,13 @@ class Model {
     void drop_disputes_over(const TaskId& id, const std::function<bool(const Dispute&)>& is_over_it);
     void resume(const TaskId& id);
     void enter(const TaskId& id, contracts::TaskState state, std::uint64_t deadline);
+    void return_bonds(const TaskId& id);
     void finish(const TaskId& id, contracts::TaskState state);
     void end_without_fraud(const TaskId& id, contracts::TaskState state);
     Loss convict(const TaskId& id, const Conviction& conviction);
+    bool is_early(const TaskId& id);
     void settle(const TaskId& id);
+    bool is_past(const TaskId& id, const Duty& duty) const;
     void conclude(const TaskId& id);
     void decide(const TaskId& id);
     void pay_jackpots(const TaskId& id, const std::vector<AccountId>& winners);
@@ -275,7 +279,6 @@ class Model {
     void close_round();
     void lapse_drawing(const TaskId& id);
     bool is_crowded_out(const Task& task) const;
-    bool follows_undrawn(const Task& task) const;
     void fail_draw(const TaskId& id, bool is_short = false);
     void put_off_draw(const TaskId& id);
     void await_draw(const TaskId& id);
@@ -348,6 +351,7 @@ class Model {
         std::map<StakeKey, Machine> machines;
         std::vector<TaskId> tasks;
     } opening_;
+    std::map<TaskId, std::size_t> past_;  ///< VER-22: how many of a task's duties are of draws whose windows are over
     std::vector<AccountId> arrivals_;  ///< of the open round, for Flaw::kArrivalOrder
     AccountId who_;
     std::uint64_t nonce_ = 0;

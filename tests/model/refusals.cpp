@@ -154,7 +154,7 @@ Model::Why Model::why(const contracts::SubmitTask& a) const {
         const bool fit = parent != nullptr &&
                          (parent->state == TaskState::kCompleted || parent->state == TaskState::kVerifying ||
                           parent->state == TaskState::kChallenge || parent->state == TaskState::kDisclosure ||
-                          parent->state == TaskState::kSettled) &&
+                          parent->state == TaskState::kJudged || parent->state == TaskState::kSettled) &&
                          !parent->diverged_at && !parent->tainted_by && parent->depth < 32 &&
                          parent->spec.program.state_tensors == spec.program.state_tensors;
         if (!fit) {

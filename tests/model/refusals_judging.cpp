@@ -222,6 +222,9 @@ Model::Why Model::why(const contracts::ChallengeVerdict& a) const {
     if (a.verifier == who_) {
         out.insert(TxError::kNotParty);
     }
+    if (is_past(a.task, *duty)) {
+        out.insert(TxError::kPhase);  // VER-22
+    }
     const bool second = a.part == contracts::VerdictPart::kProbe && duty->forced == true;
     const contracts::DisputedVerdict subject{a.verifier, second, a.part};
     if (world_.disputes.contains(contracts::dispute_id(a.task, a.segment, who_, subject))) {
@@ -244,15 +247,8 @@ Model::Why Model::why(const contracts::ChallengeVerdict& a) const {
     if (a.roots.has_value() != measured || (measured && !duty->verdict.measurement && a.roots)) {
         out.insert(TxError::kNotMeasured);
     }
-    if (a.role == Role::kSolver && task->solver == who_) {
-        std::uint64_t needed = challenge_bond(*task);
-        for (const DisputeId& id : task->disputes) {
-            needed += is_solvers(world_.disputes.at(id)) ? challenge_bond(*task) : 0;
-        }
-        if (needed > task->solver_bond) {
-            out.insert(TxError::kInsufficientStake);  // DSP-46
-        }
-    } else if (!(a.role == Role::kVerifier && answers(*task, a.segment, duty))) {
+    const bool is_its_solver = a.role == Role::kSolver && task->solver == who_;
+    if (!is_its_solver && !(a.role == Role::kVerifier && answers(*task, a.segment, duty))) {
         needs_stake(out, a.role, challenge_bond(*task));
     }
     Dispute opened;
@@ -275,7 +271,7 @@ bool Model::is_kept_for(const Dispute& dispute) const {
         return false;
     }
     const Duty* own = find_duty(task, dispute.segment, dispute.challenger);
-    const bool published = own != nullptr && is_published(*own);
+    const bool published = own != nullptr && is_published(*own) && !is_past(dispute.task, *own);
     if (!dispute.verdict) {
         return own != nullptr &&
                (published || own->status == VerdictStatus::kDue || own->status == VerdictStatus::kCommitted);
@@ -335,8 +331,8 @@ bool Model::has_room_for_draw(contracts::Queue queue, const Task& task) const {
         more = weight_of_training(params_);
     } else if (queue == contracts::Queue::kProfilers) {
         more = weight_of_profiling(params_);
-    } else if (queue == contracts::Queue::kVerifiers && task.duties.empty()) {
-        more = weight_of_judging(params_, task.spec);
+    } else if (queue == contracts::Queue::kVerifiers) {
+        more = needs_committee(task) ? weight_of_committee(params_) : weight_of_judging(params_, task.spec);
     }
     return held_by_tasks() + more <= half_of_lane(params_);
 }

@@ -117,7 +117,7 @@ struct Costs {
     std::uint32_t dispute_moves = 9;     ///< of one party: 8 rounds and a proof
     std::uint32_t validators = 100;      ///< that store the state
     std::uint32_t stakers = 1'000;       ///< of each role, that a round of the beacon draws from
-    std::uint32_t tasks_at_once = 50;    ///< that are judged at the same time
+    std::uint32_t tasks_at_once = 100;   ///< that are judged at the same time
     double gas_micros = 1.28;            ///< of one core, for the dearest unit of gas (docs/benchmarks)
     std::uint64_t program_memory = 4'294'967'296;   ///< bytes that the usual programs need
     std::uint64_t machine_memory = 17'179'869'184;  ///< of the least class of machines, in bytes

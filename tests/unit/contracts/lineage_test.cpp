@@ -63,17 +63,22 @@ void accept_verdicts(Chain& chain, const TaskId& id) {
     chain.publish_all(id);
 }
 
-/// Through the windows to the end, disclosing when it is time.
-void settle(Chain& chain, const TaskId& id) {
-    for (std::uint32_t i = 0; i < 2 * chain.params.commit_blocks && !is_terminal(chain.task(id).state); ++i) {
+/// Through the windows to a state after them, disclosing when it is time.
+void pass_windows(Chain& chain, const TaskId& id, TaskState state) {
+    for (std::uint32_t i = 0; i < 2 * chain.params.commit_blocks && chain.task(id).state != state; ++i) {
         if (chain.task(id).state == TaskState::kDisclosure) {
             chain.disclose_all(id);
         } else {
             chain.skip(1);
         }
     }
-    REQUIRE(chain.task(id).state == TaskState::kSettled);
+    REQUIRE(chain.task(id).state == state);
 }
+
+void settle(Chain& chain, const TaskId& id) { pass_windows(chain, id, TaskState::kSettled); }
+
+/// As settle, of a task that has an ancestor that is not over.
+void judge(Chain& chain, const TaskId& id) { pass_windows(chain, id, TaskState::kJudged); }
 
 std::vector<TaskId> tainted(const Chain& chain) {
     std::vector<TaskId> ids;
@@ -137,7 +142,7 @@ TEST_CASE("LIN-1: a task with a parent needs no initial tensors, and may not nam
     CHECK(chain.fail(chain.submitter, SubmitTask{spec}) == TxError::kSpecInvalid);
 }
 
-TEST_CASE("LIN-7: a child's verifiers come after its parent's") {
+TEST_CASE("LIN-3, VER-22: a task that waits for its ancestors holds nobody's stake, so they can be judged with it") {
     Chain chain(slow_params());
     REQUIRE(chain.run(chain.solver, Bond{Role::kSolver, {100 * kCoin}}) == 0);
     REQUIRE(chain.run(chain.verifier, Bond{Role::kVerifier, {2 * kCoin}}) == 0);  // enough for one segment, of two
@@ -146,21 +151,22 @@ TEST_CASE("LIN-7: a child's verifiers come after its parent's") {
     REQUIRE(chain.run(chain.solver, CompleteTask{parent}) == 0);
     chain.skip(70);  // TASK-18: its next draw is far away
     const TaskId child = completed_child(chain, parent);
-    REQUIRE(chain.task(parent).state == TaskState::kCompleted);
     REQUIRE(chain.run(chain.verifier, Bond{Role::kVerifier, {2 * kCoin}}) == 0);  // and for the two of one task
-    for (int i = 0; i < 200 && chain.task(parent).state == TaskState::kCompleted; ++i) {
+    chain.skip(1);
+    REQUIRE(chain.task(child).state == TaskState::kVerifying);
+    REQUIRE(chain.task(parent).state == TaskState::kCompleted);
+    accept_verdicts(chain, child);
+    judge(chain, child);
+    CHECK(chain.stake(Role::kVerifier, chain.verifier).locked == Amount{});
+    CHECK(chain.task(child).lane == 0);
+    for (int i = 0; i < 300 && chain.task(parent).state == TaskState::kCompleted; ++i) {
         chain.skip(1);
-        CHECK(chain.task(child).state == TaskState::kCompleted);
     }
     CHECK(chain.task(parent).state == TaskState::kVerifying);
-    chain.commit_all(parent);
-    chain.publish_all(parent);
-    chain.end_windows(parent);
-    REQUIRE(chain.task(parent).state == TaskState::kSettled);
-    for (int i = 0; i < 300 && chain.task(child).state == TaskState::kCompleted; ++i) {
-        chain.skip(1);
-    }
-    CHECK(chain.task(child).state == TaskState::kVerifying);
+    CHECK(chain.task(child).state == TaskState::kJudged);
+    accept_verdicts(chain, parent);
+    settle(chain, parent);
+    settle(chain, child);
 }
 
 TEST_CASE("LIN-1: a lineage is at most as deep as its settlement is affordable") {
@@ -221,15 +227,18 @@ TEST_CASE("LIN-3: a task is settled after its ancestors") {
     chain.skip(1);
     accept_verdicts(chain, grandchild);
     accept_verdicts(chain, child);
-    REQUIRE(chain.task(grandchild).state == TaskState::kChallenge);
-    chain.skip(3 * chain.params.challenge_blocks);
-    CHECK(chain.task(grandchild).state == TaskState::kChallenge);
-    CHECK(chain.task(child).state == TaskState::kChallenge);
+    judge(chain, grandchild);
+    judge(chain, child);
+    CHECK(chain.task(child).solver_bond == Amount{});
+    CHECK(chain.fail(chain.whistleblower, OpenDispute{child, 1, Role::kWhistleblower}) == TxError::kTaskState);
+    const ChallengeVerdict late{child, 1, chain.task(child).assignments[0].verifier, Role::kWhistleblower};
+    CHECK(chain.fail(chain.whistleblower, late) == TxError::kTaskState);
+    CHECK(chain.paid(child, Reason::kReward).empty());
     accept_verdicts(chain, parent);
     settle(chain, parent);
-    CHECK(chain.task(child).state == TaskState::kChallenge);
+    CHECK(chain.task(child).state == TaskState::kJudged);
     settle(chain, child);
-    CHECK(chain.task(grandchild).state == TaskState::kChallenge);
+    CHECK(chain.task(grandchild).state == TaskState::kJudged);
     settle(chain, grandchild);
     CHECK(chain.paid(grandchild, Reason::kReward) == std::vector{20 * kCoin});
     CHECK(tainted(chain).empty());
@@ -293,15 +302,14 @@ TEST_CASE("LIN-5: a descendant that was accepted is settled by its own merit, wi
     convict(chain, liar);
     chain.skip(1);
     REQUIRE(chain.task(liar).state == TaskState::kConvicted);
-    CHECK(chain.task(child).state == TaskState::kChallenge);
+    judge(chain, child);
     CHECK_FALSE(chain.task(child).tainted_by.has_value());
     convict(chain, parent);
     chain.skip(1);
     REQUIRE(chain.task(parent).state == TaskState::kConvicted);
     CHECK(chain.task(child).tainted_by == parent);
     CHECK_FALSE(chain.task(liar).tainted_by.has_value());  // over already
-    chain.end_windows(child);
-    CHECK(chain.task(child).state == TaskState::kSettled);
+    settle(chain, child);
     CHECK(chain.paid(child, Reason::kReward) == std::vector{20 * kCoin});
     CHECK(chain.task(child).tainted_by == parent);
 }

@@ -409,14 +409,24 @@ TEST_CASE("DTY-3: a submission that no state could make right imposes nothing, a
     CHECK(imposed_gas(SubmitTask{spec}, params) == whole);  // two are checked with a parent and without
 }
 
-TEST_CASE("DTY-5: while a committee sits there is room for the disputes of the task's verifiers besides") {
+TEST_CASE("DTY-5: a committee holds its attestations, and a task that waits for a draw nothing") {
     Params params = quick_params();
     params.committee_seats = 64;
-    params.segments_checked = 3;
     Task task;
     task.spec = make_spec();
     task.state = TaskState::kVerifying;
+    const std::uint64_t judging = task_weight(params, task);
+    CHECK(judging > dispute_weight(params));
+    task.state = TaskState::kCompleted;
+    task.assignments.resize(2);
+    CHECK(task_weight(params, task) == 0);
+    task.committee.emplace();
+    task.committee->state = CommitteeState::kSitting;
     const std::uint64_t attestation =
         div_ceil<std::uint64_t>(std::uint64_t{6'144} * params.block_gas_max, params.block_size_max);  // at least
-    CHECK(task_weight(params, task) >= 64 * attestation + 3 * dispute_weight(params));
+    CHECK(task_weight(params, task) >= 64 * attestation);
+    task.committee->state = CommitteeState::kAvailable;
+    CHECK(task_weight(params, task) == 0);
+    task.state = TaskState::kJudged;
+    CHECK(task_weight(params, task) == 0);
 }

@@ -6,6 +6,8 @@
 #include <set>
 
 #include <contracts/arbitration/arbitration.hpp>
+#include <contracts/arbitration/ending.hpp>
+#include <contracts/chain/slots.hpp>
 #include <contracts/availability/availability.hpp>
 #include <contracts/verification/verification.hpp>
 #include <tests/unit/contracts/committees.hpp>
@@ -481,23 +483,19 @@ TEST_CASE("TASK-11: while a dispute is open a committee's time does not end, and
     }
 }
 
-TEST_CASE("AVL-1: a verdict that is refuted after an available committee gives its segment another committee") {
+TEST_CASE("VER-22: when the windows are over verdicts that stand have their bonds back, and are challenged no more") {
     const ToyRun fraud(kTamper);
     Params params = params_of_five();
     params.segments_checked = 4;
     params.challenge_blocks = 40;
     params.disclose_blocks = 20;
     Chain chain(params);
-    // Who verifies segment 2 invents what it finds half way.
-    chain.probe_root = [&fraud](std::uint32_t segment, std::uint32_t probe) {
-        return root_of(fraud.state((segment - 1) * ToyRun::kInterval + probe));
-    };
     chain.add_verifiers(5);
-    const TaskId id = complete_toy_task(chain, honest());
+    const TaskId id = complete_toy_task(chain, fraud);
     chain.skip(1);
     for (const Assignment& assignment : chain.task(id).assignments) {
         if (assignment.segment != 0) {
-            const Hash256 root = honest().checkpoint_root(assignment.segment);
+            const Hash256 root = fraud.checkpoint_root(assignment.segment);
             REQUIRE(chain.commit(chain.actor_of(assignment.verifier), id, assignment.segment, root) == 0);
         }
     }
@@ -507,34 +505,70 @@ TEST_CASE("AVL-1: a verdict that is refuted after an available committee gives i
     chain.publish_all(id);
     chain.end_windows(id);
     REQUIRE(open_segments(chain.task(id)) == std::vector<std::uint32_t>{0});
-    redraw(chain, id, honest());
-    chain.commit_all(id);
-    chain.publish_all(id);
+    CHECK(locked_of_verifiers(chain) == kTenth);  // of who was silent for the initialisation (AVL-8)
+    CHECK(chain.task(id).lane == 0);
+    redraw(chain, id, fraud);
     const auto assignments = chain.task(id).assignments;
-    const auto liar = std::find_if(
+    const auto accepting = std::find_if(
         assignments.begin(), assignments.end(), [](const Assignment& each) { return each.segment == 2; });
-    ChallengeVerdict challenge{id, 2, liar->verifier, Role::kWhistleblower};
-    const DisputeId dispute = dispute_id(id, 2, chain.whistleblower.id, DisputedVerdict{liar->verifier, false});
-    challenge.seal = challenge_seal(dispute, hash_of("something else"));
-    REQUIRE(chain.run(chain.whistleblower, challenge) == 0);
-    for (int i = 0; i < 200 && chain.task(id).state != TaskState::kCompleted; ++i) {
-        chain.skip(1);  // nobody defends it
-        if (chain.task(id).state == TaskState::kDisclosure) {
-            chain.disclose_all(id);
-        }
+    REQUIRE(is_released(*accepting));
+    CHECK(accepting->status == VerdictStatus::kAccepted);
+    const ChallengeVerdict challenge{id, 2, accepting->verifier, Role::kWhistleblower};
+    CHECK(chain.fail(chain.whistleblower, challenge) == TxError::kPhase);
+    // DTY-6: what its verifier disputes has no place in the task any more, as its bond has not.
+    Dispute late;
+    late.segment = 2;
+    late.challenger = accepting->verifier;
+    CHECK_FALSE(has_place(chain.view, chain.task(id), late));
+    SUBCASE("the task settles and pays them") {
+        chain.commit_all(id);
+        chain.publish_all(id);
+        chain.end_windows(id);
+        REQUIRE(chain.task(id).state == TaskState::kSettled);
+        CHECK(chain.paid(id, Reason::kVerificationFee) == std::vector(4, 3 * kCoin / 4));
     }
-    REQUIRE(find_dispute(chain.view, dispute)->state == DisputeState::kRefuted);
+    SUBCASE("SET-2: whose segment is refuted after that earns nothing and loses nothing") {
+        REQUIRE(chain.run(chain.whistleblower, OpenDispute{id, 2, Role::kWhistleblower}) == 0);
+        play_dispute(chain, dispute_id(id, 2, chain.whistleblower.id), fraud, honest(), chain.whistleblower);
+        REQUIRE(chain.task(id).state == TaskState::kConvicted);
+        CHECK(chain.slashed(id, Reason::kWrongVerdict).empty());
+        CHECK(chain.paid(id, Reason::kVerificationFee) == std::vector(2, 3 * kCoin / 2));
+        CHECK(locked_of_verifiers(chain) == 0);
+    }
+}
+
+TEST_CASE("VER-7: after a committee too a task that lacks nothing but free stake waits on") {
+    Params params = params_of_five();
+    params.commit_blocks = 400;
+    Chain chain(params);
+    const TaskId id = unjudged_task(chain, 0);  // there is one verifier
+    chain.add_verifiers(1, {3 * kCoin});         // the other has not the four for both segments yet
     await_committee(chain, id);
-    CHECK(open_segments(chain.task(id)) == std::vector<std::uint32_t>{2});
-    CHECK(chain.task(id).redraws == 1);
-    std::vector<history::CommitteeDrawn> drawn;
-    for (const HistoryRecord& entry : chain.history) {
-        if (const auto* event = std::get_if<history::CommitteeDrawn>(&entry.event)) {
-            drawn.push_back(*event);
-        }
+    attest(chain, honest(), id);
+    REQUIRE(chain.task(id).committee->state == CommitteeState::kAvailable);
+    REQUIRE(chain.run(chain.verifier, Unbond{Role::kVerifier, chain.stake(Role::kVerifier, chain.verifier).free}) == 0);
+    TaskSpec spec = make_spec();
+    spec.training_blocks = 200;
+    const TaskId rival = chain.start_task(spec);
+    chain.post_checkpoints(rival, {hash_of("0"), hash_of("1"), hash_of("2"), hash_of("3")});
+    REQUIRE(chain.task(id).state == TaskState::kCompleted);
+    while (get_docket(chain.view, id).draws < 6) {
+        chain.skip(1);  // TASK-18: a pause of 32 blocks begins
     }
-    REQUIRE(drawn.size() == 2);
-    CHECK(drawn[0].segments == std::vector<std::uint32_t>{0});
-    CHECK(drawn[1].segments == std::vector<std::uint32_t>{2});
-    CHECK(drawn[1].sitting == 1);
+    REQUIRE(chain.run(chain.stranger, Transfer{chain.others[0].id, {kCoin}}) == 0);
+    REQUIRE(chain.run(chain.others[0], Bond{Role::kVerifier, {kCoin}}) == 0);
+    REQUIRE(chain.run(chain.solver, CompleteTask{rival}) == 0);
+    chain.skip(5 * params.draw_blocks);
+    REQUIRE(chain.task(rival).state == TaskState::kVerifying);
+    CHECK(chain.stake(Role::kVerifier, chain.others[0]).free == Amount{});
+    CHECK(chain.task(id).state == TaskState::kCompleted);
+    chain.commit_all(rival);
+    chain.publish_all(rival);
+    chain.end_windows(rival);
+    REQUIRE(chain.task(rival).state == TaskState::kSettled);
+    for (int i = 0; i < 300 && chain.task(id).state == TaskState::kCompleted; ++i) {
+        chain.skip(1);
+    }
+    CHECK(chain.task(id).state == TaskState::kVerifying);
+    CHECK(chain.task(id).redraws == 1);
 }

@@ -147,11 +147,11 @@ TEST_CASE("TRM-1: memory_default is what usual programs need, and what a machine
 
 TEST_CASE("DTY-4, DTY-5, DTY-8: the lane of duties has room for the usual tasks, leaves room for others, and is dear to fill") {
     fails("lane.tasks", "duty_gas_max", [](Parameters& p, Costs&) { p.duty_gas_max = 200'000; });
-    fails("lane.tasks", "duty_gas_max", [](Parameters&, Costs& c) { c.tasks_at_once = 56; });
+    fails("lane.tasks", "duty_gas_max", [](Parameters&, Costs& c) { c.tasks_at_once = 109; });
     fails("lane.others", "duty_gas_max", [](Parameters& p, Costs&) { p.duty_gas_max = 250'001; });
     fails("lane.wait", "duty_wait_blocks", [](Parameters& p, Costs&) { p.duty_wait_blocks = 17; });
     fails("lane.wait", "duty_wait_blocks", [](Parameters& p, Costs&) { p.contribute_blocks = 18; });
-    fails("lane.squat", "standstill_blocks", [](Parameters& p, Costs&) { p.standstill_blocks = 300; });
+    fails("lane.squat", "standstill_blocks", [](Parameters& p, Costs&) { p.standstill_blocks = 700; });
     fails("lane.squat", "standstill_blocks", [](Parameters& p, Costs&) {
         p.challenger_bond /= 2;
         p.challenger_bond_bps = 0;
