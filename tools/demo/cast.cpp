@@ -108,10 +108,10 @@ contracts::Params demo_params(Fraud fraud, bool tolerance) {
     params.forced_error_bps = 0;  // a forced error in a demo of something else would only confuse
     if (fraud == Fraud::kForced) {
         params.forced_error_bps = 10'000;
-        params.gas_price_min = Amount{50'000};  // so that there is a treasury to win
+        params.gas_price_min = Amount{3'000};  // so that there is a treasury to win, and a challenge costs less than --fee-max
     } else if (cast_of(fraud).hunts_jackpots) {
         params.forced_error_bps = 7'500;  // not all, so that it is worth something to know which
-        params.gas_price_min = Amount{20'000};  // what some thousand transfers pay is a treasury to win
+        params.gas_price_min = Amount{3'000};  // likewise, out of the fees of some thousand transfers
         params.contributor_bond = Amount{40 * kAsy};   // the least that bounds no jackpot
         params.segments_checked = 16;
         params.segments_checked_max = 16;
@@ -128,7 +128,7 @@ contracts::Params demo_params(Fraud fraud, bool tolerance) {
         params.segments_checked_max = 16;
     } else if (fraud == Fraud::kFarm) {
         params.forced_error_bps = 10'000;  // so that ten tasks have as many jackpots as a hundred would
-        params.gas_price_min = Amount{5'000};  // what some thousand transfers pay is a treasury to win
+        params.gas_price_min = Amount{3'000};  // what some thousand transfers pay is a treasury to win
         params.solver_bond = Amount{25 * kAsy};  // of the demo's own task
         params.verifier_bond = Amount{1 * kAsy};  // this and the next as on a chain that has the defaults
         params.challenger_bond = Amount{1 * kAsy};

@@ -403,6 +403,9 @@ int Demo::run() {
     for (const std::string& complaint : complaints) {
         std::cerr << "demo: not as it should be: " << complaint << "\n";
     }
+    for (const std::string& reason : complaints.empty() ? std::set<std::string>{} : acts_.front().refusals) {
+        std::cerr << "demo: what a worker sent was refused: " << reason << "\n";
+    }
     if (complaints.empty()) {
         std::array<char, 200> text{};
         std::snprintf(
