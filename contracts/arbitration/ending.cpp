@@ -196,8 +196,8 @@ void uphold_claim(Context& context, Task& task, Dispute dispute, Reason reason) 
         .winners = {dispute.responder}};
     dispute.challenger_bond = {};
     if (answers_on_task(task, dispute)) {
-        // DSP-46: it was covered when each of the disputes was opened.
-        penalty.amount = challenger_bond(context.params, task_value(task.spec));
+        // DSP-46
+        penalty.amount = std::min(challenger_bond(context.params, task_value(task.spec)), task.solver_bond);
         task.solver_bond = subtract(task.solver_bond, penalty.amount);
     }
     note_outcome(dispute, slash(context, task, penalty));

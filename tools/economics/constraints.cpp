@@ -101,7 +101,6 @@ class Checker {
 
     std::vector<Constraint> run() {
         solver();
-        cover();
         verifier();
         watcher();
         challenger();
@@ -191,20 +190,6 @@ class Checker {
              .unit = "",
              .meaning = "skipping 5 % of the segments is found at least this often",
              .help = "more segments checked, or more verifiers per segment"}
-        );
-    }
-
-    /// DSP-46: against every verdict on every segment that is checked, the evaluation included.
-    void cover() {
-        add(
-            {.name = "arb.cover",
-             .role = "solver",
-             .parameter = "solver_bond",
-             .have = to_asy(s_.solver_bond),
-             .need = to_asy(s_.challenger_bond) * (s_.assignments + s_.per_segment),
-             .unit = "ASY",
-             .meaning = "the bond of a task answers for a dispute of every verdict on it",
-             .help = "a higher solver bond, or a lower challenger bond"}
         );
     }
 

@@ -161,11 +161,6 @@ std::vector<Constraint> complete(Parameters& p, const Costs& costs) {
     const Bond challenger = fit(needs_of(constraints, "challenger_bond", p, costs));
     p.challenger_bond = challenger.least;
     p.challenger_bond_bps = challenger.bps;
-    // arb.cover asks for a solver's bond that follows the challenger's.
-    constraints = check(p, costs);
-    const Bond covering = fit(needs_of(constraints, "solver_bond", p, costs));
-    p.solver_bond = std::max(p.solver_bond, covering.least);
-    p.solver_bond_bps = std::max(p.solver_bond_bps, covering.bps);
     constraints = check(p, costs);
     for (const Constraint& constraint : constraints) {
         if (constraint.parameter == "dispute_extension_blocks") {

@@ -94,12 +94,12 @@ TEST_CASE("DSP-46: a verifier without free stake disputes a verdict that contrad
     CHECK(chain.slashed(id, Reason::kContradiction).empty());
 }
 
-TEST_CASE("DSP-46: a solver answers with its task's bond, which covers all of its open disputes and pays for a lost one") {
+TEST_CASE("DSP-46: a solver answers with its task's bond, which pays for a lost dispute while there is any of it") {
     const ToyRun native(kNative);
     const ToyRun canonical;
     const ToyRun wrong(Tamper{false, 6, 1, 2});
     Params params = tolerance_params();
-    params.solver_bond = {2 * kCoin};
+    params.solver_bond = {kCoin + kCoin / 2};  // enough for one dispute, and half of another
     params.dispute_clock_blocks = 60;
     params.challenge_blocks = 100;
     Chain chain(params);
@@ -112,19 +112,25 @@ TEST_CASE("DSP-46: a solver answers with its task's bond, which covers all of it
         return chain.fail(chain.solver, ChallengeVerdict{id, segment, verifier, Role::kSolver, VerdictPart::kEnd});
     };
     CHECK(challenge(2) == TxError{});
-    CHECK(chain.task(id).solver_bond.grains == 2 * kCoin);
+    CHECK(chain.task(id).solver_bond == params.solver_bond);
+    CHECK(challenge(3) == TxError{});  // however many lies there are, it can answer all
+    const auto lose = [&](std::uint32_t segment) {
+        const Actor& verifier = chain.actor_of(chain.task(id).assignments[place_of(chain, id, segment)].verifier);
+        const DisputedVerdict subject{verifier.id, false, VerdictPart::kEnd};
+        const DisputeId dispute = dispute_id(id, segment, chain.solver.id, subject);
+        CHECK(find_dispute(chain.view, dispute)->challenger_bond.grains == 0);
+        const trace::Claim claim = find_dispute(chain.view, dispute)->claim;
+        const auto& before = native.state((segment - 1) * std::uint64_t{ToyRun::kInterval});
+        ToyReplay theirs(canonical, claim, before);
+        ToyReplay ours(wrong, claim, before);
+        play(chain, dispute, theirs, ours, verifier, chain.solver);
+        CHECK(find_dispute(chain.view, dispute)->state == DisputeState::kUpheld);
+        return find_dispute(chain.view, dispute)->slashed;
+    };
+    CHECK(lose(2) == chain.params.challenger_bond);
+    CHECK(chain.task(id).solver_bond.grains == kCoin / 2);
     CHECK(challenge(1) == TxError{});
-    CHECK(challenge(3) == TxError::kInsufficientStake);
-    const Actor& verifier = chain.actor_of(chain.task(id).assignments[place_of(chain, id, 2)].verifier);
-    const DisputeId dispute = dispute_id(id, 2, chain.solver.id, DisputedVerdict{verifier.id, false, VerdictPart::kEnd});
-    CHECK(find_dispute(chain.view, dispute)->challenger_bond.grains == 0);
-    const trace::Claim claim = find_dispute(chain.view, dispute)->claim;
-    ToyReplay theirs(canonical, claim, native.state(4));
-    ToyReplay ours(wrong, claim, native.state(4));
-    play(chain, dispute, theirs, ours, verifier, chain.solver);
-    CHECK(find_dispute(chain.view, dispute)->state == DisputeState::kUpheld);
-    CHECK(find_dispute(chain.view, dispute)->slashed == chain.params.challenger_bond);
-    CHECK(chain.task(id).solver_bond.grains == kCoin);
-    CHECK(chain.slashed(id, Reason::kFalseAccusation) == std::vector<std::uint64_t>{kCoin});
-    CHECK(challenge(3) == TxError::kInsufficientStake);  // the other one is still open
+    CHECK(lose(3).grains == kCoin / 2);
+    CHECK(chain.task(id).solver_bond == Amount{});
+    CHECK(chain.slashed(id, Reason::kFalseAccusation) == std::vector<std::uint64_t>{kCoin, kCoin / 2});
 }

@@ -205,7 +205,6 @@ TEST_CASE("economics: each constraint fails when what it stands on is taken away
         fails(name, bonds);
     }
     fails("verifier.false_rejection", [&](Parameters& p, Costs&) { p.challenger_bond = 1, p.challenger_bond_bps = 0; });
-    fails("arb.cover", [&](Parameters& p, Costs&) { p.solver_bond = p.challenger_bond, p.solver_bond_bps = 0; });
     fails("solver.detection", [](Parameters& p, Costs&) { p.segments_checked = 1; });
     fails("watcher.active", [](Parameters& p, Costs&) { p.forced_error_bps = 0; });
     fails("treasury.sustains", [](Parameters& p, Costs&) { p.tax_bps = 0; });
