@@ -239,6 +239,7 @@ void fail_draw(Context& context, Task& task, Pause pause) {
             end_without_fraud(context, task, TaskState::kExpired);
             return;
         }
+        return_tenths(context, task);
         set_task_deadline(context, task, context.height_after(context.params.draw_blocks));  // VER-7
     }
     pause_draw(context, task, pause);

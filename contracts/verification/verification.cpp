@@ -150,6 +150,14 @@ bool is_released(const Assignment& assignment) noexcept {
     return is_published(assignment) && assignment.bond.grains == 0;
 }
 
+void return_tenths(Context& context, Task& task) {
+    for (Assignment& assignment : task.assignments) {
+        if (assignment.status == VerdictStatus::kMissed) {
+            return_assignment(context, assignment);
+        }
+    }
+}
+
 void miss(Context& context, Task& task, Assignment& assignment) {
     // VER-5
     const Penalty penalty{

@@ -42,6 +42,8 @@ void draw_verifiers(Context& context, Task& task, const ClosedRound& round);
 /// VER-7: whether a completed task waits on for a draw, however long it has: it would succeed if no stake were locked for
 /// other tasks.
 bool waits_on(const Context& context, const Task& task);
+/// AVL-8: returns the tenths that are held of the silent: nobody could be found to say whose fault it was. The caller stores the task.
+void return_tenths(Context& context, Task& task);
 /// VER-10: the lottery of a task whose commit phase is over, and its watchers.
 void draw_lottery(Context& context, Task& task, const ClosedRound& round);
 /// VER-10: draws the probe of each committed verdict among its marks. The caller stores the task.

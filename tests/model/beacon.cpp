@@ -2,6 +2,9 @@
 #include <tests/model/model.hpp>
 
 #include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
 
 #include <contracts/beacon/rounds.hpp>
 #include <contracts/chain/gas.hpp>
@@ -335,6 +338,16 @@ bool Model::is_crowded_out(const Task& task) const {
     return places - most >= wanted;
 }
 
+void Model::wait_longer(const TaskId& id) {
+    // VER-7, AVL-8
+    for (Duty& duty : at(id).duties) {
+        if (duty.status == contracts::VerdictStatus::kMissed) {
+            unlock(Role::kVerifier, duty.verifier, std::exchange(duty.bond, 0));
+        }
+    }
+    set_task_deadline(id, height_ + params_.draw_blocks);
+}
+
 void Model::fail_draw(const TaskId& id, bool is_short) {
     const Task& task = at(id);
     if (task.deadline == 0 && !task.suspended && task.disputes.empty()) {
@@ -342,7 +355,7 @@ void Model::fail_draw(const TaskId& id, bool is_short) {
             end_without_fraud(id, TaskState::kExpired);
             return;
         }
-        set_task_deadline(id, height_ + params_.draw_blocks);  // VER-7
+        wait_longer(id);
     }
     pause_draw(id, is_short);  // TASK-18, TASK-19
 }
@@ -356,7 +369,7 @@ void Model::put_off_draw(const TaskId& id) {
             end_without_fraud(id, TaskState::kExpired);  // BCN-9
             return;
         }
-        set_task_deadline(id, height_ + params_.draw_blocks);  // VER-7
+        wait_longer(id);
     }
     pause_draw(id, true);
 }

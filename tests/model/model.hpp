@@ -278,6 +278,7 @@ class Model {
     void run_beacon();
     void close_round();
     void lapse_drawing(const TaskId& id);
+    void wait_longer(const TaskId& id);
     bool is_crowded_out(const Task& task) const;
     void fail_draw(const TaskId& id, bool is_short = false);
     void put_off_draw(const TaskId& id);

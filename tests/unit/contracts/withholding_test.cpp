@@ -572,3 +572,25 @@ TEST_CASE("VER-7: after a committee too a task that lacks nothing but free stake
     CHECK(chain.task(id).state == TaskState::kVerifying);
     CHECK(chain.task(id).redraws == 1);
 }
+
+TEST_CASE("AVL-8, VER-7: a tenth is held for as long as a committee is waited for at first, and never for ever") {
+    Params params = params_of_five();
+    params.verifier_bond_bps = 10'000;  // so that the tenth of a bond is more than the least bond, and its verifier in the registry
+    Chain chain(params);
+    const TaskId id = unjudged_task(chain, 0);
+    const auto withdraw = [&chain] {
+        const Amount free = chain.stake(Role::kVerifier, chain.verifier).free;
+        REQUIRE(chain.run(chain.verifier, Unbond{Role::kVerifier, free}) == 0);
+    };
+    withdraw();  // nobody is left to sit on a committee, but for what is held
+    REQUIRE(locked_of_verifiers(chain) == 2 * 23 * kTenth);
+    for (int i = 0; i < 400 && locked_of_verifiers(chain) != 0; ++i) {
+        chain.skip(1);
+    }
+    CHECK(locked_of_verifiers(chain) == 0);
+    CHECK(chain.slashed(id, Reason::kMissedVerdict).empty());
+    REQUIRE(chain.task(id).state == TaskState::kCompleted);
+    withdraw();
+    chain.skip(400);
+    CHECK(chain.task(id).state == TaskState::kExpired);
+}
