@@ -209,7 +209,8 @@ class Bait final : public Plan {
         spec.verification_fee = {kCoin};
         const contracts::Params params = stage.node.state()->params();
         const std::uint64_t worked = simulation::work_ms(params, spec, simulation::training_work(spec), 1);
-        const std::uint64_t needed = 4 * (std::uint64_t{contracts::segment_count(spec)} + 2) + 10 + worked;
+        // As an honest solver counts whose messages take up to three blocks: with less it declines.
+        const std::uint64_t needed = 5 * (std::uint64_t{contracts::segment_count(spec)} + 2) + 10 + worked;
         spec.training_blocks = static_cast<std::uint32_t>((3 * needed + 1) / 2);
         member(0).send(stage, contracts::SubmitTask{spec});
     }

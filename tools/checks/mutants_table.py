@@ -89,6 +89,11 @@ MUTANTS = [
         "if (!waits_for_room && !waits_on(context, task)) {",
         "if ((!waits_for_room && !waits_on(context, task)) || context.params.draw_blocks != 0) {"),),
         search(6, "crowder"), "law 2"),
+    Mutant("4", "who waits after a committee expires", ((
+        "contracts/verification/draw.cpp",
+        "    if (task.state != TaskState::kCompleted) {\n        return false;",
+        "    if (task.state != TaskState::kCompleted || !task.assignments.empty()) {\n        return false;"),),
+        ("test_contracts", "--test-case=VER-7*"), "VER-7"),
     Mutant("5", "all verifiers are fined", ((
         VERIFICATION, "            hold_tenth(context, assignment);\n",
         "            static_cast<void>(hold_tenth);\n            miss(context, task, assignment);\n"),),
