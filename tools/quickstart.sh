@@ -66,10 +66,18 @@ jobs() {
   echo $((by_memory < 1 ? 1 : by_memory < cores ? by_memory : cores))
 }
 
+# Runs one part and says how long it took.
+part() { # title command...
+  local title=$1 start=$SECONDS
+  shift
+  echo "== $title"
+  "$@"
+  echo "== $title: $((SECONDS - start)) s"
+}
+
 build() { # preset [targets...]
   local preset=$1
   shift
-  echo "== building $preset"
   cmake --preset "$preset" >"build/$preset.configure.log" 2>&1 || {
     cat "build/$preset.configure.log" >&2
     exit 1
@@ -82,27 +90,25 @@ demo)
   shift
   install_packages "${packages[@]}"
   mkdir -p build
-  build release assay assayd assay-worker
+  part "building release" build release assay assayd assay-worker
   exec build/release/bin/assay demo "$@"
   ;;
 test)
   install_packages "${packages[@]}" "${test_packages[@]}"
   install_cometbft
   mkdir -p build
-  build release
-  build asan
-  build fuzz fuzz_targets
-  echo "== tests under AddressSanitizer and UndefinedBehaviorSanitizer"
-  ctest --preset asan -j "$(nproc)" -LE long
-  echo "== fuzz targets, briefly"
-  ctest --preset fuzz -L fuzz -j "$(nproc)"
+  part "building release" build release
+  part "building asan" build asan
+  part "building fuzz" build fuzz fuzz_targets
+  part "tests under AddressSanitizer and UndefinedBehaviorSanitizer" ctest --preset asan -j "$(nproc)" -LE long
+  part "fuzz targets, briefly" ctest --preset fuzz -L fuzz -j "$(nproc)"
   echo "== all tests"
   ctest --preset release -j "$(nproc)" -LE long
   ;;
 build)
   install_packages "${packages[@]}"
   mkdir -p build
-  build release
+  part "building release" build release
   ;;
 *) usage ;;
 esac
