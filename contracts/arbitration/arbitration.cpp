@@ -184,7 +184,7 @@ trace::Claim make_claim(const StateView& view, const Task& task, std::uint32_t s
 void enter_dispute(Context& context, Task& task, Dispute dispute, Height deadline) {
     dispute.task = task.id;
     dispute.challenger = context.actor;
-    open_lane(context, dispute, has_place(context.state, task, dispute));
+    hold_lane(context, dispute, has_place(context.state, task, dispute));
     take_bond(context, task, dispute);
     dispute.position = trace::start_position(dispute.claim);
     dispute.opened_at = context.height();

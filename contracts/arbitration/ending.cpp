@@ -23,7 +23,7 @@ void close_dispute(Context& context, Dispute& dispute, DisputeState state, std::
     dispute.state = state;
     dispute.reason = reason;
     dispute.ended_at = context.height();
-    close_lane(context, dispute);
+    release_lane(context, dispute);
     set_dispute_deadline(context, dispute, Height{});
 }
 

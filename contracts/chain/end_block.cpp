@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
+#include <utility>
 
 #include <contracts/arbitration/arbitration.hpp>
 #include <contracts/availability/availability.hpp>
@@ -21,26 +21,6 @@
 namespace assay::contracts {
 namespace {
 
-/// DTY-8: who would dispute finds no room, so the window does not end yet. Stores the task.
-bool stand_still(Context& context, Task& task) {
-    Docket docket = get_docket(context.state, task.id);
-    const std::uint32_t left = context.params.standstill_blocks - std::min(docket.stood_still, context.params.standstill_blocks);
-    if (left == 0 || has_room_for_dispute(context.state, context.params)) {
-        return false;
-    }
-    const std::uint32_t blocks = std::min(left, context.params.dispute_extension_blocks);
-    docket.stood_still += blocks;
-    set_docket(context.state, task.id, docket);
-    set_task_deadline(context, task, context.height_after(blocks));
-    set_task(context.state, task);
-    return true;
-}
-
-bool is_window(const Task& task) {
-    return task.state == TaskState::kChallenge ||
-           (task.state == TaskState::kProfiling && task.tolerance.value().phase == ProfilingPhase::kChallenge);
-}
-
 // What has ended meanwhile, or has another deadline, is passed over: false.
 
 bool end_task_deadline(Context& context, const TaskId& id, Height height) {
@@ -58,7 +38,7 @@ bool end_task_deadline(Context& context, const TaskId& id, Height height) {
         set_task(context.state, task);
         return true;
     }
-    if (is_window(task) && stand_still(context, task)) {
+    if (stand_still(context, task)) {
         return true;
     }
     switch (task.state) {

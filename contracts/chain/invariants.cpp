@@ -153,8 +153,8 @@ Payout payout_of(const TaskId& task, std::span<const HistoryRecord> history) {
 
 bool is_cleared(const Task& task) {
     const auto profiles = profiles_of(task);
-    return task.escrow.grains == 0 && task.room.grains == 0 && task.lane == 0 && task.solver_bond.grains == 0 && task.open_disputes == 0 &&
-           task.deadline.value == 0 &&
+    return task.escrow.grains == 0 && task.room.grains == 0 && task.lane == 0 && task.solver_bond.grains == 0 &&
+           task.open_disputes == 0 && task.deadline.value == 0 &&
            std::all_of(task.assignments.begin(), task.assignments.end(), [](const Assignment& assignment) {
                return assignment.bond.grains == 0 && assignment.reserve.grains == 0;
            }) &&

@@ -89,6 +89,8 @@ struct Assignment {
 constexpr bool is_published(const Assignment& assignment) {
     return assignment.status == VerdictStatus::kAccepted || assignment.status == VerdictStatus::kRejected;
 }
+/// VER-22: published, and its windows are over: its bond is returned.
+constexpr bool is_released(const Assignment& assignment) { return is_published(assignment) && assignment.bond.grains == 0; }
 /// Published, and what it was committed to is still secret.
 constexpr bool is_secret(const Assignment& assignment) { return is_published(assignment) && !assignment.forced; }
 

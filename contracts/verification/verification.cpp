@@ -146,10 +146,6 @@ void return_assignment(Context& context, Assignment& assignment) {
     assignment.reserve = {};
 }
 
-bool is_released(const Assignment& assignment) noexcept {
-    return is_published(assignment) && assignment.bond.grains == 0;
-}
-
 void return_tenths(Context& context, Task& task) {
     for (Assignment& assignment : task.assignments) {
         if (assignment.status == VerdictStatus::kMissed) {

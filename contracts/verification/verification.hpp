@@ -73,8 +73,6 @@ Result<std::size_t, TxError> find_assignment(
 ) noexcept;
 /// Unlocks what is left of an assignment's bond and of its reserve (DSP-46).
 void return_assignment(Context& context, Assignment& assignment);
-/// VER-22: whether the verdict was published, its windows are over, and its bond is returned.
-bool is_released(const Assignment& assignment) noexcept;
 /// VER-20: whether two verdicts on a segment differ in what is judged by distance.
 bool contradicts(const Assignment& one, const Assignment& other) noexcept;
 /// VER-5: a tenth of the bond is burned, the rest goes back. The caller stores the task, whose `assignment` it is.

@@ -194,7 +194,7 @@ class Teller {
         return {stage, text};
     }
     Line operator()(const history::StateChanged& e) const {
-        const Stage stage = is_terminal(e.state) ? Stage::kSettlement
+        const Stage stage = is_terminal(e.state) || e.state == TaskState::kJudged ? Stage::kSettlement
                             : e.state == TaskState::kChallenge || e.state == TaskState::kDisclosure
                                 ? Stage::kChallenge
                             : e.state == TaskState::kVerifying ? Stage::kVerification

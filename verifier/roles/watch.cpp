@@ -15,8 +15,8 @@ bool is_open_to_challenge(const VerdictView& view) {
                            (task.state == TaskState::kChallenge && task.deadline.value != 0);
     // VER-15: the true result that took a forced one's place has a window of its own.
     const bool is_early = view.assignment.forced == true && !task.second_window;
-    return in_window && !is_early && contracts::is_published(view.assignment) && view.assignment.probe_root.has_value() &&
-           view.assignment.verifier != view.self;
+    return in_window && !is_early && contracts::is_published(view.assignment) && !contracts::is_released(view.assignment) &&
+           view.assignment.probe_root.has_value() && view.assignment.verifier != view.self;
 }
 
 /// Whether watchers may still be at it, who are paid for a challenge where nobody else is.

@@ -53,7 +53,8 @@ bool VerdictWatch::check_distance(const contracts::Task& task, const contracts::
     const AccountId& self = at_.chain.self();
     const bool in_window = task.state == contracts::TaskState::kVerifying ||
                            (task.state == contracts::TaskState::kChallenge && task.deadline.value != 0);
-    if (!in_window || !contracts::is_published(assignment) || assignment.verifier == self || at_.journal.breaker()) {
+    const bool is_open = in_window && contracts::is_published(assignment) && !contracts::is_released(assignment);
+    if (!is_open || assignment.verifier == self || at_.journal.breaker()) {
         return false;
     }
     const auto own = at_.judged.find({task.id, assignment.segment});

@@ -23,6 +23,7 @@ VerdictView view_of(std::optional<Hash256> first, std::optional<Hash256> second 
     view.assignment.segment = 2;
     view.assignment.verifier = kVerifier;
     view.assignment.status = VerdictStatus::kAccepted;
+    view.assignment.bond = Amount{10};
     view.assignment.probe = 3;
     view.assignment.probe_root = kPublished;
     view.replays.first = first;
@@ -125,6 +126,9 @@ TEST_CASE("a verdict is challenged only while the window is open, with a bond, b
     CHECK(decide_verdict_watch(view) == kNothing);
     view = view_of(kMine, kMine);
     view.assignment.probe_root.reset();
+    CHECK(decide_verdict_watch(view) == kNothing);
+    view = view_of(kMine, kMine);
+    view.assignment.bond = {};  // VER-22
     CHECK(decide_verdict_watch(view) == kNothing);
 }
 
