@@ -86,7 +86,7 @@ bool await_ancestors(Context& context, Task& task) {
     if (!ancestor) {
         return false;
     }
-    // What waits for its disputes has no deadline; asking in every block would cost more than it gains.
+    // What waits for disputes or for a draw may have no deadline; asking in every block would cost more than it gains.
     const bool is_undated = !is_terminal(ancestor->state) && ancestor->deadline.value == 0;
     const Height soonest = context.height_after(is_undated ? context.params.challenge_blocks : 1);
     const Height next = std::max(soonest, Height{ancestor->deadline.value + 1});

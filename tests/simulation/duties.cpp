@@ -404,7 +404,7 @@ void Worker::add_verdict_watching(const View& view, const Task& task, Actions& o
         watch.has_challenged =
             contracts::find_dispute(*view.state, contracts::dispute_id(task.id, duty.segment, id_, subject))
                 .has_value();
-        watch.free_stake = role() == Role::kSolver ? task.solver_bond : free_stake(view);
+        watch.free_stake = free_stake(view);
         watch.challenger_bond = contracts::challenger_bond(view.state->params(), contracts::task_value(task.spec));
         const Intent decided = roles::decide_verdict_watch(watch);
         if (as<intent::ReplayProbe>(decided) != nullptr) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tools/demo/baiter.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <stdexcept>
 
@@ -36,6 +37,11 @@ void Baiter::prepare(const Packer& pack) {
         if (!submit_task(kName, spec)) {
             throw std::runtime_error("a bait was refused");
         }
+    }
+    // In one block with the demo's own task, whose fee is higher, that would be drawn for first, and its solver asked for nothing else.
+    while (!network_.rpc().task(tasks().back())) {
+        network_.check_alive();
+        network_.rpc().wait_for_block(network_.rpc().height(), std::chrono::seconds(2));
     }
 }
 

@@ -56,8 +56,8 @@ Intent decide_verdict_watch(const VerdictView& view) {
     const intent::ReplayProbe replay{view.task.id, assignment.segment, assignment.probe};
     switch (finding_of(view.replays, *assignment.probe_root)) {
         case Finding::kReject:
-            if (view.free_stake < view.challenger_bond) {
-                return Wait::kNoStake;
+            if (view.free_stake < view.challenger_bond && view.task.solver != view.self) {
+                return Wait::kNoStake;  // DSP-46: a solver answers with its task's bond, or what is left of it
             }
             if (is_left_to_watchers(view)) {
                 return Wait::kOtherParty;

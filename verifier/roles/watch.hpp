@@ -20,7 +20,7 @@ struct VerdictView {
     Height height;                  ///< of the chain
     std::uint64_t challenge_span = 0;
     bool has_challenged = false;    ///< we have challenged this result
-    Amount free_stake;              ///< in the role that challenges; a solver needs none (DSP-46)
+    Amount free_stake;              ///< in the role that challenges; the task's solver needs none (DSP-46)
     Amount challenger_bond;
     bool is_breaker_open = false;
 };

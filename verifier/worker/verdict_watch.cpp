@@ -41,10 +41,9 @@ roles::VerdictView VerdictWatch::view_of(const contracts::Task& task, const cont
         const contracts::DisputedVerdict subject{assignment.verifier, assignment.forced == true};
         const auto id = contracts::dispute_id(task.id, assignment.segment, self, subject);
         view.has_challenged = at_.chain.rpc().dispute(id).has_value();
+        view.free_stake = at_.chain.free_stake(role_);
         view.challenger_bond =
             contracts::challenger_bond(at_.chain.params(), contracts::task_value(task.spec));
-        // DSP-46
-        view.free_stake = role_ == contracts::Role::kSolver ? view.challenger_bond : at_.chain.free_stake(role_);
     }
     return view;
 }

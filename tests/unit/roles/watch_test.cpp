@@ -109,6 +109,8 @@ TEST_CASE("a verdict is challenged only while the window is open, with a bond, b
     VerdictView view = view_of(kMine, kMine);
     view.free_stake = Amount{0};
     CHECK(decide_verdict_watch(view) == Intent{Wait::kNoStake});
+    view.task.solver = view.self;  // DSP-46
+    CHECK(decide_verdict_watch(view) == kChallenge);
     view = view_of(kMine, kMine);
     view.self = kVerifier;
     CHECK(decide_verdict_watch(view) == kNothing);
