@@ -8,6 +8,7 @@
 
 #include <unistd.h>
 
+#include <core/system/file.hpp>
 #include <core/crypto/address.hpp>
 
 namespace assay::client {
@@ -16,7 +17,6 @@ namespace {
 using nlohmann::json;
 
 constexpr int kFormat = 1;
-constexpr const char* kMany = "cometbft";
 
 template <class Id>
 Id id_of(const json& object, const char* name) {
@@ -36,7 +36,7 @@ Anchor decode(const json& object) {
     out.genesis = id_of<Hash256>(object, "genesis_hash");
     out.engine = object.at("engine").get<std::string>();
     out.height = Height{object.at("height").get<std::uint64_t>()};
-    if (out.engine == kMany) {
+    if (out.engine == kCometBft) {
         out.block = {.height = object.at("trusted_height").get<std::uint64_t>(),
                      .hash = id_of<Hash256>(object, "trusted_hash")};
         out.trusting_s = object.value("trusting_s", std::int64_t{0});
@@ -55,15 +55,15 @@ Anchor decode(const json& object) {
 std::filesystem::path anchor_file(const std::filesystem::path& home) { return home / "chain.json"; }
 
 std::optional<Anchor> read_anchor(const std::filesystem::path& file) {
-    std::ifstream in(file, std::ios::binary);
-    if (!in) {
+    const auto text = system::read_file(file);
+    if (!text) {
         if (std::filesystem::exists(file)) {
             throw AnchorError("cannot read " + file.string());
         }
         return std::nullopt;
     }
     try {
-        return decode(json::parse(std::string(std::istreambuf_iterator<char>(in), {})));
+        return decode(json::parse(*text));
     } catch (const json::exception& error) {
         throw AnchorError(file.string() + " does not say what chain this home is of: " + error.what());
     } catch (const AnchorError& error) {
@@ -75,7 +75,7 @@ void write_anchor(const std::filesystem::path& file, const Anchor& anchor) {
     nlohmann::ordered_json object{
         {"format", kFormat}, {"chain_id", anchor.chain_id}, {"genesis_hash", to_hex(anchor.genesis.view())},
         {"engine", anchor.engine}, {"height", anchor.height.value}};
-    if (anchor.engine == kMany) {
+    if (anchor.engine == kCometBft) {
         object["trusted_height"] = anchor.block.height;
         object["trusted_hash"] = to_hex(anchor.block.hash.view());
         object["trusting_s"] = anchor.trusting_s;
@@ -87,10 +87,7 @@ void write_anchor(const std::filesystem::path& file, const Anchor& anchor) {
     static std::atomic<unsigned> count = 0;  // threads of one process may write at once
     const std::filesystem::path temporary =
         file.string() + "." + std::to_string(::getpid()) + "." + std::to_string(count.fetch_add(1));
-    std::ofstream out(temporary, std::ios::trunc | std::ios::binary);
-    out << object.dump(2) << "\n";
-    out.close();
-    if (!out) {
+    if (!system::write_file(temporary, object.dump(2) + "\n")) {
         throw AnchorError("cannot write " + temporary.string());
     }
     std::filesystem::rename(temporary, file, error);
@@ -105,7 +102,7 @@ Trust trust_by(const std::optional<Anchor>& anchor, Trust said) {
     }
     said.chain_id = anchor->chain_id;
     said.engine = anchor->engine;
-    if (anchor->engine != kMany) {
+    if (anchor->engine != kCometBft) {
         said.proposer = said.proposer.value_or(anchor->proposer);
         return said;
     }

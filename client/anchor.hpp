@@ -14,6 +14,9 @@
 /// What a home knows of its chain. It is pinned when the home first meets the chain, and no node can change it.
 namespace assay::client {
 
+/// What a node that follows CometBFT names its engine.
+inline constexpr const char* kCometBft = "cometbft";
+
 /// The file cannot be read or written.
 class AnchorError : public std::runtime_error {
   public:

@@ -9,7 +9,7 @@
 
 #include <consensus/light/verify.hpp>
 #include <consensus/solo/block.hpp>
-#include <contracts/chain/transaction.hpp>
+#include <contracts/state/transaction.hpp>
 #include <core/codec/borsh.hpp>
 #include <core/crypto/address.hpp>
 #include <core/merkle/jmt.hpp>
@@ -31,12 +31,12 @@ const json& member(const json& object, const char* name) {
 }
 
 /// The block that signs a state may have yet to come.
-void await_block(net::RpcClient& rpc, Height height) {
+void await_block(RpcClient& rpc, Height height) {
     const auto give_up_at = std::chrono::steady_clock::now() + kBlockPatience;
     const Height before{height.value - 1};
     while (rpc.wait_for_block(before, std::chrono::seconds(5)) < height) {
         if (std::chrono::steady_clock::now() > give_up_at) {
-            throw net::NetTimeout("block " + std::to_string(height.value) + ", which will sign the state of height " +
+            throw http::NetTimeout("block " + std::to_string(height.value) + ", which will sign the state of height " +
                                   std::to_string(before.value) + ", is not there yet");
         }
     }
@@ -54,7 +54,7 @@ bool is_signed_by_many(const json& status, const Trust& trust) {
     return status.contains("engine") && status.at("engine") == kManySign;
 }
 
-solo::Block read_proposers(net::RpcClient& rpc, Height height, const json& status, const Trust& trust) {
+solo::Block read_proposers(RpcClient& rpc, Height height, const json& status, const Trust& trust) {
     const AccountId signer = trust.proposer ? *trust.proposer : account_member(status, "proposer");
     const std::string name = "block " + std::to_string(height.value);
     auto block = codec::decode<solo::Block>(hex_member(rpc.call("chain_block", {{"height", height.value}}), "raw"));
@@ -74,7 +74,7 @@ solo::Block read_proposers(net::RpcClient& rpc, Height height, const json& statu
     return *std::move(block);
 }
 
-SignedHeader signed_by_proposer(net::RpcClient& rpc, Height height, const json& status, const Trust& trust) {
+SignedHeader signed_by_proposer(RpcClient& rpc, Height height, const json& status, const Trust& trust) {
     const solo::BlockHeader header = read_proposers(rpc, height, status, trust).header;
     return {.app_hash = header.app_hash,
             .time_s = static_cast<std::int64_t>(header.time_ms / 1'000U),
@@ -82,7 +82,7 @@ SignedHeader signed_by_proposer(net::RpcClient& rpc, Height height, const json& 
             .txs_hash = Bytes(header.txs_root.data.begin(), header.txs_root.data.end())};
 }
 
-light::LightBlock light_block(net::RpcClient& rpc, std::uint64_t height) {
+light::LightBlock light_block(RpcClient& rpc, std::uint64_t height) {
     auto block = codec::decode<light::LightBlock>(hex_member(rpc.call("chain_light_block", {{"height", height}}), "raw"));
     if (!block) {
         throw Mismatch("light block " + std::to_string(height) + " does not decode");
@@ -94,7 +94,7 @@ std::int64_t now_seconds() {
     return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-SignedHeader signed_by_validators(net::RpcClient& rpc, Height height, const std::string& chain_id, const Trust& trust) {
+SignedHeader signed_by_validators(RpcClient& rpc, Height height, const std::string& chain_id, const Trust& trust) {
     light::Policy policy{.chain_id = chain_id, .now_seconds = now_seconds()};
     policy.trusting_seconds = trust.trusting_s.value_or(policy.trusting_seconds);  // LGT-5
     const std::uint64_t from = trust.block ? trust.block->height : height.value;
@@ -173,7 +173,7 @@ Hash256 hash_member(const json& object, const char* name) {
     throw Mismatch(std::string("the node's answer has no hash in \"") + name + "\"");
 }
 
-ProvenSlot prove_slot(net::RpcClient& rpc, const Bytes& key, std::optional<Height> height) {
+ProvenSlot prove_slot(RpcClient& rpc, const Bytes& key, std::optional<Height> height) {
     json params{{"key", to_hex(key)}};
     if (height) {
         params["height"] = height->value;
@@ -200,7 +200,7 @@ ProvenSlot prove_slot(net::RpcClient& rpc, const Bytes& key, std::optional<Heigh
     return slot;
 }
 
-SignedHeader read_signed(net::RpcClient& rpc, Height height, const Trust& trust) {
+SignedHeader read_signed(RpcClient& rpc, Height height, const Trust& trust) {
     const json status = rpc.call("node_status");
     const bool by_many = is_signed_by_many(status, trust);
     if (!by_many && trust.block) {
@@ -216,7 +216,7 @@ SignedHeader read_signed(net::RpcClient& rpc, Height height, const Trust& trust)
     return out;
 }
 
-std::int64_t check_signed(net::RpcClient& rpc, const ProvenSlot& slot, const Trust& trust) {
+std::int64_t check_signed(RpcClient& rpc, const ProvenSlot& slot, const Trust& trust) {
     const Height next{slot.height.value + 1};
     await_block(rpc, next);
     const SignedHeader found = read_signed(rpc, next, trust);
@@ -227,7 +227,7 @@ std::int64_t check_signed(net::RpcClient& rpc, const ProvenSlot& slot, const Tru
     return found.time_s;
 }
 
-bool holds_tx(net::RpcClient& rpc, Height height, const Hash256& tx, const Trust& trust) {
+bool holds_tx(RpcClient& rpc, Height height, const Hash256& tx, const Trust& trust) {
     const json status = rpc.call("node_status");
     if (!is_signed_by_many(status, trust)) {
         const solo::Block block = read_proposers(rpc, height, status, trust);

@@ -11,7 +11,7 @@
 
 #include <core/base/bytes.hpp>
 #include <core/base/integers.hpp>
-#include <net/rpc_client.hpp>
+#include <client/rpc_client.hpp>
 
 /// What a node says about the state, held against the app hash that signed blocks carry.
 namespace assay::client {
@@ -57,18 +57,18 @@ struct ProvenSlot {
     Hash256 app_hash;
 };
 
-/// Asks for the slot of `key` (at `height`, or the latest) and verifies the proof. Throws RpcError, NetError, Mismatch.
-ProvenSlot prove_slot(net::RpcClient& rpc, const Bytes& key, std::optional<Height> height = std::nullopt);
+/// Asks for the slot of `key` (at `height`, or the latest) and verifies the proof. Throws RpcError, http::NetError, Mismatch.
+ProvenSlot prove_slot(RpcClient& rpc, const Bytes& key, std::optional<Height> height = std::nullopt);
 
 /// The block after a state carries its app hash: fetches it, waiting up to ten seconds for it, and checks that those
 /// who `trust` makes count signed it - the proposer, or validators by CometBFT's light client rules (LGT) - and that it
-/// carries `slot`'s app hash. Returns when it was made, in Unix seconds. Throws RpcError, NetError, Mismatch.
-std::int64_t check_signed(net::RpcClient& rpc, const ProvenSlot& slot, const Trust& trust);
+/// carries `slot`'s app hash. Returns when it was made, in Unix seconds. Throws RpcError, http::NetError, Mismatch.
+std::int64_t check_signed(RpcClient& rpc, const ProvenSlot& slot, const Trust& trust);
 
-/// Block `height`, which the node has. Throws RpcError, NetError, Mismatch.
-SignedHeader read_signed(net::RpcClient& rpc, Height height, const Trust& trust);
-/// Whether block `height` holds transaction `tx`, as those say who sign blocks. Throws RpcError, NetError, Mismatch.
-bool holds_tx(net::RpcClient& rpc, Height height, const Hash256& tx, const Trust& trust);
+/// Block `height`, which the node has. Throws RpcError, http::NetError, Mismatch.
+SignedHeader read_signed(RpcClient& rpc, Height height, const Trust& trust);
+/// Whether block `height` holds transaction `tx`, as those say who sign blocks. Throws RpcError, http::NetError, Mismatch.
+bool holds_tx(RpcClient& rpc, Height height, const Hash256& tx, const Trust& trust);
 
 /// Members of an answer. Throw Mismatch naming what is missing.
 std::string text_member(const nlohmann::json& object, const char* name);

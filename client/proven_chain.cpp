@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include <contracts/chain/state.hpp>
+#include <contracts/state/state.hpp>
 
 namespace assay::client {
 namespace {
@@ -11,11 +11,10 @@ namespace {
 using nlohmann::json;
 namespace keys = contracts::keys;
 
-constexpr const char* kMany = "cometbft";
 
 }  // namespace
 
-ProvenChain::ProvenChain(net::RpcClient& rpc, std::filesystem::path file, Expected expected)
+ProvenChain::ProvenChain(RpcClient& rpc, std::filesystem::path file, Expected expected)
     : rpc_(rpc), file_(std::move(file)), expected_(std::move(expected)) {
     refresh();
 }
@@ -34,7 +33,7 @@ void ProvenChain::meet(const json& status) {
                .block = {},
                .trusting_s = 0,
                .height = {}};
-    if (anchor_.engine != kMany) {
+    if (anchor_.engine != kCometBft) {
         anchor_.proposer = expected_.trust.proposer ? *expected_.trust.proposer : account_member(status, "proposer");
         return;
     }
@@ -97,12 +96,12 @@ void ProvenChain::refresh() {
             throw Mismatch("block 1 carries another app hash than the genesis that is pinned");
         }
         next.height = tip;
-        next.block = anchor_.engine == kMany ? Trust::Block{.height = tip.value, .hash = header.hash} : Trust::Block{};
-        if (expected_.trust.proposer && anchor_.engine != kMany) {
+        next.block = anchor_.engine == kCometBft ? Trust::Block{.height = tip.value, .hash = header.hash} : Trust::Block{};
+        if (expected_.trust.proposer && anchor_.engine != kCometBft) {
             next.proposer = *expected_.trust.proposer;
         }
         expected_.trust.block.reset();  // the pinned one has gone on from it
-        if (anchor_.engine == kMany) {
+        if (anchor_.engine == kCometBft) {
             next.trusting_s = static_cast<std::int64_t>(params().trusting_period_ms / 1'000U);  // LGT-5
         }
     }
@@ -156,7 +155,7 @@ Amount ProvenChain::base_fee() {
     return find<Amount>(keys::base_fee(), "the base fee").value_or(params().gas_price_min);
 }
 
-net::SigningBase ProvenChain::base(const AccountId& sender) {
+SigningBase ProvenChain::base(const AccountId& sender) {
     return {.chain_id = anchor_.chain_id, .params = params(), .base_fee = base_fee(), .nonce = account(sender).nonce};
 }
 

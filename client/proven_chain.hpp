@@ -7,11 +7,11 @@
 
 #include <client/anchor.hpp>
 #include <client/proof.hpp>
-#include <contracts/beacon/beacon.hpp>
-#include <contracts/ledger/account.hpp>
-#include <contracts/params/params.hpp>
+#include <contracts/state/beacon.hpp>
+#include <contracts/state/account.hpp>
+#include <contracts/state/params.hpp>
 #include <core/codec/borsh.hpp>
-#include <net/rpc_client.hpp>
+#include <client/rpc_client.hpp>
 
 namespace assay::client {
 
@@ -20,8 +20,8 @@ namespace assay::client {
 class ProvenChain {
   public:
     /// Pins the chain at the home's first use, then reads the newest block. Throws Mismatch for a node of another chain or
-    /// with blocks that do not verify, RpcError, NetError, AnchorError.
-    ProvenChain(net::RpcClient& rpc, std::filesystem::path file, Expected expected = {});
+    /// with blocks that do not verify, RpcError, http::NetError, AnchorError.
+    ProvenChain(RpcClient& rpc, std::filesystem::path file, Expected expected = {});
 
     /// Goes on to the node's last block; moves the pinned one along. Throws like the constructor.
     void refresh();
@@ -31,7 +31,7 @@ class ProvenChain {
     /// Of the state that is proven.
     Height height() const { return state_height_; }
 
-    /// A slot of that state. Throws RpcError, NetError, Mismatch.
+    /// A slot of that state. Throws RpcError, http::NetError, Mismatch.
     std::optional<Bytes> slot(const Bytes& key);
     contracts::Params params();
     contracts::Account account(const AccountId& account);  ///< zeros when it is not there
@@ -39,7 +39,7 @@ class ProvenChain {
     Amount base_fee();  ///< FEE-2: of the block after that state
 
     /// What a transaction of `account` may rest on.
-    net::SigningBase base(const AccountId& account);
+    SigningBase base(const AccountId& account);
     /// Whether block `height` holds the transaction, by its signatures.
     bool holds(Height height, const Hash256& tx);
 
@@ -50,7 +50,7 @@ class ProvenChain {
     void meet(const nlohmann::json& status);
     void hold_against(const nlohmann::json& status) const;
 
-    net::RpcClient& rpc_;
+    RpcClient& rpc_;
     std::filesystem::path file_;
     Expected expected_;
     Anchor anchor_;

@@ -12,6 +12,10 @@ target_compile_options(assay_options INTERFACE
   $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread>
   # NUM-2: never contract a*b+c into a fused multiply-add.
   -ffp-contract=off)
+if(CMAKE_UNITY_BUILD)
+  # g++ takes every file that a unity source includes for a header.
+  target_compile_options(assay_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+endif()
 if(ASSAY_FUZZ)
   if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
     message(FATAL_ERROR "ASSAY_FUZZ needs clang: cmake --preset fuzz")
@@ -51,7 +55,7 @@ endfunction()
 # assay_test(NAME SOURCES ... DEPENDS ... [LABELS ...]): a doctest executable whose cases become CTest tests.
 function(assay_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;LABELS" ${ARGN})
-  add_executable(${name} ${ARG_SOURCES} ${CMAKE_SOURCE_DIR}/tests/unit/main.cpp)
+  add_executable(${name} ${ARG_SOURCES} $<TARGET_OBJECTS:assay_test_main>)
   target_link_libraries(${name} PRIVATE ${ARG_DEPENDS} assay_options doctest::doctest)
   target_compile_definitions(${name} PRIVATE ASSAY_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)

@@ -5,8 +5,8 @@
 #include <queue>
 #include <utility>
 
-#include <contracts/chain/transaction.hpp>
-#include <contracts/chain/tx_error.hpp>
+#include <contracts/state/transaction.hpp>
+#include <contracts/state/tx_error.hpp>
 
 namespace assay::consensus {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include <contracts/chain/tx_error.hpp>
+#include <contracts/state/tx_error.hpp>
 #include <core/crypto/hash.hpp>
 
 #include <consensus/cometbft/abci.pb.h>
@@ -17,9 +17,6 @@ constexpr const char* kCodespace = "assay";
 constexpr std::uint32_t kQueryFailed = 1;
 constexpr int kAbsent = 1;  // BlockIDFlag
 
-std::string to_string(const Hash256& hash) { return {hash.data.begin(), hash.data.end()}; }
-std::string to_string(ByteView bytes) { return {bytes.begin(), bytes.end()}; }
-Bytes to_bytes(const std::string& text) { return {text.begin(), text.end()}; }
 ByteView view_of(const std::string& text) {
     return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
 }
@@ -144,7 +141,7 @@ abci::Response Handler::handle(const abci::Request& request) {
             out.set_version(options_.software_version);
             out.set_app_version(kAppVersion);
             out.set_last_block_height(static_cast<std::int64_t>(info.height.value));
-            out.set_last_block_app_hash(info.height.value == 0 ? std::string() : to_string(info.app_hash));
+            out.set_last_block_app_hash(info.height.value == 0 ? std::string() : string_of(info.app_hash));
             return response;
         }
         case abci::Request::kCheckTx: check_tx(request, response); return response;
@@ -186,7 +183,7 @@ void Handler::init_chain(const abci::Request& request, abci::Response& response)
         throw ProtocolError("the engine's genesis begins at height " + std::to_string(in.initial_height()) + ", not at 1");
     }
     abci::ResponseInitChain& out = *response.mutable_init_chain();
-    out.set_app_hash(to_string(state_.init(options_.genesis)));
+    out.set_app_hash(string_of(state_.init(options_.genesis)));
     for (const contracts::ValidatorUpdate& validator : state_.validators()) {
         describe(validator, *out.add_validators());
     }
@@ -252,7 +249,7 @@ void Handler::query(const abci::Request& request, abci::Response& response) cons
         out.set_key(in.data());
         out.set_height(static_cast<std::int64_t>(result.height.value));
         if (result.value) {
-            out.set_value(to_string(*result.value));
+            out.set_value(string_of(*result.value));
         }
         if (in.prove()) {
             abci::ProofOp& op = *out.mutable_proof_ops()->add_ops();
@@ -276,7 +273,7 @@ void Handler::prepare_proposal(const abci::Request& request, abci::Response& res
         if (total > most) {
             break;
         }
-        out.add_txs(to_string(tx));
+        out.add_txs(string_of(tx));
     }
 }
 
@@ -311,7 +308,7 @@ void Handler::finalize_block(const abci::Request& request, abci::Response& respo
     for (const contracts::ValidatorUpdate& update : result.validator_updates) {
         describe(update, *out.add_validator_updates());
     }
-    out.set_app_hash(to_string(result.app_hash));
+    out.set_app_hash(string_of(result.app_hash));
     finalized_ = Finalized{.request = std::move(block), .result = std::move(result)};
 }
 
@@ -339,8 +336,8 @@ void Handler::list_snapshots(abci::Response& response) const {
         message.set_height(snapshot.height.value);
         message.set_format(snapshot.format);
         message.set_chunks(snapshot.chunks);
-        message.set_hash(to_string(snapshot.hash));
-        message.set_metadata(to_string(snapshot.metadata));
+        message.set_hash(string_of(snapshot.hash));
+        message.set_metadata(string_of(snapshot.metadata));
     }
 }
 
@@ -351,7 +348,7 @@ void Handler::load_chunk(const abci::Request& request, abci::Response& response)
         return;
     }
     if (const auto chunk = options_.state_sync->load_chunk(Height{in.height()}, in.format(), in.chunk())) {
-        out.set_chunk(to_string(*chunk));
+        out.set_chunk(string_of(*chunk));
     }
 }
 

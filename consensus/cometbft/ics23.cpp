@@ -8,11 +8,9 @@
 namespace assay::cometbft {
 namespace {
 
-std::string to_string(ByteView bytes) { return {bytes.begin(), bytes.end()}; }
-
 void write(const consensus::ProvenKey& from, ics23::ExistenceProof& out) {
-    out.set_key(to_string(from.key));
-    out.set_value(to_string(from.value));
+    out.set_key(string_of(from.key));
+    out.set_value(string_of(from.value));
     ics23::LeafOp& leaf = *out.mutable_leaf();
     leaf.set_hash(ics23::SHA256);
     leaf.set_prehash_key(ics23::SHA256);
@@ -27,9 +25,9 @@ void write(const consensus::ProvenKey& from, ics23::ExistenceProof& out) {
         step.set_prefix(std::string(merkle::kInnerPrefix));
         // Hashed as prefix, child, suffix: the sibling stands in the one or the other.
         if (merkle::bit_at(key_hash, --depth)) {
-            *step.mutable_prefix() += to_string(sibling.view());
+            *step.mutable_prefix() += string_of(sibling.view());
         } else {
-            step.set_suffix(to_string(sibling.view()));
+            step.set_suffix(string_of(sibling.view()));
         }
     }
 }
@@ -43,7 +41,7 @@ std::string commitment_proof(const Bytes& key, const consensus::QueryResult& res
         return out.SerializeAsString();
     }
     ics23::NonExistenceProof& absent = *out.mutable_nonexist();
-    absent.set_key(to_string(key));
+    absent.set_key(string_of(key));
     if (result.left) {
         write(*result.left, *absent.mutable_left());
     }

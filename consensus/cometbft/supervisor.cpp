@@ -14,6 +14,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <core/system/file.hpp>
 #include <core/system/process.hpp>
 
 namespace assay::cometbft {
@@ -47,13 +48,11 @@ std::vector<std::string> run(const std::vector<std::string>& command, const std:
 }
 
 std::string read_text(const std::filesystem::path& file) {
-    std::ifstream in(file, std::ios::binary);
-    std::ostringstream out;
-    out << in.rdbuf();
-    if (!in) {
+    auto text = system::read_file(file);
+    if (!text) {
         throw EngineError("cannot read " + file.string());
     }
-    return out.str();
+    return *std::move(text);
 }
 
 ordered_json read_json(const std::filesystem::path& file) {
@@ -166,9 +165,7 @@ void write_genesis(
              {"name", validator.name}});
     }
     genesis["app_hash"] = "";
-    std::ofstream out(file, std::ios::trunc | std::ios::binary);
-    out << genesis.dump(2) << "\n";
-    if (!out.flush()) {
+    if (!system::write_file(file, genesis.dump(2) + "\n")) {
         throw EngineError("cannot write " + file.string());
     }
 }

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include <contracts/params/params.hpp>
+#include <contracts/state/params.hpp>
 
 /// The `cometbft` process beside a node: finding it, making its home, running it.
 namespace assay::cometbft {

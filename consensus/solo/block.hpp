@@ -10,7 +10,7 @@
 #include <core/base/fields.hpp>
 #include <core/base/integers.hpp>
 #include <core/crypto/keys.hpp>
-#include <contracts/chain/transaction.hpp>
+#include <contracts/state/transaction.hpp>
 
 /// The embedded engine's blocks (BLK rules): one proposer, whose signature auditors check.
 namespace assay::solo {

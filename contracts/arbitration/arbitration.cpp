@@ -5,7 +5,7 @@
 
 #include <core/codec/borsh.hpp>
 #include <core/crypto/hash.hpp>
-#include <contracts/chain/slots.hpp>
+#include <contracts/state/slots.hpp>
 #include <contracts/duties/lane.hpp>
 #include <contracts/params/by_value.hpp>
 #include <contracts/settlement/settlement.hpp>
@@ -14,7 +14,7 @@
 #include <contracts/tasks/work.hpp>
 #include <contracts/arbitration/ending.hpp>
 #include <contracts/verification/verification.hpp>
-#include <verifier/trace/evaluation.hpp>
+#include <core/dispute/evaluation.hpp>
 
 namespace assay::contracts {
 namespace {
@@ -69,16 +69,16 @@ Result<void, TxError> require_round(const Dispute& dispute, std::uint32_t round)
     return {};
 }
 
-Result<trace::Position, TxError> next_position(const Dispute& dispute, const RevealMove& action) {
-    auto next = trace::reveal(dispute.claim, dispute.position, action.children);
+Result<dispute::Position, TxError> next_position(const Dispute& dispute, const RevealMove& action) {
+    auto next = dispute::reveal(dispute.claim, dispute.position, action.children);
     if (!next) {
         return Unexpected{TxError::kIllegalMove};  // DSP-35
     }
     return *std::move(next);
 }
 
-Result<trace::Position, TxError> next_position(const Dispute& dispute, const SelectMove& action) {
-    auto next = trace::select(dispute.claim, dispute.position, action.selection);
+Result<dispute::Position, TxError> next_position(const Dispute& dispute, const SelectMove& action) {
+    auto next = dispute::select(dispute.claim, dispute.position, action.selection);
     if (!next) {
         return Unexpected{TxError::kIllegalMove};  // DSP-35
     }
@@ -96,7 +96,7 @@ void note_move(Context& context, Task& task, Dispute& dispute, bool by_responder
     dispute.last_move_at = context.height();
 }
 
-void advance(Context& context, Dispute& dispute, const trace::Position& next, bool by_responder) {
+void advance(Context& context, Dispute& dispute, const dispute::Position& next, bool by_responder) {
     Task task = find_task(context.state, dispute.task).value();
     note_move(context, task, dispute, by_responder);
     dispute.position = next;
@@ -131,11 +131,11 @@ Hash256 challenge_seal(const DisputeId& dispute, const Hash256& found) noexcept 
 }
 
 bool is_responders_turn(const Dispute& dispute) noexcept {
-    return dispute.position.level == trace::Level::kProof || dispute.position.pending.empty();
+    return dispute.position.level == dispute::Level::kProof || dispute.position.pending.empty();
 }
 
-trace::Claim base_claim(const TaskSpec& spec, std::uint32_t segment) {
-    trace::Claim claim;
+dispute::Claim base_claim(const TaskSpec& spec, std::uint32_t segment) {
+    dispute::Claim claim;
     claim.program = spec.program;
     claim.dataset_root = spec.dataset_root;
     claim.seed = spec.seed;
@@ -147,31 +147,31 @@ trace::Claim base_claim(const TaskSpec& spec, std::uint32_t segment) {
 }
 
 Hash256 claimed_root(const StateView& view, const Task& task, std::uint32_t segment) {
-    return segment == evaluation_segment(task) ? trace::score_root(task.evaluation.value().score)
+    return segment == evaluation_segment(task) ? dispute::score_root(task.evaluation.value().score)
                                                : find_checkpoint(view, task.id, segment).value().state_root;
 }
 
-trace::Claim make_evaluation_claim(const TaskSpec& spec, const Evaluation& evaluation) {
+dispute::Claim make_evaluation_claim(const TaskSpec& spec, const Evaluation& evaluation) {
     // EVL-5
     const EvaluationCommitment& committed = spec.evaluation.value();
     const std::uint32_t tensors = spec.program.state_tensors;
-    trace::Claim claim = base_claim(spec, 0);
+    dispute::Claim claim = base_claim(spec, 0);
     claim.program.state_tensors = 1;
     claim.program.init_root = committed.graph_root;
     claim.program.init_nodes = committed.nodes;
-    claim.program.initial_tensors = trace::evaluated_tensors(tensors);
-    claim.program.initial_root = trace::evaluated_root(tensors, evaluation.tensors_root, committed.holdout);
+    claim.program.initial_tensors = dispute::evaluated_tensors(tensors);
+    claim.program.initial_root = dispute::evaluated_root(tensors, evaluation.tensors_root, committed.holdout);
     claim.before = claim.program.initial_root;
-    claim.after = trace::score_root(evaluation.score);
+    claim.after = dispute::score_root(evaluation.score);
     return claim;
 }
 
-trace::Claim make_claim(const StateView& view, const Task& task, std::uint32_t segment) {
+dispute::Claim make_claim(const StateView& view, const Task& task, std::uint32_t segment) {
     // DSP-37
     if (segment == evaluation_segment(task)) {
         return make_evaluation_claim(task.spec, task.evaluation.value());
     }
-    trace::Claim claim = base_claim(task.spec, segment);
+    dispute::Claim claim = base_claim(task.spec, segment);
     claim.after = claimed_root(view, task, segment);
     claim.step_count = step_count(task, segment);
     if (segment != 0) {
@@ -186,7 +186,7 @@ void enter_dispute(Context& context, Task& task, Dispute dispute, Height deadlin
     dispute.challenger = context.actor;
     hold_lane(context, dispute, has_place(context.state, task, dispute));
     take_bond(context, task, dispute);
-    dispute.position = trace::start_position(dispute.claim);
+    dispute.position = dispute::start_position(dispute.claim);
     dispute.opened_at = context.height();
     dispute.last_move_at = context.height();
     dispute.responder_clock = dispute_clock(context.params, task.spec);
@@ -256,7 +256,7 @@ Result<void, TxError> execute(Context& context, const OpenDispute& action) noexc
 // --- reveal --------------------------------------------------------------------------------------------------
 
 Result<void, TxError> check_stateless(const RevealMove& action) noexcept {
-    if (action.children.empty() || action.children.size() > trace::kMaxChildren) {
+    if (action.children.empty() || action.children.size() > dispute::kMaxChildren) {
         return Unexpected{TxError::kFieldOutOfRange};  // TX-6
     }
     return {};
@@ -284,7 +284,7 @@ Result<void, TxError> execute(Context& context, const RevealMove& action) noexce
 // --- select --------------------------------------------------------------------------------------------------
 
 Result<void, TxError> check_stateless(const SelectMove& action) noexcept {
-    if (action.selection.child >= trace::kMaxChildren) {
+    if (action.selection.child >= dispute::kMaxChildren) {
         return Unexpected{TxError::kFieldOutOfRange};  // TX-6
     }
     return {};
@@ -318,16 +318,16 @@ Result<void, TxError> check_stateful(
 ) noexcept {
     TRY_ASSIGN(const Dispute dispute, require_dispute(view, action.dispute, sender, Party::kEither));
     // DSP-27: a divergence is shown as soon as one step is in question.
-    const auto needed = action.proof.divergence ? trace::Level::kNodes : trace::Level::kProof;
+    const auto needed = action.proof.divergence ? dispute::Level::kNodes : dispute::Level::kProof;
     if (dispute.position.level < needed) {
         return Unexpected{TxError::kIllegalMove};  // DSP-35
     }
     return {};
 }
 
-Result<trace::Ruling, TxError> judge_proof(const StateView& view, const ProveMove& action) noexcept {
+Result<dispute::Ruling, TxError> judge_proof(const StateView& view, const ProveMove& action) noexcept {
     const Dispute dispute = find_dispute(view, action.dispute).value();
-    const auto ruling = trace::judge(dispute.claim, dispute.position, action.proof);
+    const auto ruling = dispute::judge(dispute.claim, dispute.position, action.proof);
     if (!ruling) {
         return Unexpected{TxError::kProofInvalid};  // DSP-36
     }
@@ -336,11 +336,11 @@ Result<trace::Ruling, TxError> judge_proof(const StateView& view, const ProveMov
 
 Result<void, TxError> execute(Context& context, const ProveMove& action) noexcept {
     ++context.referee_partials;
-    TRY_ASSIGN(const trace::Ruling ruling, judge_proof(context.state, action));
+    TRY_ASSIGN(const dispute::Ruling ruling, judge_proof(context.state, action));
     Dispute dispute = find_dispute(context.state, action.dispute).value();
     Task task = find_task(context.state, dispute.task).value();
     note_move(context, task, dispute, context.actor == dispute.responder);
-    if (ruling == trace::Ruling::kClaimRefuted) {
+    if (ruling == dispute::Ruling::kClaimRefuted) {
         refute_claim(context, task, std::move(dispute), Reason::kLostDispute);
     } else {
         uphold_claim(context, task, std::move(dispute), Reason::kFalseAccusation);

@@ -6,12 +6,12 @@
 #include <vector>
 
 #include <core/base/result.hpp>
-#include <contracts/arbitration/dispute.hpp>
-#include <contracts/chain/context.hpp>
-#include <contracts/chain/transaction.hpp>
-#include <contracts/chain/tx_error.hpp>
+#include <contracts/state/dispute.hpp>
+#include <contracts/state/context.hpp>
+#include <contracts/state/transaction.hpp>
+#include <contracts/state/tx_error.hpp>
 
-/// Disputes on the chain: opening, moves, clocks, rulings (DSP-30 and on). The game itself is verifier/trace.
+/// Disputes on the chain: opening, moves, clocks, rulings (DSP-30 and on). The game itself is core/dispute.
 namespace assay::contracts {
 
 Result<void, TxError> check_stateless(const OpenDispute& action) noexcept;
@@ -39,7 +39,7 @@ Result<void, TxError> check_stateful(
 ) noexcept;
 Result<void, TxError> execute(Context& context, const ProveMove& action) noexcept;
 /// What the referee says of the proof: kProofInvalid when it cannot use it (DSP-36).
-Result<trace::Ruling, TxError> judge_proof(const StateView& view, const ProveMove& action) noexcept;
+Result<dispute::Ruling, TxError> judge_proof(const StateView& view, const ProveMove& action) noexcept;
 
 /// DSP-30: "assay/dispute" over task, segment (u32), challenger and subject: one dispute of a subject per challenger.
 DisputeId dispute_id(
@@ -54,16 +54,16 @@ DisputeId dispute_id(
 Hash256 challenge_seal(const DisputeId& dispute, const Hash256& found) noexcept;
 
 /// DSP-37: what the solver claims of `segment` of a completed task.
-trace::Claim make_claim(const StateView& view, const Task& task, std::uint32_t segment);
+dispute::Claim make_claim(const StateView& view, const Task& task, std::uint32_t segment);
 /// The state root that it claims after it: the checkpoint's, or of the evaluation the score's.
 Hash256 claimed_root(const StateView& view, const Task& task, std::uint32_t segment);
 /// EVL-5: the claim that the spec's evaluation gives this score.
-trace::Claim make_evaluation_claim(const TaskSpec& spec, const Evaluation& evaluation);
+dispute::Claim make_evaluation_claim(const TaskSpec& spec, const Evaluation& evaluation);
 
 /// DSP-41, DSP-45: what a verifier claims by a part of its verdict. kPartUnknown, or of a probe root
 /// kNotPublished, when the verdict has no such part; kNotMeasured unless `roots` are there exactly for a measurement and
 /// lead to the states that it is of.
-Result<trace::Claim, TxError> make_verdict_claim(
+Result<dispute::Claim, TxError> make_verdict_claim(
     const StateView& view, const Task& task, const Assignment& assignment, VerdictPart part,
     const std::optional<MeasuredRoots>& roots = std::nullopt
 );
@@ -71,15 +71,15 @@ Result<trace::Claim, TxError> make_verdict_claim(
 /// A measurement of three states, as the chain knows them.
 struct Measured {
     std::array<Hash256, 3> states;  ///< start, replayed, claimed
-    trace::Measurement measurement;
+    dispute::Measurement measurement;
     std::uint64_t seed = 0;  ///< of the sketches
 };
 /// DSP-45: the claim that the task's distance program makes the measurement of those states; kNotMeasured.
-Result<trace::Claim, TxError> make_distance_claim(
+Result<dispute::Claim, TxError> make_distance_claim(
     const TaskSpec& spec, const Measured& measured, const std::optional<MeasuredRoots>& roots
 );
 /// What every claim over the task's own program has; its states and steps are yet to be set.
-trace::Claim base_claim(const TaskSpec& spec, std::uint32_t segment);
+dispute::Claim base_claim(const TaskSpec& spec, std::uint32_t segment);
 
 /// Opens a dispute by the context's actor, whose free stake covers the bond. The caller stores the task.
 void open_dispute(Context& context, Task& task, std::uint32_t segment, Role role);

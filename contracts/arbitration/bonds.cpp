@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include <contracts/arbitration/ending.hpp>
-#include <contracts/chain/slots.hpp>
+#include <contracts/state/slots.hpp>
 #include <contracts/duties/lane.hpp>
 #include <contracts/ledger/ledger.hpp>
 #include <contracts/params/by_value.hpp>

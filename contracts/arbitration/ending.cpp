@@ -6,7 +6,7 @@
 #include <vector>
 
 #include <contracts/arbitration/arbitration.hpp>
-#include <contracts/chain/slots.hpp>
+#include <contracts/state/slots.hpp>
 #include <contracts/duties/lane.hpp>
 #include <contracts/ledger/ledger.hpp>
 #include <contracts/params/by_value.hpp>

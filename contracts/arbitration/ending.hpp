@@ -4,9 +4,9 @@
 #include <optional>
 
 #include <core/base/result.hpp>
-#include <contracts/arbitration/dispute.hpp>
-#include <contracts/chain/context.hpp>
-#include <contracts/chain/tx_error.hpp>
+#include <contracts/state/dispute.hpp>
+#include <contracts/state/context.hpp>
+#include <contracts/state/tx_error.hpp>
 
 /// How disputes begin and end, for arbitration and verification. Each function that ends one stores it and the task.
 namespace assay::contracts {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <contracts/arbitration/arbitration.hpp>
 #include <contracts/arbitration/ending.hpp>
-#include <contracts/chain/slots.hpp>
+#include <contracts/state/slots.hpp>
 #include <contracts/stake/staking.hpp>
 #include <contracts/tasks/lifecycle.hpp>
 #include <contracts/tasks/work.hpp>
@@ -29,32 +29,32 @@ bool means_forced_result(const Assignment& assignment, const AccountId& sender, 
 
 }  // namespace
 
-Result<trace::Claim, TxError> make_distance_claim(
+Result<dispute::Claim, TxError> make_distance_claim(
     const TaskSpec& spec, const Measured& measured, const std::optional<MeasuredRoots>& roots
 ) {
     // DSP-45
     const std::uint32_t tensors = spec.program.state_tensors;
-    const auto root = roots ? trace::measured_root(tensors, measured.states, *roots) : std::nullopt;
+    const auto root = roots ? dispute::measured_root(tensors, measured.states, *roots) : std::nullopt;
     if (!root) {
         return Unexpected{TxError::kNotMeasured};
     }
-    trace::Claim claim = base_claim(spec, 0);
+    dispute::Claim claim = base_claim(spec, 0);
     claim.program.state_tensors = 1;
     claim.program.init_root = spec.distance.value().root;
     claim.program.init_nodes = spec.distance.value().nodes;
-    claim.program.initial_tensors = trace::measured_tensors(tensors);
+    claim.program.initial_tensors = dispute::measured_tensors(tensors);
     claim.program.initial_root = *root;
     claim.seed = measured.seed;
     claim.before = *root;
-    claim.after = trace::measurement_root(measured.measurement);
+    claim.after = dispute::measurement_root(measured.measurement);
     return claim;
 }
 
-Result<trace::Claim, TxError> make_verdict_claim(
+Result<dispute::Claim, TxError> make_verdict_claim(
     const StateView& view, const Task& task, const Assignment& assignment, VerdictPart part,
     const std::optional<MeasuredRoots>& roots
 ) {
-    trace::Claim claim = make_claim(view, task, assignment.segment);
+    dispute::Claim claim = make_claim(view, task, assignment.segment);
     if (part == VerdictPart::kMeasurement && assignment.measurement) {
         const Measured measured{
             .states = {claim.before, assignment.end_root, claim.after},

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include <contracts/chain/slots.hpp>
+#include <contracts/state/slots.hpp>
 #include <contracts/duties/lane.hpp>
 #include <contracts/ledger/ledger.hpp>
 #include <contracts/settlement/settlement.hpp>
@@ -186,7 +186,7 @@ AskedTile asked_tile(const Task& task, std::size_t place) {
 }
 
 Result<void, TxError> check_stateless(const AttestAvailability& action) noexcept {
-    const bool in_range = trace::is_well_formed(action.opening) &&
+    const bool in_range = dispute::is_well_formed(action.opening) &&
                           action.opening.opening.tile_path.size() <= kMaxPathLength &&
                           action.opening.opening.source_path.size() <= kMaxPathLength;
     if (!in_range) {
@@ -212,10 +212,10 @@ Result<void, TxError> check_stateful(
         return Unexpected{TxError::kAlreadyAttested};
     }
     const AskedTile asked = asked_tile(task, place);
-    const trace::StateOpening& opening = action.opening;
+    const dispute::StateOpening& opening = action.opening;
     const Hash256 root = find_checkpoint(view, task.id, asked.checkpoint).value().state_root;
     if (opening.tensor != asked.tensor || opening.tile != asked.number % canonical::tile_count(opening.type.shape) ||
-        trace::state_root_of(opening, task.spec.program.state_tensors) != root) {
+        dispute::state_root_of(opening, task.spec.program.state_tensors) != root) {
         return Unexpected{TxError::kTileInvalid};
     }
     return {};

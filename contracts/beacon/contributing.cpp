@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <optional>
 
-#include <contracts/chain/slots.hpp>
+#include <contracts/state/slots.hpp>
 #include <contracts/ledger/ledger.hpp>
 #include <contracts/stake/staking.hpp>
 

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <core/base/result.hpp>
-#include <contracts/beacon/beacon.hpp>
-#include <contracts/chain/context.hpp>
-#include <contracts/chain/tx_error.hpp>
+#include <contracts/state/beacon.hpp>
+#include <contracts/state/context.hpp>
+#include <contracts/state/tx_error.hpp>
 
 /// Seats of the beacon, and what their holders send (BCN-1 to BCN-3, BCN-6).
 namespace assay::contracts {

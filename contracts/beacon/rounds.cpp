@@ -8,7 +8,7 @@
 #include <core/crypto/hash.hpp>
 #include <contracts/beacon/contributing.hpp>
 #include <contracts/chain/gas.hpp>
-#include <contracts/chain/slots.hpp>
+#include <contracts/state/slots.hpp>
 #include <contracts/duties/lane.hpp>
 #include <contracts/ledger/ledger.hpp>
 #include <contracts/profiling/profiling.hpp>

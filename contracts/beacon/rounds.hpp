@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <vector>
 
-#include <contracts/beacon/beacon.hpp>
-#include <contracts/chain/context.hpp>
-#include <contracts/tasks/task.hpp>
+#include <contracts/state/beacon.hpp>
+#include <contracts/state/context.hpp>
+#include <contracts/state/task.hpp>
 
 /// Rounds of the beacon: opened when something waits for a draw, closed with a seed that nobody could know before
 /// (BCN-4 to BCN-12).

@@ -7,7 +7,7 @@
 #include <contracts/arbitration/arbitration.hpp>
 #include <contracts/chain/envelope.hpp>
 #include <contracts/chain/router.hpp>
-#include <contracts/chain/slots.hpp>
+#include <contracts/state/slots.hpp>
 #include <contracts/ledger/ledger.hpp>
 #include <contracts/params/rules.hpp>
 #include <contracts/validators/validators.hpp>

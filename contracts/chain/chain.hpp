@@ -12,9 +12,9 @@
 #include <core/base/integers.hpp>
 #include <core/base/result.hpp>
 #include <core/crypto/keys.hpp>
-#include <contracts/chain/state.hpp>
-#include <contracts/chain/transaction.hpp>
-#include <contracts/chain/tx_error.hpp>
+#include <contracts/state/state.hpp>
+#include <contracts/state/transaction.hpp>
+#include <contracts/state/tx_error.hpp>
 
 /// The replicated state machine: blocks in, changes and receipts out. Pure (BLK rules).
 namespace assay::contracts {

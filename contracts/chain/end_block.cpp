@@ -6,7 +6,7 @@
 #include <contracts/beacon/rounds.hpp>
 #include <contracts/chain/gas.hpp>
 #include <contracts/chain/router.hpp>
-#include <contracts/chain/slots.hpp>
+#include <contracts/state/slots.hpp>
 #include <contracts/duties/lane.hpp>
 #include <contracts/profiling/profiling.hpp>
 #include <contracts/settlement/settlement.hpp>

@@ -7,7 +7,7 @@
 #include <core/base/assert.hpp>
 #include <core/codec/borsh.hpp>
 #include <contracts/chain/router.hpp>
-#include <contracts/chain/slots.hpp>
+#include <contracts/state/slots.hpp>
 #include <contracts/duties/lane.hpp>
 #include <contracts/ledger/ledger.hpp>
 #include <contracts/tasks/waiting.hpp>

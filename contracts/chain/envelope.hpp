@@ -10,10 +10,10 @@
 #include <core/base/result.hpp>
 #include <contracts/chain/chain.hpp>
 #include <contracts/chain/gas.hpp>
-#include <contracts/chain/slots.hpp>
-#include <contracts/chain/state.hpp>
-#include <contracts/chain/transaction.hpp>
-#include <contracts/chain/tx_error.hpp>
+#include <contracts/state/slots.hpp>
+#include <contracts/state/state.hpp>
+#include <contracts/state/transaction.hpp>
+#include <contracts/state/tx_error.hpp>
 #include <contracts/duties/duty.hpp>
 
 /// What a transaction needs before its action matters: encoding, chain, signature, nonce and fee.

@@ -6,9 +6,9 @@
 
 #include <core/base/bytes.hpp>
 #include <core/base/integers.hpp>
-#include <contracts/chain/slots.hpp>
-#include <contracts/chain/transaction.hpp>
-#include <contracts/params/params.hpp>
+#include <contracts/state/slots.hpp>
+#include <contracts/state/transaction.hpp>
+#include <contracts/state/params.hpp>
 
 /// What a transaction costs every validator at most (GAS rules). A unit is about a microsecond of one core
 /// (docs/benchmarks).

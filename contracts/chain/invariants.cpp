@@ -7,7 +7,7 @@
 #include <utility>
 
 #include <core/codec/borsh.hpp>
-#include <contracts/chain/slots.hpp>
+#include <contracts/state/slots.hpp>
 
 namespace assay::contracts {
 namespace {

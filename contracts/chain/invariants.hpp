@@ -5,8 +5,8 @@
 #include <span>
 
 #include <core/base/result.hpp>
-#include <contracts/chain/state.hpp>
-#include <contracts/tasks/task.hpp>
+#include <contracts/state/state.hpp>
+#include <contracts/state/task.hpp>
 
 /// What must hold of any change to the state, whichever contract made it. Looks at the changes alone, so it neither
 /// knows nor trusts the contracts (INV rules).

@@ -8,7 +8,7 @@
 #include <contracts/availability/availability.hpp>
 #include <contracts/beacon/contributing.hpp>
 #include <contracts/chain/invariants.hpp>
-#include <contracts/chain/slots.hpp>
+#include <contracts/state/slots.hpp>
 #include <contracts/ledger/ledger.hpp>
 #include <contracts/stake/terms.hpp>
 #include <contracts/profiling/profiling.hpp>

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include <core/base/result.hpp>
-#include <contracts/chain/context.hpp>
-#include <contracts/chain/transaction.hpp>
-#include <contracts/chain/tx_error.hpp>
+#include <contracts/state/context.hpp>
+#include <contracts/state/transaction.hpp>
+#include <contracts/state/tx_error.hpp>
 
 /// From an action to the contract that executes it, and the guard around its effects.
 namespace assay::contracts {

@@ -8,7 +8,7 @@
 #include <contracts/arbitration/arbitration.hpp>
 #include <contracts/beacon/contributing.hpp>
 #include <contracts/chain/router.hpp>
-#include <contracts/chain/slots.hpp>
+#include <contracts/state/slots.hpp>
 #include <contracts/params/rules.hpp>
 #include <contracts/verification/verification.hpp>
 

@@ -9,9 +9,9 @@
 #include <core/base/bytes.hpp>
 #include <core/base/integers.hpp>
 #include <core/base/result.hpp>
-#include <contracts/chain/state.hpp>
-#include <contracts/chain/transaction.hpp>
-#include <contracts/chain/tx_error.hpp>
+#include <contracts/state/state.hpp>
+#include <contracts/state/transaction.hpp>
+#include <contracts/state/tx_error.hpp>
 
 /// Duties: what the rules make an account do within a time, and punish it for when it does not. Their answers cost nothing and
 /// have a lane of their own in every block (docs/protocol/duties.md).

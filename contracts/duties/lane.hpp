@@ -4,9 +4,9 @@
 #include <cstdint>
 
 #include <core/base/integers.hpp>
-#include <contracts/chain/context.hpp>
-#include <contracts/chain/slots.hpp>
-#include <contracts/chain/transaction.hpp>
+#include <contracts/state/context.hpp>
+#include <contracts/state/slots.hpp>
+#include <contracts/state/transaction.hpp>
 
 /// The lane of duties: what its answers cost whom, and how much it may promise (DTY-3 to DTY-8).
 namespace assay::contracts {

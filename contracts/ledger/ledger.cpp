@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <contracts/ledger/ledger.hpp>
 
-#include <contracts/chain/slots.hpp>
+#include <contracts/state/slots.hpp>
 
 namespace assay::contracts {
 

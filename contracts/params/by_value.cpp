@@ -7,12 +7,12 @@
 namespace assay::contracts {
 namespace {
 
-constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t kByValueMost = std::numeric_limits<std::uint64_t>::max();
 
 Amount bond_for(Amount minimum, std::uint32_t bps, Amount value) {
     // PAR-2
     const auto share = checked_mul_div(value.grains, bps, kBasisPoints);
-    return std::max(minimum, Amount{share ? *share : kMost});
+    return std::max(minimum, Amount{share ? *share : kByValueMost});
 }
 
 /// PAR-3: one more than `least` per `step` grains, at most `most`.
@@ -38,12 +38,12 @@ Amount challenger_bond(const Params& params, Amount value) noexcept {
 Amount verifier_reserve(const Params& params, Amount value) noexcept {
     const auto sum =
         checked_mul<std::uint64_t>(challenger_bond(params, value).grains, verifiers_per_segment(params, value));
-    return Amount{sum ? *sum : kMost};
+    return Amount{sum ? *sum : kByValueMost};
 }
 
 Amount verifier_needs(const Params& params, Amount value) noexcept {
     const auto sum = checked_add(verifier_bond(params, value), verifier_reserve(params, value));
-    return sum ? *sum : Amount{kMost};
+    return sum ? *sum : Amount{kByValueMost};
 }
 
 std::uint32_t segments_checked(const Params& params, Amount value, std::uint32_t segments) noexcept {

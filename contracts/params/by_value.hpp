@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include <contracts/params/params.hpp>
+#include <contracts/state/params.hpp>
 
 /// What grows with the value of a task, its reward plus its verification fee (PAR-2, PAR-3). Each is monotone in the
 /// value and at least 1; none overflows.

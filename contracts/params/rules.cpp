@@ -7,7 +7,7 @@
 #include <string>
 
 #include <contracts/chain/gas.hpp>
-#include <contracts/chain/transaction.hpp>
+#include <contracts/state/transaction.hpp>
 #include <contracts/duties/lane.hpp>
 #include <contracts/settlement/settlement.hpp>
 
@@ -83,7 +83,7 @@ bool is_profiling_valid(const Params& params) {
         params.profile_segments < 1 || params.profile_segments > kMaxProfileSegments) {
         return false;
     }
-    const auto needed = trace::samples_needed(threshold_rule(params));
+    const auto needed = dispute::samples_needed(threshold_rule(params));
     return needed && *needed <= (params.profilers_min - 1) * params.profile_segments;
 }
 
@@ -97,7 +97,7 @@ bool is_lane_valid(const Params& params) {
 
 }  // namespace
 
-trace::ThresholdRule threshold_rule(const Params& params) noexcept {
+dispute::ThresholdRule threshold_rule(const Params& params) noexcept {
     return {.quantile_ppm = params.threshold_quantile_ppm,
             .confidence_ppm = params.threshold_confidence_ppm,
             .margin = {params.threshold_margin_thousandths, 1'000},

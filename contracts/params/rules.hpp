@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <contracts/params/params.hpp>
-#include <verifier/trace/tolerance.hpp>
+#include <contracts/state/params.hpp>
+#include <core/dispute/tolerance.hpp>
 
 namespace assay::contracts {
 
@@ -38,6 +38,6 @@ inline constexpr Amount kDrawPriceMax{1'000'000'000};
 inline constexpr Amount kRoomPriceMax{100'000};
 
 /// TOL-8: how a task's threshold follows from the profiles that stand.
-trace::ThresholdRule threshold_rule(const Params& params) noexcept;
+dispute::ThresholdRule threshold_rule(const Params& params) noexcept;
 
 }  // namespace assay::contracts

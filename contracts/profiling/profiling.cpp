@@ -5,7 +5,7 @@
 
 #include <contracts/arbitration/arbitration.hpp>
 #include <contracts/arbitration/ending.hpp>
-#include <contracts/chain/slots.hpp>
+#include <contracts/state/slots.hpp>
 #include <contracts/duties/lane.hpp>
 #include <contracts/ledger/ledger.hpp>
 #include <contracts/params/by_value.hpp>
@@ -114,10 +114,10 @@ void advance_profiling(Context& context, Task& task) {
 }
 
 bool is_report(const ProfileReport& report) {
-    return trace::is_possible(report.reference) && !report.segments.empty() &&
+    return dispute::is_possible(report.reference) && !report.segments.empty() &&
            report.segments.size() <= kMaxProfileSegments &&
            std::all_of(report.segments.begin(), report.segments.end(), [](const ProfileSegment& segment) {
-               return trace::is_possible(segment.measurement) && is_location(segment.native.location);
+               return dispute::is_possible(segment.measurement) && is_location(segment.native.location);
            });
 }
 
@@ -250,7 +250,7 @@ Result<void, TxError> execute(Context& context, const PublishProfile& action) no
 
 // --- challenge -----------------------------------------------------------------------------------------------
 
-Result<trace::Claim, TxError> make_profile_claim(
+Result<dispute::Claim, TxError> make_profile_claim(
     const Task& task, const ProfileReport& report, ProfilePart part, std::uint32_t segment,
     const std::optional<MeasuredRoots>& roots
 ) {
@@ -278,11 +278,11 @@ Result<trace::Claim, TxError> make_profile_claim(
         return make_distance_claim(task.spec, measured, roots);
     }
     if (part == ProfilePart::kStart) {
-        trace::Claim claim = base_claim(task.spec, 0);
+        dispute::Claim claim = base_claim(task.spec, 0);
         claim.after = report.start_root;
         return claim;
     }
-    trace::Claim claim = base_claim(task.spec, part == ProfilePart::kReference ? 1 : segment);
+    dispute::Claim claim = base_claim(task.spec, part == ProfilePart::kReference ? 1 : segment);
     claim.before = before;
     if (part == ProfilePart::kReference) {
         claim.seed = tolerance.reference_seed;

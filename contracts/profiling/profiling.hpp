@@ -7,11 +7,11 @@
 #include <vector>
 
 #include <core/base/result.hpp>
-#include <contracts/arbitration/dispute.hpp>
+#include <contracts/state/dispute.hpp>
 #include <contracts/beacon/rounds.hpp>
-#include <contracts/chain/context.hpp>
-#include <contracts/chain/transaction.hpp>
-#include <contracts/chain/tx_error.hpp>
+#include <contracts/state/context.hpp>
+#include <contracts/state/transaction.hpp>
+#include <contracts/state/tx_error.hpp>
 #include <contracts/stake/staking.hpp>
 
 /// Before a task in tolerance mode is solved: drawn verifiers measure how far native training is from the canonical
@@ -37,7 +37,7 @@ Result<void, TxError> check_stateful(
 Result<void, TxError> execute(Context& context, const ChallengeProfile& action) noexcept;
 
 /// PRF-5: what a profiler claims by a part of its report: kPartUnknown, kNotMeasured.
-Result<trace::Claim, TxError> make_profile_claim(
+Result<dispute::Claim, TxError> make_profile_claim(
     const Task& task, const ProfileReport& report, ProfilePart part, std::uint32_t segment,
     const std::optional<MeasuredRoots>& roots
 );
@@ -61,7 +61,7 @@ struct Bounds {
 };
 /// PRF-6: what the reports that stand say. `least` is how many there have to be.
 Result<Bounds, ProfilingOutcome> bounds_from(
-    std::span<const ProfileReport> reports, std::uint32_t least, const trace::ThresholdRule& rule
+    std::span<const ProfileReport> reports, std::uint32_t least, const dispute::ThresholdRule& rule
 );
 
 }  // namespace assay::contracts

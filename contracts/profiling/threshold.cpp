@@ -7,38 +7,38 @@
 namespace assay::contracts {
 namespace {
 
-using Group = trace::GroupMeasurement trace::Measurement::*;
+using Group = dispute::GroupMeasurement dispute::Measurement::*;
 
-trace::Relative largest_sample(const ProfileReport& report, Group group) {
-    trace::Relative largest = 0;
+dispute::Relative largest_sample(const ProfileReport& report, Group group) {
+    dispute::Relative largest = 0;
     for (const ProfileSegment& segment : report.segments) {
-        largest = std::max(largest, trace::relative_drift(segment.measurement.*group));
+        largest = std::max(largest, dispute::relative_drift(segment.measurement.*group));
     }
     return largest;
 }
 
 /// PRF-6: the samples of all reports but the one with the largest, so that no single profiler can raise the threshold.
-std::vector<trace::Relative> kept_samples(std::span<const ProfileReport> reports, Group group) {
+std::vector<dispute::Relative> kept_samples(std::span<const ProfileReport> reports, Group group) {
     const auto outlier = std::max_element(reports.begin(), reports.end(), [&](const auto& a, const auto& b) {
         return largest_sample(a, group) < largest_sample(b, group);
     });
-    std::vector<trace::Relative> samples;
+    std::vector<dispute::Relative> samples;
     for (auto report = reports.begin(); report != reports.end(); ++report) {
         if (report == outlier) {
             continue;
         }
         for (const ProfileSegment& segment : report->segments) {
-            samples.push_back(trace::relative_drift(segment.measurement.*group));
+            samples.push_back(dispute::relative_drift(segment.measurement.*group));
         }
     }
     return samples;
 }
 
 /// PRF-6: the second smallest, so that no single profiler can have the task refused either.
-trace::Relative kept_reference(std::span<const ProfileReport> reports, Group group) {
-    std::vector<trace::Relative> references;
+dispute::Relative kept_reference(std::span<const ProfileReport> reports, Group group) {
+    std::vector<dispute::Relative> references;
     for (const ProfileReport& report : reports) {
-        references.push_back(trace::relative_drift(report.reference.*group));
+        references.push_back(dispute::relative_drift(report.reference.*group));
     }
     std::sort(references.begin(), references.end());
     return references[1];
@@ -47,26 +47,26 @@ trace::Relative kept_reference(std::span<const ProfileReport> reports, Group gro
 }  // namespace
 
 Result<Bounds, ProfilingOutcome> bounds_from(
-    std::span<const ProfileReport> reports, std::uint32_t least, const trace::ThresholdRule& rule
+    std::span<const ProfileReport> reports, std::uint32_t least, const dispute::ThresholdRule& rule
 ) {
     ASSERT(least >= 2);
     if (reports.size() < least) {
         return Unexpected{ProfilingOutcome::kTooFew};
     }
     Bounds bounds;
-    const auto bound = [&](Group group, trace::Relative Distances::* distance) -> Result<void, ProfilingOutcome> {
-        const trace::Relative reference = kept_reference(reports, group);
-        const auto threshold = trace::threshold_from(kept_samples(reports, group), reference, rule);
+    const auto bound = [&](Group group, dispute::Relative Distances::* distance) -> Result<void, ProfilingOutcome> {
+        const dispute::Relative reference = kept_reference(reports, group);
+        const auto threshold = dispute::threshold_from(kept_samples(reports, group), reference, rule);
         if (!threshold) {
-            const bool few = threshold.error() == trace::ThresholdError::kTooFew;
+            const bool few = threshold.error() == dispute::ThresholdError::kTooFew;
             return Unexpected{few ? ProfilingOutcome::kTooFew : ProfilingOutcome::kNotSeparated};
         }
         bounds.reference.*distance = reference;
         bounds.threshold.*distance = *threshold;
         return {};
     };
-    TRY(bound(&trace::Measurement::parameters, &Distances::parameters));
-    TRY(bound(&trace::Measurement::other, &Distances::other));
+    TRY(bound(&dispute::Measurement::parameters, &Distances::parameters));
+    TRY(bound(&dispute::Measurement::other, &Distances::other));
     return bounds;
 }
 

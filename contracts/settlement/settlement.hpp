@@ -5,9 +5,9 @@
 #include <optional>
 #include <vector>
 
-#include <contracts/chain/context.hpp>
+#include <contracts/state/context.hpp>
 #include <contracts/stake/staking.hpp>
-#include <contracts/tasks/task.hpp>
+#include <contracts/state/task.hpp>
 
 /// How tasks end and who is paid (SET rules). Each of these closes the task, ends as moot what is still open, returns
 /// what bonds are left, pays the escrow out once, and stores the task.

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include <contracts/chain/slots.hpp>
+#include <contracts/state/slots.hpp>
 #include <contracts/ledger/ledger.hpp>
 
 namespace assay::contracts {

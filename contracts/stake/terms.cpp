@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <contracts/stake/terms.hpp>
 
-#include <contracts/chain/slots.hpp>
+#include <contracts/state/slots.hpp>
 #include <contracts/stake/staking.hpp>
 #include <contracts/tasks/work.hpp>
 

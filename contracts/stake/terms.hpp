@@ -5,9 +5,9 @@
 #include <vector>
 
 #include <core/base/result.hpp>
-#include <contracts/chain/context.hpp>
-#include <contracts/chain/transaction.hpp>
-#include <contracts/chain/tx_error.hpp>
+#include <contracts/state/context.hpp>
+#include <contracts/state/transaction.hpp>
+#include <contracts/state/tx_error.hpp>
 #include <contracts/tasks/draw.hpp>
 
 /// Classes of machines, who says to have one, and what verifiers consent to (HW and TRM rules).

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <contracts/chain/slots.hpp>
+#include <contracts/state/slots.hpp>
 #include <contracts/tasks/lifecycle.hpp>
 #include <contracts/tasks/tasks.hpp>
 
 namespace assay::contracts {
 
 Result<void, TxError> check_stateless(const DeclareDivergence& action) noexcept {
-    if (!is_location(action.artifact.location) || !trace::is_well_formed(action.opening)) {
+    if (!is_location(action.artifact.location) || !dispute::is_well_formed(action.opening)) {
         return Unexpected{TxError::kFieldOutOfRange};  // TX-6
     }
     return {};
@@ -22,7 +22,7 @@ Result<void, TxError> check_stateful(
         action.step - first >= step_count(task.spec, segment)) {
         return Unexpected{TxError::kCheckpointOrder};  // TASK-7
     }
-    if (!trace::shows_divergence(action.opening, action.state_root, task.spec.program.state_tensors)) {
+    if (!dispute::shows_divergence(action.opening, action.state_root, task.spec.program.state_tensors)) {
         return Unexpected{TxError::kNoDivergence};  // TASK-13
     }
     return {};

@@ -7,7 +7,7 @@
 #include <core/codec/borsh.hpp>
 #include <core/crypto/hash.hpp>
 #include <contracts/beacon/rounds.hpp>
-#include <contracts/chain/slots.hpp>
+#include <contracts/state/slots.hpp>
 #include <contracts/params/by_value.hpp>
 #include <contracts/stake/staking.hpp>
 #include <contracts/stake/terms.hpp>

@@ -9,9 +9,9 @@
 
 #include <core/base/bytes.hpp>
 #include <core/base/fields.hpp>
-#include <contracts/beacon/beacon.hpp>
-#include <contracts/chain/context.hpp>
-#include <contracts/tasks/task.hpp>
+#include <contracts/state/beacon.hpp>
+#include <contracts/state/context.hpp>
+#include <contracts/state/task.hpp>
 
 /// Stake-weighted randomness (TASK-6, VER-1, BLK-5).
 namespace assay::contracts {

@@ -6,7 +6,7 @@
 
 #include <core/codec/borsh.hpp>
 #include <core/crypto/hash.hpp>
-#include <contracts/chain/slots.hpp>
+#include <contracts/state/slots.hpp>
 #include <contracts/duties/lane.hpp>
 
 namespace assay::contracts {

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <core/base/result.hpp>
-#include <contracts/chain/context.hpp>
-#include <contracts/chain/tx_error.hpp>
-#include <contracts/tasks/task.hpp>
+#include <contracts/state/context.hpp>
+#include <contracts/state/tx_error.hpp>
+#include <contracts/state/task.hpp>
 
 /// What every contract that touches a task shares. Functions that take a `Task&` change it; the caller stores it.
 namespace assay::contracts {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <optional>
 
-#include <contracts/chain/slots.hpp>
+#include <contracts/state/slots.hpp>
 #include <contracts/settlement/settlement.hpp>
 #include <contracts/tasks/lifecycle.hpp>
 #include <contracts/tasks/work.hpp>

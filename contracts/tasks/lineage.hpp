@@ -4,9 +4,9 @@
 #include <cstdint>
 
 #include <core/base/result.hpp>
-#include <contracts/chain/context.hpp>
-#include <contracts/chain/tx_error.hpp>
-#include <contracts/tasks/task.hpp>
+#include <contracts/state/context.hpp>
+#include <contracts/state/tx_error.hpp>
+#include <contracts/state/task.hpp>
 
 /// Tasks that start from the last checkpoint of another (LIN rules).
 namespace assay::contracts {

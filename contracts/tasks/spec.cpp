@@ -3,7 +3,7 @@
 #include <string>
 
 #include <contracts/tasks/tasks.hpp>
-#include <verifier/trace/evaluation.hpp>
+#include <core/dispute/evaluation.hpp>
 
 namespace assay::contracts {
 namespace {
@@ -21,7 +21,7 @@ bool is_printable(const std::string& text) {
 /// Rounds that narrowing `count` items to one takes, kMaxChildren ways at a time.
 std::uint32_t rounds_for(std::uint64_t count) {
     std::uint32_t rounds = 0;
-    for (; count > 1; count = div_ceil<std::uint64_t>(count, trace::kMaxChildren)) {
+    for (; count > 1; count = div_ceil<std::uint64_t>(count, dispute::kMaxChildren)) {
         ++rounds;
     }
     return rounds;
@@ -31,7 +31,7 @@ std::uint32_t rounds_for(std::uint64_t count) {
 bool is_init_size(std::uint32_t nodes) { return nodes >= 1 && nodes <= canonical::kMaxNodes; }
 bool is_step_size(std::uint32_t nodes) { return nodes >= 2 && nodes <= canonical::kMaxNodes; }
 
-bool is_program(const trace::ProgramCommitment& program) {
+bool is_program(const dispute::ProgramCommitment& program) {
     return program.state_tensors >= 1 && program.state_tensors <= canonical::kMaxStateTensors &&
            is_init_size(program.init_nodes) && is_step_size(program.step_nodes) && program.batch_size >= 1 &&
            program.batch_size <= canonical::kMaxDimension && program.dataset.rows >= 1 &&
@@ -52,14 +52,14 @@ bool has_distance(const TaskSpec& spec) {
         return !spec.distance;
     }
     return spec.distance && is_init_size(spec.distance->nodes) &&
-           spec.program.state_tensors <= trace::kMaxMeasuredTensors;
+           spec.program.state_tensors <= dispute::kMaxMeasuredTensors;
 }
 
 /// EVL-1
 bool is_evaluation(const TaskSpec& spec) {
     return !spec.evaluation || (is_init_size(spec.evaluation->nodes) && !spec.evaluation->holdout.is_zero() &&
                                 is_location(spec.evaluation->data.location) &&
-                                spec.program.state_tensors <= trace::kMaxEvaluatedTensors);
+                                spec.program.state_tensors <= dispute::kMaxEvaluatedTensors);
 }
 
 }  // namespace
@@ -85,7 +85,7 @@ Result<void, TxError> check_spec(const TaskSpec& spec) noexcept {
                        has_initial_artifact(spec) && has_distance(spec) && is_evaluation(spec) &&
                        spec.steps >= 1 && spec.checkpoint_interval >= 1 && segment_count(spec) <= kMaxSegments &&
                        checked_mul<std::uint64_t>(spec.steps, spec.program.batch_size).has_value() &&
-                       dispute_rounds_max(spec) <= trace::kMaxRounds;
+                       dispute_rounds_max(spec) <= dispute::kMaxRounds;
     if (!sound) {
         return Unexpected{TxError::kSpecInvalid};
     }

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include <contracts/chain/slots.hpp>
+#include <contracts/state/slots.hpp>
 #include <contracts/ledger/ledger.hpp>
 #include <contracts/params/by_value.hpp>
 #include <contracts/profiling/profiling.hpp>
@@ -15,7 +15,7 @@
 #include <contracts/tasks/waiting.hpp>
 #include <contracts/tasks/work.hpp>
 #include <contracts/verification/verification.hpp>
-#include <verifier/trace/evaluation.hpp>
+#include <core/dispute/evaluation.hpp>
 
 namespace assay::contracts {
 namespace {
@@ -60,7 +60,7 @@ Result<void, TxError> check_evaluation(
         return {};
     }
     const Checkpoint last = find_checkpoint(view, task.id, task.checkpoints - 1).value();
-    if (trace::state_root_from(task.spec.program.state_tensors, evaluation->tensors_root) != last.state_root) {
+    if (dispute::state_root_from(task.spec.program.state_tensors, evaluation->tensors_root) != last.state_root) {
         return Unexpected{TxError::kNotFinalState};
     }
     return {};
@@ -219,7 +219,7 @@ Result<void, TxError> execute(Context& context, const PostCheckpoint& action) no
 // --- complete ------------------------------------------------------------------------------------------------
 
 Result<void, TxError> check_stateless(const CompleteTask& action) noexcept {
-    if (action.evaluation && !trace::is_possible_score(action.evaluation->score)) {
+    if (action.evaluation && !dispute::is_possible_score(action.evaluation->score)) {
         return Unexpected{TxError::kFieldOutOfRange};  // TX-6, EVL-3
     }
     return {};

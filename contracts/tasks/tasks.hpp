@@ -3,9 +3,9 @@
 
 #include <core/base/result.hpp>
 #include <contracts/beacon/rounds.hpp>
-#include <contracts/chain/context.hpp>
-#include <contracts/chain/transaction.hpp>
-#include <contracts/chain/tx_error.hpp>
+#include <contracts/state/context.hpp>
+#include <contracts/state/transaction.hpp>
+#include <contracts/state/tx_error.hpp>
 
 /// Submitting, drawing, accepting, training, cancelling (TASK rules).
 namespace assay::contracts {

@@ -4,8 +4,8 @@
 #include <optional>
 
 #include <contracts/beacon/rounds.hpp>
-#include <contracts/chain/context.hpp>
-#include <contracts/chain/slots.hpp>
+#include <contracts/state/context.hpp>
+#include <contracts/state/slots.hpp>
 
 /// Waiting for a draw, and what it costs (TASK-17, TASK-18, BCN-4).
 namespace assay::contracts {

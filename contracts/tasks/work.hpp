@@ -5,10 +5,10 @@
 #include <span>
 
 #include <core/base/result.hpp>
-#include <contracts/beacon/beacon.hpp>
-#include <contracts/chain/transaction.hpp>
-#include <contracts/chain/tx_error.hpp>
-#include <contracts/params/params.hpp>
+#include <contracts/state/beacon.hpp>
+#include <contracts/state/transaction.hpp>
+#include <contracts/state/tx_error.hpp>
+#include <contracts/state/params.hpp>
 
 /// What follows from the work that a task's programs state (WRK rules): how long a replay takes, the windows that are
 /// longer by it, and what verifying is worth.

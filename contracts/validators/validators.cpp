@@ -8,7 +8,7 @@
 #include <core/codec/borsh.hpp>
 #include <core/crypto/ed25519.hpp>
 #include <core/crypto/hash.hpp>
-#include <contracts/chain/slots.hpp>
+#include <contracts/state/slots.hpp>
 #include <contracts/ledger/ledger.hpp>
 #include <contracts/stake/staking.hpp>
 

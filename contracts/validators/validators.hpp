@@ -5,10 +5,10 @@
 #include <vector>
 
 #include <core/base/result.hpp>
-#include <contracts/chain/context.hpp>
-#include <contracts/chain/transaction.hpp>
-#include <contracts/chain/tx_error.hpp>
-#include <contracts/validators/validator.hpp>
+#include <contracts/state/context.hpp>
+#include <contracts/state/transaction.hpp>
+#include <contracts/state/tx_error.hpp>
+#include <contracts/state/validator.hpp>
 
 /// The set of validators follows stake (VAL rules).
 namespace assay::contracts {

@@ -3,7 +3,7 @@
 
 #include <contracts/arbitration/arbitration.hpp>
 #include <contracts/arbitration/ending.hpp>
-#include <contracts/chain/slots.hpp>
+#include <contracts/state/slots.hpp>
 #include <contracts/settlement/settlement.hpp>
 #include <contracts/tasks/lifecycle.hpp>
 #include <contracts/tasks/work.hpp>

@@ -60,19 +60,19 @@ bool is_beyond_budget(const Params& params, const Task& task) {
     if (!task.tolerance) {
         return false;
     }
-    std::map<std::uint32_t, trace::Measurement> measured;
+    std::map<std::uint32_t, dispute::Measurement> measured;
     for (const Assignment& assignment : task.assignments) {
         if (counts(task, assignment) && assignment.measurement) {
             measured.emplace(assignment.segment, *assignment.measurement);
         }
     }
-    std::vector<trace::GroupMeasurement> parameters;
-    std::vector<trace::GroupMeasurement> other;
+    std::vector<dispute::GroupMeasurement> parameters;
+    std::vector<dispute::GroupMeasurement> other;
     for (const auto& [segment, measurement] : measured) {
         parameters.push_back(measurement.parameters);
         other.push_back(measurement.other);
     }
-    return std::max(trace::growth(parameters), trace::growth(other)) > params.growth_max_thousandths;
+    return std::max(dispute::growth(parameters), dispute::growth(other)) > params.growth_max_thousandths;
 }
 
 /// AVL-1, AVL-7: the segments without an accepting verdict get a committee, and other verifiers, `redraws_max` times at most;
@@ -102,8 +102,8 @@ bool contradicts(const Assignment& one, const Assignment& other) noexcept {
 bool is_within_threshold(const Task& task, const Verdict& verdict) noexcept {
     // VER-18
     const Distances bound = task.tolerance.value().threshold.value();
-    return verdict.measurement && trace::relative_drift(verdict.measurement->parameters) <= bound.parameters &&
-           trace::relative_drift(verdict.measurement->other) <= bound.other;
+    return verdict.measurement && dispute::relative_drift(verdict.measurement->parameters) <= bound.parameters &&
+           dispute::relative_drift(verdict.measurement->other) <= bound.other;
 }
 
 void decide(Context& context, Task& task) {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include <contracts/tasks/task.hpp>
+#include <contracts/state/task.hpp>
 
 /// Which verdicts are forced to be wrong: known to their verifiers alone until they disclose. And who watches them.
 namespace assay::contracts {

@@ -6,7 +6,7 @@
 
 #include <contracts/arbitration/arbitration.hpp>
 #include <contracts/availability/availability.hpp>
-#include <contracts/chain/slots.hpp>
+#include <contracts/state/slots.hpp>
 #include <contracts/ledger/ledger.hpp>
 #include <contracts/params/by_value.hpp>
 #include <contracts/settlement/settlement.hpp>
@@ -102,7 +102,7 @@ Result<void, TxError> check_divergence(const Task& task, const PublishVerdict& a
     if (!action.verdict.diverged_after) {
         return action.divergence ? Result<void, TxError>(Unexpected{TxError::kMeasurementMismatch}) : Result<void, TxError>();
     }
-    if (!action.divergence || !trace::shows_divergence(
+    if (!action.divergence || !dispute::shows_divergence(
                                   *action.divergence, action.verdict.end_root, task.spec.program.state_tensors)) {
         return Unexpected{TxError::kNoDivergence};
     }
@@ -222,10 +222,10 @@ Result<void, TxError> execute(Context& context, const CommitVerdict& action) noe
 // --- publish -------------------------------------------------------------------------------------------------
 
 Result<void, TxError> check_stateless(const PublishVerdict& action) noexcept {
-    if (action.verdict.measurement && !trace::is_possible(*action.verdict.measurement)) {
+    if (action.verdict.measurement && !dispute::is_possible(*action.verdict.measurement)) {
         return Unexpected{TxError::kFieldOutOfRange};  // TX-6, TOL-2
     }
-    if (action.divergence && !trace::is_well_formed(*action.divergence)) {
+    if (action.divergence && !dispute::is_well_formed(*action.divergence)) {
         return Unexpected{TxError::kFieldOutOfRange};  // TX-6
     }
     return check_segment(action.segment);

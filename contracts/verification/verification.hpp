@@ -6,9 +6,9 @@
 
 #include <core/base/result.hpp>
 #include <contracts/beacon/rounds.hpp>
-#include <contracts/chain/context.hpp>
-#include <contracts/chain/transaction.hpp>
-#include <contracts/chain/tx_error.hpp>
+#include <contracts/state/context.hpp>
+#include <contracts/state/transaction.hpp>
+#include <contracts/state/tx_error.hpp>
 
 /// Drawing verifiers after completion; verdicts committed, published, disclosed (VER rules).
 namespace assay::contracts {

@@ -39,6 +39,15 @@ inline ByteView as_bytes(std::string_view text) {
     return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
 }
 
+/// The same bytes as text, and copies of one as the other.
+inline std::string_view as_text(ByteView bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+inline std::string string_of(ByteView bytes) { return {bytes.begin(), bytes.end()}; }
+template <class Tag, std::size_t kSize>
+std::string string_of(const FixedBytes<Tag, kSize>& bytes) {
+    return string_of(bytes.view());
+}
+inline Bytes to_bytes(std::string_view text) { return {text.begin(), text.end()}; }
+
 /// Lower-case hexadecimal.
 std::string to_hex(ByteView bytes);
 /// Both cases accepted; nullopt on odd length or a character that is no hex digit.

@@ -62,7 +62,9 @@ constexpr T div_ceil(T a, T b) {
     return a / b + (a % b != 0 ? T{1} : T{0});
 }
 
-/// Money in grains; 10^9 grains are 1 ASY. Arithmetic is checked: there is no operator+.
+inline constexpr std::uint64_t kGrainsPerAsy = 1'000'000'000;
+
+/// Money in grains; kGrainsPerAsy of them are 1 ASY. Arithmetic is checked: there is no operator+.
 struct Amount {
     std::uint64_t grains = 0;
     constexpr auto operator<=>(const Amount&) const = default;

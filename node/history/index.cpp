@@ -11,7 +11,7 @@
 
 #include <core/base/assert.hpp>
 #include <core/codec/borsh.hpp>
-#include <contracts/chain/tx_error.hpp>
+#include <contracts/state/tx_error.hpp>
 
 namespace assay::history {
 namespace {

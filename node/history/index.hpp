@@ -12,7 +12,7 @@
 #include <core/base/integers.hpp>
 #include <consensus/state_machine.hpp>
 #include <contracts/chain/chain.hpp>
-#include <node/storage/store.hpp>
+#include <node/state/store.hpp>
 
 /// What the node remembers for readers and no rule ever reads: what happened to a task, an account, a dispute. Written
 /// in the block's own batch, so it is always of the same height as the state.

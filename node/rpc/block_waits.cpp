@@ -30,13 +30,13 @@ bool BlockWaits::settle(const Entry& entry) const {
     if (height_ <= entry.wait.after && Clock::now() < entry.wait.until && !stopping_) {
         return false;
     }
-    net::HttpResponse response;
+    http::HttpResponse response;
     response.body = result_response(entry.wait.id, {{"height", height_.value}});
     entry.exchange->answer(std::move(response));
     return true;
 }
 
-void BlockWaits::add(Wait wait, std::shared_ptr<net::HttpExchange> exchange) {
+void BlockWaits::add(Wait wait, std::shared_ptr<http::HttpExchange> exchange) {
     // Asked outside the lock: a node that is busy keeps nobody else waiting.
     const Height height = api_.wait_for_block(wait.after, std::chrono::milliseconds(0));
     const std::lock_guard lock(mutex_);

@@ -8,8 +8,8 @@
 #include <mutex>
 #include <thread>
 
-#include <net/http.hpp>
-#include <node/app/node_api.hpp>
+#include <client/http/http.hpp>
+#include <node/api/node_api.hpp>
 #include <node/rpc/work.hpp>
 
 namespace assay::rpc {
@@ -24,7 +24,7 @@ class BlockWaits {
     BlockWaits& operator=(const BlockWaits&) = delete;
 
     /// Answers `exchange` when the wait is over; at once when it is already, or the server stops.
-    void add(Wait wait, std::shared_ptr<net::HttpExchange> exchange);
+    void add(Wait wait, std::shared_ptr<http::HttpExchange> exchange);
     std::size_t count() const;
     /// Answers all of them. Idempotent.
     void stop();
@@ -32,7 +32,7 @@ class BlockWaits {
   private:
     struct Entry {
         Wait wait;
-        std::shared_ptr<net::HttpExchange> exchange;
+        std::shared_ptr<http::HttpExchange> exchange;
     };
 
     void run();

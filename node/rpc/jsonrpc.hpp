@@ -10,6 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <client/rpc_codes.hpp>
 #include <node/rpc/work.hpp>
 
 /// JSON-RPC 2.0 without a transport: texts in, texts out.
@@ -17,16 +18,15 @@ namespace assay::rpc {
 
 using Json = nlohmann::json;
 
-// JSON-RPC's own codes, and ours (docs/rpc.md).
-inline constexpr int kParseError = -32700;
-inline constexpr int kInvalidRequest = -32600;
-inline constexpr int kMethodNotFound = -32601;
-inline constexpr int kInvalidParams = -32602;
-inline constexpr int kInternalError = -32603;
-inline constexpr int kNotFound = -32001;
-inline constexpr int kUnavailable = -32002;
-inline constexpr int kTxRejected = -32003;
-inline constexpr int kLimitExceeded = -32005;
+using client::kInternalError;
+using client::kInvalidParams;
+using client::kInvalidRequest;
+using client::kLimitExceeded;
+using client::kMethodNotFound;
+using client::kNotFound;
+using client::kParseError;
+using client::kTxRejected;
+using client::kUnavailable;
 
 inline constexpr std::size_t kBatchMax = 20;
 inline constexpr std::size_t kDepthMax = 32;  ///< of nested arrays and objects in a request

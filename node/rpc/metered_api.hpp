@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <node/app/node_api.hpp>
+#include <node/api/node_api.hpp>
 #include <node/rpc/work.hpp>
 
 namespace assay::rpc {

@@ -7,9 +7,9 @@
 
 #include <core/codec/borsh.hpp>
 #include <contracts/beacon/contributing.hpp>
-#include <contracts/chain/slots.hpp>
-#include <contracts/chain/state.hpp>
-#include <contracts/chain/tx_error.hpp>
+#include <contracts/state/slots.hpp>
+#include <contracts/state/state.hpp>
+#include <contracts/state/tx_error.hpp>
 #include <contracts/tasks/work.hpp>
 #include <node/rpc/arguments.hpp>
 #include <node/rpc/cursor.hpp>

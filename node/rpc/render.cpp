@@ -6,7 +6,7 @@
 #include <core/codec/borsh.hpp>
 #include <core/crypto/address.hpp>
 #include <contracts/arbitration/arbitration.hpp>
-#include <verifier/trace/commitment.hpp>
+#include <core/dispute/commitment.hpp>
 
 namespace assay::rpc {
 
@@ -35,7 +35,7 @@ Json to_move(const contracts::Dispute& dispute) {
     return contracts::is_responders_turn(dispute) ? "responder" : "challenger";
 }
 
-Json render_pinpoint(const trace::Pinpoint& at) {
+Json render_pinpoint(const dispute::Pinpoint& at) {
     return {{"step", at.step},
             {"node", or_null(at.node)},
             {"op", at.op ? Json(canonical::to_string(*at.op)) : Json()},
@@ -160,12 +160,12 @@ Json render(const contracts::Distances& distances) {
     return {{"parameters", distances.parameters}, {"other", distances.other}};
 }
 
-Json render(const std::optional<trace::Measurement>& measurement) {
+Json render(const std::optional<dispute::Measurement>& measurement) {
     if (!measurement) {
         return {};
     }
-    return {{"parameters", trace::relative_drift(measurement->parameters)},
-            {"other", trace::relative_drift(measurement->other)}};
+    return {{"parameters", dispute::relative_drift(measurement->parameters)},
+            {"other", dispute::relative_drift(measurement->other)}};
 }
 
 Json render(const contracts::Params& params) {
@@ -331,7 +331,7 @@ Json render_task(const contracts::Task& task, const TaskDetails& details) {
     out["evaluation"] = render(task.spec.evaluation);
     out["score"] = task.evaluation ? render_score(task.evaluation->score) : Json();
     out["disputes"] = std::move(disputes);
-    out["program_id"] = render(trace::program_id(task.spec.program));
+    out["program_id"] = render(dispute::program_id(task.spec.program));
     out["raw"] = raw(task);
     return out;
 }
@@ -344,10 +344,10 @@ Json render_dispute_summary(const contracts::Dispute& dispute, std::optional<dou
             {"challenger", render(dispute.challenger)},
             {"state", contracts::to_string(dispute.state)},
             {"reason", dispute.reason ? Json(contracts::to_string(*dispute.reason)) : Json()},
-            {"level", trace::to_string(dispute.position.level)},
+            {"level", dispute::to_string(dispute.position.level)},
             {"rounds", dispute.position.rounds},
             {"to_move", to_move(dispute)},
-            {"pinpoint", render_pinpoint(trace::pinpoint(dispute.position))},
+            {"pinpoint", render_pinpoint(dispute::pinpoint(dispute.position))},
             {"responder_clock", dispute.responder_clock},
             {"challenger_clock", dispute.challenger_clock},
             {"deadline", dispute.deadline.value},

@@ -7,7 +7,7 @@
 
 #include <core/base/bytes.hpp>
 #include <contracts/chain/chain.hpp>
-#include <node/app/node_api.hpp>
+#include <node/api/node_api.hpp>
 #include <node/rpc/jsonrpc.hpp>
 
 /// Records of the chain as JSON (docs/rpc.md). Amounts are decimal strings, accounts addresses, hashes hex; null
@@ -24,7 +24,7 @@ Json render(Amount amount);
 /// Lengths in billionths of the update.
 Json render(const contracts::Distances& distances);
 /// Its relative drifts (TOL-6); null when there is none.
-Json render(const std::optional<trace::Measurement>& measurement);
+Json render(const std::optional<dispute::Measurement>& measurement);
 Json render(const contracts::ProfileReport& report);
 Json render(const contracts::Params& params);  ///< without raw
 Json render(const contracts::Stake& stake);

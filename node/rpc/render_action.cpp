@@ -4,7 +4,7 @@
 #include <variant>
 
 #include <core/codec/borsh.hpp>
-#include <verifier/trace/commitment.hpp>
+#include <core/dispute/commitment.hpp>
 
 namespace assay::rpc {
 
@@ -145,7 +145,7 @@ Json render(const contracts::Action& action) {
 
 Json render(const contracts::TaskSpec& spec) {
     return {{"title", spec.title},
-            {"program_id", render(trace::program_id(spec.program))},
+            {"program_id", render(dispute::program_id(spec.program))},
             {"init_work", spec.program.init_work},
             {"step_work", spec.program.step_work},
             {"memory", spec.program.memory},

@@ -2,7 +2,7 @@
 #include <node/rpc/render.hpp>
 
 #include <core/codec/borsh.hpp>
-#include <contracts/chain/tx_error.hpp>
+#include <contracts/state/tx_error.hpp>
 
 namespace assay::rpc {
 

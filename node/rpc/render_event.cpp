@@ -29,7 +29,7 @@ Json fields_of(const DisputeOpened& e) { return {{"dispute", rpc::render(e.dispu
 Json fields_of(const DisputeMoved& e) {
     return {{"dispute", rpc::render(e.dispute)},
             {"round", e.round},
-            {"level", trace::to_string(e.level)},
+            {"level", dispute::to_string(e.level)},
             {"by_responder", e.by_responder}};
 }
 Json fields_of(const DisputeEnded& e) {

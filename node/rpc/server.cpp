@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include <net/http.hpp>
+#include <client/http/http.hpp>
 #include <node/rpc/block_waits.hpp>
 #include <node/rpc/host_names.hpp>
 #include <node/rpc/jsonrpc.hpp>
@@ -16,23 +16,23 @@ namespace assay::rpc {
 
 namespace {
 
-net::HttpResponse text_response(unsigned status, std::string text) {
-    net::HttpResponse response;
+http::HttpResponse text_response(unsigned status, std::string text) {
+    http::HttpResponse response;
     response.status = status;
     response.content_type = "text/plain";
     response.body = std::move(text);
     return response;
 }
 
-net::HttpServerOptions http_options(const RpcOptions& options) {
-    net::HttpServerOptions out;
+http::HttpServerOptions http_options(const RpcOptions& options) {
+    http::HttpServerOptions out;
     out.address = options.address;
     out.port = options.port;
     out.body_max = options.body_max;
     out.connections_max = options.connections_max;
     out.connections_per_address = options.connections_per_address;
     out.idle_timeout = options.idle_timeout;
-    out.too_large = net::HttpResponse{};
+    out.too_large = http::HttpResponse{};
     out.too_large.status = 413;
     out.too_large.body =
         error_response(kLimitExceeded, "a request is at most " + std::to_string(options.body_max) + " bytes");
@@ -53,15 +53,15 @@ struct RpcServer::Impl {
                          : std::optional(answer(request));
           }) {}
 
-    bool is_acceptable(const net::HttpRequest& request) const {
+    bool is_acceptable(const http::HttpRequest& request) const {
         return is_host_allowed(request.host, hosts) && is_json(request.content_type);
     }
 
-    std::optional<net::HttpResponse> call(
-        const net::HttpRequest& request, const std::shared_ptr<net::HttpExchange>& exchange
+    std::optional<http::HttpResponse> call(
+        const http::HttpRequest& request, const std::shared_ptr<http::HttpExchange>& exchange
     ) {
         Work work([&exchange] { return exchange->is_over(); });
-        net::HttpResponse response;
+        http::HttpResponse response;
         response.body = dispatcher.handle(request.body, work);
         if (work.waiting()) {
             waits.add(*work.waiting(), exchange);
@@ -71,7 +71,7 @@ struct RpcServer::Impl {
         return response;
     }
 
-    net::HttpResponse answer(const net::HttpRequest& request) {
+    http::HttpResponse answer(const http::HttpRequest& request) {
         if (!is_host_allowed(request.host, hosts)) {
             return text_response(
                 403, "this node is not called by that name (Host: " + shown(request.host) +
@@ -99,8 +99,8 @@ struct RpcServer::Impl {
         return text_response(404, "not found\n");
     }
 
-    net::HttpResponse ready() {
-        net::HttpResponse response;
+    http::HttpResponse ready() {
+        http::HttpResponse response;
         const bool is_ready = !stopping;
         response.status = is_ready ? 200 : 503;
         Json body{{"ready", is_ready}, {"height", api.status().height.value}, {"reasons", Json::array()}};
@@ -116,7 +116,7 @@ struct RpcServer::Impl {
     std::atomic<bool> stopping{false};
     Dispatcher dispatcher;
     BlockWaits waits;
-    net::HttpServer http;
+    http::HttpServer http;
 };
 
 RpcServer::RpcServer(RpcOptions options, node::NodeApi& api) : impl_(std::make_unique<Impl>(options, api)) {}

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include <node/app/node_api.hpp>
+#include <node/api/node_api.hpp>
 
 /// The node's JSON-RPC over HTTP (docs/rpc.md).
 namespace assay::rpc {
@@ -17,7 +17,7 @@ struct RpcOptions {
     std::uint16_t port = 0;  ///< 0: any free one
     std::uint64_t body_max = 1U << 20U;
     std::uint32_t connections_max = 512;
-    std::uint32_t connections_per_address = 0;  ///< 0: as net::HttpServerOptions has it
+    std::uint32_t connections_per_address = 0;  ///< 0: as http::HttpServerOptions has it
     std::chrono::seconds idle_timeout{60};
     /// Names that clients may call the node by, beside IP addresses and localhost.
     std::vector<std::string> hosts;
@@ -25,7 +25,7 @@ struct RpcOptions {
 
 class RpcServer {
   public:
-    /// Serves at once; throws net::NetError naming the address when it is taken. `api` outlives the server.
+    /// Serves at once; throws http::NetError naming the address when it is taken. `api` outlives the server.
     RpcServer(RpcOptions options, node::NodeApi& api);
     ~RpcServer();
     RpcServer(const RpcServer&) = delete;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Error: SSE register|general-regs-only
 // Flags: -mgeneral-regs-only
-#include <contracts/chain/transaction.hpp>
+#include <contracts/state/transaction.hpp>
 
 namespace assay::contracts {
 

@@ -15,7 +15,7 @@ import subprocess
 import sys
 
 SKIPPED = 77
-LIBRARY = ["core/base/*.cpp", "verifier/canonical/*.cpp"]
+LIBRARY = ["core/base/*.cpp", "core/canonical/*.cpp"]
 DRIVER = ["tests/cross/golden_main.cpp", "tests/unit/canonical/golden.cpp", "tests/unit/canonical/samples.cpp"]
 
 

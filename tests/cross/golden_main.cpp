@@ -5,7 +5,7 @@
 #include <string>
 
 #include <tests/unit/canonical/golden.hpp>
-#include <verifier/canonical/executor.hpp>
+#include <core/canonical/executor.hpp>
 
 /// Prints each golden vector's name and the 64-bit FNV-1a hash of its outputs. Needs nothing but the pure code, so that
 /// it builds for any machine that a compiler is at hand for.

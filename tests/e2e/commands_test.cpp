@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include <net/rpc_client.hpp>
+#include <client/rpc_client.hpp>
 #include <tests/e2e/daemon.hpp>
 #include <tests/unit/consensus/toy_machine.hpp>
 
@@ -71,7 +71,7 @@ TEST_CASE("a started node locks its home, names its address and stops on a signa
     const Outcome second = run(start, directory.path() / "second");
     CHECK(second.code == 3);
     CHECK(second.err.find("in use by another assayd, process ") != std::string::npos);
-    net::RpcClient client(ready->url, 10s);
+    client::RpcClient client(ready->url, 10s);
     CHECK(client.wait_for_block({3}, 10s).value > 3);
     daemon.signal(SIGINT);
     CHECK(daemon.await_exit(20s) == 0);
@@ -88,7 +88,7 @@ TEST_CASE("a replay of a log that was altered ends with the exit code of a misma
         Daemon daemon({"start", "--home", home, "--rpc-port", "0", "--block-interval-ms", "5"}, logs);
         const auto ready = daemon.await_ready(20s);
         REQUIRE(ready.has_value());
-        net::RpcClient(ready->url, 10s).wait_for_block({2}, 10s);
+        client::RpcClient(ready->url, 10s).wait_for_block({2}, 10s);
         daemon.signal(SIGTERM);
         REQUIRE(daemon.await_exit(20s) == 0);
     }

@@ -12,8 +12,8 @@
 #include <nlohmann/json.hpp>
 
 #include <core/crypto/address.hpp>
-#include <net/rpc_client.hpp>
-#include <node/app/genesis_file.hpp>
+#include <client/rpc_client.hpp>
+#include <node/api/genesis_file.hpp>
 #include <tests/e2e/daemon.hpp>
 #include <tests/unit/consensus/toy_machine.hpp>
 #include <tests/unit/node/chain.hpp>
@@ -58,7 +58,7 @@ void send_transfers(const std::string& url, std::uint8_t seed, Witness& witness,
     const auto from = key(seed);
     const auto to = key(static_cast<std::uint8_t>(seed + 20)).account();
     try {
-        net::RpcClient client(url, 5s);
+        client::RpcClient client(url, 5s);
         std::uint64_t nonce = client.call("account_get", {{"account", crypto::to_address(from.account())}})
                                   .at("next_nonce")
                                   .get<std::uint64_t>();
@@ -69,7 +69,7 @@ void send_transfers(const std::string& url, std::uint8_t seed, Witness& witness,
                                       .at("hash")
                                       .get<std::string>());
                 ++nonce;
-            } catch (const net::RpcError&) {
+            } catch (const client::RpcError&) {
                 std::this_thread::sleep_for(5ms);
             }
             const Json tx = client.call("tx_get", {{"hash", waiting.front()}});
@@ -88,7 +88,7 @@ void send_transfers(const std::string& url, std::uint8_t seed, Witness& witness,
 
 void watch_blocks(const std::string& url, Witness& witness, const std::atomic<bool>& stop) {
     try {
-        net::RpcClient client(url, 5s);
+        client::RpcClient client(url, 5s);
         while (!stop) {
             const Json status = client.call("node_status");
             const auto height = status.at("height").get<std::uint64_t>();
@@ -115,7 +115,7 @@ void run_load(Daemon& daemon, const std::string& url, Witness& witness, std::chr
     }
 }
 
-void check_txs(net::RpcClient& client, const std::map<std::string, std::uint64_t>& txs) {
+void check_txs(client::RpcClient& client, const std::map<std::string, std::uint64_t>& txs) {
     for (const auto& [hash, height] : txs) {
         CAPTURE(hash);
         const Json tx = client.call("tx_get", {{"hash", hash}});
@@ -165,7 +165,7 @@ TEST_CASE("a node killed at random instants under load always restarts and loses
         REQUIRE(ready.has_value());
         REQUIRE(ready->height >= witness.last_height());
         REQUIRE(daemon.err().find(kill == 0 ? "last stop: first start" : "last stop: unclean") != std::string::npos);
-        net::RpcClient client(ready->url, 10s);
+        client::RpcClient client(ready->url, 10s);
         check_txs(client, witness.take_fresh());
         run_load(daemon, ready->url, witness, between(20, 600));
     }
@@ -173,7 +173,7 @@ TEST_CASE("a node killed at random instants under load always restarts and loses
     Daemon daemon(start, logs);
     const auto ready = daemon.await_ready(20s);
     REQUIRE(ready.has_value());
-    net::RpcClient client(ready->url, 10s);
+    client::RpcClient client(ready->url, 10s);
     check_txs(client, witness.heights());
     for (const auto& [height, app_hash] : witness.app_hashes()) {
         if (height > 0) {
@@ -201,6 +201,6 @@ TEST_CASE("a node killed at random instants under load always restarts and loses
     REQUIRE(ready_again.has_value());
     CHECK(ready_again->height == replayed.at("height"));
     CHECK(again.err().find("last stop: clean") != std::string::npos);
-    net::RpcClient last(ready_again->url, 10s);
+    client::RpcClient last(ready_again->url, 10s);
     CHECK(last.call("chain_block", {{"height", replayed.at("height")}}).at("app_hash") == replayed.at("app_hash"));
 }

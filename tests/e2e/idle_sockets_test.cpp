@@ -12,15 +12,15 @@
 
 #include <nlohmann/json.hpp>
 
-#include <net/rpc_client.hpp>
+#include <client/rpc_client.hpp>
 #include <tests/e2e/daemon.hpp>
 #include <tests/unit/consensus/toy_machine.hpp>
-#include <tests/unit/net/raw_client.hpp>
+#include <tests/unit/http/raw_client.hpp>
 
 using namespace assay;
 using namespace assay::e2e;
 using namespace std::chrono_literals;
-using assay::net::test::RawClient;
+using assay::http::test::RawClient;
 using assay::solo::test::TemporaryDirectory;
 
 TEST_CASE("a node under 2000 idle connections and 200 waits answers and makes blocks") {
@@ -52,7 +52,7 @@ TEST_CASE("a node under 2000 idle connections and 200 waits answers and makes bl
             flood.back()->send("POST / HTTP/1.1\r\nHost: loc");
         }
     }
-    net::RpcClient client(ready->url, 20s);
+    client::RpcClient client(ready->url, 20s);
     std::vector<double> latencies_ms;
     for (int i = 0; i < 20; ++i) {
         const auto start = std::chrono::steady_clock::now();

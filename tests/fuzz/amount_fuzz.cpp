@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tests/fuzz/fuzz.hpp>
-#include <tools/cli/amount.hpp>
+#include <core/base/amount.hpp>
 
 namespace assay::fuzz {
 
 void run(ByteView input) {
-    if (const auto amount = cli::decode_amount(as_text(input))) {
-        const auto again = cli::decode_amount(cli::to_text(*amount));
+    if (const auto amount = decode_amount(as_text(input))) {
+        const auto again = decode_amount(to_text(*amount));
         ASSERT(again.has_value() && *again == *amount);
     }
 }

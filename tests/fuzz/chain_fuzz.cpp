@@ -78,13 +78,13 @@ class Player {
         auto* const choice = std::get_if<SelectMove>(&action);
         const DisputeId id = move != nullptr ? move->dispute : choice != nullptr ? choice->dispute : DisputeId{};
         const auto dispute = find_dispute(chain_.view, id);
-        if (!dispute || dispute->position.level == trace::Level::kProof) {
+        if (!dispute || dispute->position.level == dispute::Level::kProof) {
             return;
         }
-        const trace::Position& position = dispute->position;
+        const dispute::Position& position = dispute->position;
         if (move != nullptr) {
             move->round = position.rounds;
-            move->children.resize(trace::split(dispute->claim, position).count);
+            move->children.resize(dispute::split(dispute->claim, position).count);
             move->children.back() = position.state_after;
         } else if (!position.pending.empty()) {
             choice->round = position.rounds;

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include <core/base/fields.hpp>
-#include <contracts/chain/transaction.hpp>
+#include <contracts/state/transaction.hpp>
 
 namespace assay::fuzz {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <node/app/config.hpp>
+#include <node/daemon/config.hpp>
 #include <tests/fuzz/fuzz.hpp>
 
 namespace assay::fuzz {

@@ -4,14 +4,14 @@
 #include <core/merkle/tree.hpp>
 #include <tests/fuzz/dispute_shapes.hpp>
 #include <tests/fuzz/fuzz.hpp>
-#include <verifier/trace/rules.hpp>
+#include <core/dispute/rules.hpp>
 
 /// Whole disputes about programs of any nodes, with any selections, and stray moves at every position.
 namespace assay::fuzz {
 namespace {
 
-using trace::Level;
-using trace::Position;
+using dispute::Level;
+using dispute::Position;
 
 // Tiles and partials of a node can be more than TASK-2 allows a task, so a script may take more than kMaxRounds.
 constexpr std::uint32_t kRoundsMax = 20;
@@ -31,8 +31,8 @@ Hash256 fold(std::vector<Hash256> level, std::uint32_t height, std::uint32_t top
 
 Hash256 entry_over(const canonical::Node& node, const Hash256& root) {
     return node.op == canonical::Op::kCommit
-               ? trace::state_root_from(static_cast<std::uint32_t>(node.inputs.size()), root)
-               : trace::tensor_commitment({node.dtype, node.shape}, root);
+               ? dispute::state_root_from(static_cast<std::uint32_t>(node.inputs.size()), root)
+               : dispute::tensor_commitment({node.dtype, node.shape}, root);
 }
 
 class Game {
@@ -40,7 +40,7 @@ class Game {
     explicit Game(const DisputeScript& script) : script_(script), claim_(script.claim) {
         std::vector<Hash256> leaves;
         for (const canonical::Node& node : script.graph) {
-            leaves.push_back(trace::node_hash(node));
+            leaves.push_back(dispute::node_hash(node));
         }
         nodes_.emplace(std::move(leaves));
         claim_.program.init_nodes = claim_.program.step_nodes = static_cast<std::uint32_t>(script.graph.size());
@@ -49,7 +49,7 @@ class Game {
     }
 
     void play() {
-        Position p = trace::start_position(claim_);
+        Position p = dispute::start_position(claim_);
         for (std::uint32_t round = 0; p.level != Level::kProof && round < script_.children.size(); ++round) {
             ASSERT(round < kRoundsMax && p.rounds == round && p.pending.empty());
             const auto revealed = make_reveal(p, round);
@@ -57,7 +57,7 @@ class Game {
                 return;
             }
             stray_moves(*revealed);
-            const auto selected = trace::select(claim_, *revealed, make_selection(*revealed, round));
+            const auto selected = dispute::select(claim_, *revealed, make_selection(*revealed, round));
             if (!selected) {
                 return;  // the script's node is not one that anybody can execute
             }
@@ -67,12 +67,12 @@ class Game {
         }
         if (p.level == Level::kProof) {
             ASSERT(p.node.has_value());
-            (void)trace::judge(claim_, p, trace::Proof{}).has_value();
+            (void)dispute::judge(claim_, p, dispute::Proof{}).has_value();
         }
     }
 
   private:
-    std::vector<Hash256> make_children(const Position& p, const trace::Split& split, std::uint32_t round) const {
+    std::vector<Hash256> make_children(const Position& p, const dispute::Split& split, std::uint32_t round) const {
         std::vector<Hash256> children(split.count);
         for (std::size_t i = 0; i < children.size(); ++i) {
             children[i].data[0] = static_cast<std::uint8_t>(i);
@@ -90,44 +90,44 @@ class Game {
 
     /// Reveals children that the position accepts, having changed what was claimed before to what they hash to.
     std::optional<Position> make_reveal(Position& p, std::uint32_t round) const {
-        const trace::Split split = trace::split(claim_, p);
-        ASSERT(split.count >= 1 && split.count <= trace::kMaxChildren);
+        const dispute::Split split = dispute::split(claim_, p);
+        ASSERT(split.count >= 1 && split.count <= dispute::kMaxChildren);
         const auto children = make_children(p, split, round);
         if (p.level == Level::kNodes) {
             p.node_claim = fold(children, split.child_height, p.node_height);
         } else if (p.level == Level::kTiles) {
             p.tile_claim = fold(children, split.child_height, p.tile_height);
-            if (p.tile_height == merkle::tree_depth(trace::tile_total(*p.node))) {
+            if (p.tile_height == merkle::tree_depth(dispute::tile_total(*p.node))) {
                 p.node_claim = entry_over(*p.node, p.tile_claim);
             }
         }
-        const auto revealed = trace::reveal(claim_, p, children);
+        const auto revealed = dispute::reveal(claim_, p, children);
         ASSERT(revealed.has_value() && revealed->pending == children);
         return *revealed;
     }
 
-    trace::Selection make_selection(const Position& p, std::uint32_t round) const {
+    dispute::Selection make_selection(const Position& p, std::uint32_t round) const {
         const auto count = static_cast<std::uint32_t>(p.pending.size());
-        trace::Selection selection{.child = script_.children[round] % count, .node = {}};
-        if (p.level == Level::kNodes && trace::split(claim_, p).child_height == 0) {
+        dispute::Selection selection{.child = script_.children[round] % count, .node = {}};
+        if (p.level == Level::kNodes && dispute::split(claim_, p).child_height == 0) {
             const std::uint32_t index = p.first_node + selection.child;
-            selection.node = trace::NodeOpening{.node = script_.graph[index], .path = nodes_->path(index)};
+            selection.node = dispute::NodeOpening{.node = script_.graph[index], .path = nodes_->path(index)};
         }
         return selection;
     }
 
     /// Moves that are not this position's are refused and do no harm.
     void stray_moves(const Position& p) const {
-        ASSERT(!trace::select(claim_, p, {.child = ~0U, .node = {}}));
-        ASSERT(!trace::reveal(claim_, p, {}));
+        ASSERT(!dispute::select(claim_, p, {.child = ~0U, .node = {}}));
+        ASSERT(!dispute::reveal(claim_, p, {}));
         if (p.level != Level::kProof) {
-            ASSERT(trace::judge(claim_, p, trace::Proof{}).error() == trace::ProofError::kNotAtProof);
+            ASSERT(dispute::judge(claim_, p, dispute::Proof{}).error() == dispute::ProofError::kNotAtProof);
         }
-        (void)trace::pinpoint(p);
+        (void)dispute::pinpoint(p);
     }
 
     const DisputeScript& script_;
-    trace::Claim claim_;
+    dispute::Claim claim_;
     std::optional<merkle::Tree> nodes_;
 };
 

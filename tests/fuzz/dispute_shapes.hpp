@@ -6,16 +6,16 @@
 
 #include <core/base/bytes.hpp>
 #include <core/base/fields.hpp>
-#include <verifier/trace/narrowing.hpp>
-#include <verifier/trace/referee.hpp>
+#include <core/dispute/narrowing.hpp>
+#include <core/dispute/referee.hpp>
 
 namespace assay::fuzz {
 
 /// A dispute that has come to its proof.
 struct JudgeCase {
-    trace::Claim claim;
-    trace::Position position;
-    trace::Proof proof;
+    dispute::Claim claim;
+    dispute::Position position;
+    dispute::Proof proof;
     static constexpr auto fields() {
         return Fields<&JudgeCase::claim, &JudgeCase::position, &JudgeCase::proof>{};
     }
@@ -24,7 +24,7 @@ struct JudgeCase {
 /// A claim about a program of any nodes, and the moves of both parties: for each round a child to select and a byte
 /// that the revealed hashes are made of.
 struct DisputeScript {
-    trace::Claim claim;  ///< its program's roots and counts are those of `graph`
+    dispute::Claim claim;  ///< its program's roots and counts are those of `graph`
     canonical::Graph graph;
     std::vector<std::uint32_t> children;
     Bytes noise;

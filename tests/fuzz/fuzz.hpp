@@ -19,10 +19,6 @@ namespace assay::fuzz {
 /// One target: looks at one input. Defined by each target's file.
 void run(ByteView input);
 
-inline std::string_view as_text(ByteView input) {
-    return {reinterpret_cast<const char*>(input.data()), input.size()};
-}
-
 inline bool same(ByteView a, ByteView b) {
     return std::string_view(as_text(a)) == std::string_view(as_text(b));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <node/app/genesis_file.hpp>
+#include <node/api/genesis_file.hpp>
 #include <tests/fuzz/fuzz.hpp>
 
 namespace assay::fuzz {

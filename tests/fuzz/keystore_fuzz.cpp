@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <core/crypto/keystore.hpp>
+#include <core/keys/keystore.hpp>
 #include <tests/fuzz/fuzz.hpp>
 #include <tests/fuzz/shapes.hpp>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tests/fuzz/fuzz.hpp>
-#include <verifier/onnx/import.hpp>
+#include <verifier/compile/onnx/import.hpp>
 
 namespace assay::fuzz {
 namespace {

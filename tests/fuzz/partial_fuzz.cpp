@@ -3,10 +3,10 @@
 
 #include <tests/fuzz/fuzz.hpp>
 #include <tests/fuzz/shapes.hpp>
-#include <verifier/canonical/executor.hpp>
-#include <verifier/canonical/partial.hpp>
-#include <verifier/canonical/tile.hpp>
-#include <verifier/canonical/view.hpp>
+#include <core/canonical/executor.hpp>
+#include <core/canonical/partial.hpp>
+#include <core/canonical/tile.hpp>
+#include <core/canonical/view.hpp>
 
 /// Any node that check_node accepts, with any tiles at all.
 namespace assay::fuzz {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tests/fuzz/fuzz.hpp>
-#include <verifier/trace/narrowing.hpp>
+#include <core/dispute/narrowing.hpp>
 
 namespace assay::fuzz {
 
 void run(ByteView input) {
-    (void)round_trip<trace::Selection>(input);
-    if (const auto position = round_trip<trace::Position>(input)) {
-        (void)trace::pinpoint(*position);
+    (void)round_trip<dispute::Selection>(input);
+    if (const auto position = round_trip<dispute::Position>(input)) {
+        (void)dispute::pinpoint(*position);
     }
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tests/fuzz/fuzz.hpp>
-#include <verifier/canonical/partial.hpp>
-#include <verifier/canonical/tile.hpp>
-#include <verifier/program/program.hpp>
+#include <core/canonical/partial.hpp>
+#include <core/canonical/tile.hpp>
+#include <verifier/compile/program/program.hpp>
 
 namespace assay::fuzz {
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tests/fuzz/fuzz.hpp>
-#include <verifier/trace/referee.hpp>
+#include <core/dispute/referee.hpp>
 
 namespace assay::fuzz {
 
 void run(ByteView input) {
-    (void)round_trip<trace::Proof>(input);
+    (void)round_trip<dispute::Proof>(input);
 }
 
 }  // namespace assay::fuzz

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <contracts/chain/chain.hpp>
-#include <contracts/chain/state.hpp>
+#include <contracts/state/state.hpp>
 #include <tests/fuzz/fuzz.hpp>
 
 /// Everything that the state stores and that nodes hand to clients; the first byte chooses the type.
@@ -19,7 +19,7 @@ void run(ByteView input) {
     if (!input.empty()) {
         choose<contracts::Task, contracts::Checkpoint, contracts::Dispute, contracts::Committee, contracts::Account,
                contracts::Stake, contracts::Params, contracts::HistoryRecord, contracts::Genesis, contracts::Receipt,
-               trace::Claim, contracts::Beacon, contracts::Drawing>(input[0], input.subspan(1));
+               dispute::Claim, contracts::Beacon, contracts::Drawing>(input[0], input.subspan(1));
     }
 }
 

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include <contracts/chain/state.hpp>
+#include <contracts/state/state.hpp>
 #include <node/rpc/methods.hpp>
 #include <tests/fuzz/fuzz.hpp>
 

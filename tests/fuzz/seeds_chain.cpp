@@ -6,7 +6,7 @@
 
 #include <consensus/solo/block_log.hpp>
 #include <contracts/chain/chain.hpp>
-#include <contracts/chain/state.hpp>
+#include <contracts/state/state.hpp>
 #include <core/codec/borsh.hpp>
 #include <tests/fuzz/chain_shapes.hpp>
 #include <tests/fuzz/seeds.hpp>
@@ -53,14 +53,14 @@ ProfileReport make_report() {
 /// One action of every kind.
 std::vector<Action> all_actions() {
     const canonical::Node node{.op = canonical::Op::kFill, .dtype = canonical::DType::kF32, .shape = {1, 1}};
-    const trace::TileOpening opening{.tile = {.dtype = canonical::DType::kF32, .data = Bytes(16)},
+    const dispute::TileOpening opening{.tile = {.dtype = canonical::DType::kF32, .data = Bytes(16)},
                                      .tile_path = std::vector<Hash256>(2), .source_path = std::vector<Hash256>(1)};
-    trace::Proof proof;
+    dispute::Proof proof;
     proof.before = canonical::Accumulator{Bytes(8)};
     proof.tiles = {opening};
-    proof.row = trace::RowOpening{.row = Bytes(12), .path = std::vector<Hash256>(3)};
-    proof.entry = trace::EntryOpening{.commitment = {}, .path = std::vector<Hash256>(1)};
-    const trace::Selection selection{.child = 1, .node = trace::NodeOpening{.node = node, .path = {Hash256{}}}};
+    proof.row = dispute::RowOpening{.row = Bytes(12), .path = std::vector<Hash256>(3)};
+    proof.entry = dispute::EntryOpening{.commitment = {}, .path = std::vector<Hash256>(1)};
+    const dispute::Selection selection{.child = 1, .node = dispute::NodeOpening{.node = node, .path = {Hash256{}}}};
     return {
         Transfer{.to = key().account(), .amount = Amount{7}},
         Bond{.role = Role::kVerifier, .amount = Amount{9}},
@@ -75,7 +75,7 @@ std::vector<Action> all_actions() {
         PublishVerdict{.task = {}, .segment = 2, .verdict = {.end_root = {}, .probe_root = Hash256{}}},
         PublishVerdict{
             .task = {}, .segment = 2, .verdict = {.end_root = {}, .probe_root = {}, .diverged_after = 3},
-            .divergence = trace::StateOpening{.tensor = 1, .tile = 0,
+            .divergence = dispute::StateOpening{.tensor = 1, .tile = 0,
                                               .type = {.dtype = canonical::DType::kF32, .shape = {4, 1}},
                                               .opening = opening}},
         OpenDispute{.task = {}, .segment = 1, .role = Role::kWhistleblower},
@@ -167,7 +167,7 @@ void write_records(const CorpusWriter& out) {
     write_record(out, 7, "history", HistoryRecord{});
     write_record(out, 8, "genesis", Genesis{.chain_id = "a", .params = {}, .balances = {{key().account(), Amount{1}}}});
     write_record(out, 9, "receipt", Receipt{.tx = {}, .code = 4, .action = "transfer", .sender = {}, .task = TaskId{}});
-    write_record(out, 10, "claim", trace::Claim{});
+    write_record(out, 10, "claim", dispute::Claim{});
     Beacon beacon;
     beacon.seats.resize(2);
     beacon.round = Round{.opened_at = {7}, .block_hash = {}, .contributions = {Contribution{}}};

@@ -5,7 +5,7 @@
 #include <core/codec/borsh.hpp>
 #include <core/crypto/address.hpp>
 #include <core/crypto/hash.hpp>
-#include <core/crypto/keystore.hpp>
+#include <core/keys/keystore.hpp>
 #include <core/merkle/jmt.hpp>
 #include <core/merkle/range.hpp>
 #include <tests/fuzz/seeds.hpp>

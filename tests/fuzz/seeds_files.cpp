@@ -3,10 +3,10 @@
 #include <vector>
 
 #include <core/crypto/address.hpp>
-#include <node/app/config.hpp>
-#include <node/app/genesis_file.hpp>
+#include <node/daemon/config.hpp>
+#include <node/api/genesis_file.hpp>
 #include <tests/fuzz/seeds.hpp>
-#include <tools/cli/key_directory.hpp>
+#include <core/keys/key_directory.hpp>
 #include <verifier/artifacts/dataset.hpp>
 #include <verifier/artifacts/safetensors.hpp>
 
@@ -96,7 +96,7 @@ void write_calls(const CorpusWriter& out) {
 void write_keys(const CorpusWriter& out) {
     crypto::SealedKey key;
     key.ciphertext = Bytes(48);
-    const std::string text = cli::to_key_json(key);
+    const std::string text = crypto::to_key_json(key);
     out.write("key_json", "whole", text);
     out.write("key_json", "short", text.substr(0, text.size() / 2));
     std::string other = text;

@@ -3,8 +3,8 @@
 #include <tests/fuzz/seeds.hpp>
 #include <tests/fuzz/shapes.hpp>
 #include <tests/unit/canonical/samples.hpp>
-#include <verifier/canonical/executor.hpp>
-#include <verifier/program/program.hpp>
+#include <core/canonical/executor.hpp>
+#include <verifier/compile/program/program.hpp>
 
 namespace assay::fuzz {
 namespace {

@@ -9,7 +9,7 @@
 #include <core/base/bytes.hpp>
 #include <core/base/fields.hpp>
 #include <core/merkle/jmt.hpp>
-#include <verifier/canonical/partial.hpp>
+#include <core/canonical/partial.hpp>
 
 /// Inputs of targets that take more than one value, as one Borsh struct each; make_corpus writes them too.
 namespace assay::fuzz {

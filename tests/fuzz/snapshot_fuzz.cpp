@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <core/codec/borsh.hpp>
 #include <core/merkle/range.hpp>
-#include <node/snapshot/chunk.hpp>
+#include <node/state/chunk.hpp>
 #include <tests/fuzz/fuzz.hpp>
 #include <tests/fuzz/snapshot_shapes.hpp>
 

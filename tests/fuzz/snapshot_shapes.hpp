@@ -6,7 +6,7 @@
 #include <core/base/bytes.hpp>
 #include <core/base/fields.hpp>
 #include <core/merkle/jmt.hpp>
-#include <node/snapshot/chunk.hpp>
+#include <node/state/chunk.hpp>
 
 /// What the fuzz target of snapshots takes; make_corpus writes it too.
 namespace assay::fuzz {

@@ -6,7 +6,7 @@
 
 #include <contracts/tasks/tasks.hpp>
 #include <tests/fuzz/fuzz.hpp>
-#include <tools/cli/task_directory.hpp>
+#include <verifier/taskdir/task_directory.hpp>
 
 /// A task.toml of any content, beside a short text. What is packed is a task that the chain takes.
 namespace assay::fuzz {
@@ -31,11 +31,11 @@ void run(ByteView input) {
     static artifacts::ContentStore store(kFolder / "store");
     std::ofstream(kFolder / "task.toml", std::ios::binary) << text;
     try {
-        const contracts::TaskSpec spec = cli::pack_task(kFolder, store, "http://127.0.0.1:1");
+        const contracts::TaskSpec spec = taskdir::pack_task(kFolder, store, "http://127.0.0.1:1");
         ASSERT(contracts::check_spec(spec).has_value());
         ASSERT(store.has(spec.program_artifact.sha256) && store.has(spec.dataset_artifact.sha256));
         ASSERT(!spec.evaluation || store.has(spec.evaluation->data.sha256));
-    } catch (const cli::TaskDirectoryError&) {
+    } catch (const taskdir::TaskDirectoryError&) {
     }
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <net/http.hpp>
+#include <client/http/http.hpp>
 #include <tests/fuzz/fuzz.hpp>
 
 namespace assay::fuzz {
 
 void run(ByteView input) {
-    const auto url = net::decode_url(as_text(input));
+    const auto url = http::decode_url(as_text(input));
     if (!url) {
         return;
     }
@@ -13,7 +13,7 @@ void run(ByteView input) {
     // What was taken apart can be put together and taken apart again.
     const bool is_v6 = url->host.find(':') != std::string::npos;
     const std::string host = is_v6 ? "[" + url->host + "]" : url->host;
-    const auto again = net::decode_url("http://" + host + ":" + url->port + url->target);
+    const auto again = http::decode_url("http://" + host + ":" + url->port + url->target);
     ASSERT(again && again->host == url->host && again->port == url->port && again->target == url->target);
 }
 

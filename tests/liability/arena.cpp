@@ -438,10 +438,10 @@ class Arena {
     void note_reveals(const std::vector<contracts::DisputeId>& disputes) {
         for (const contracts::DisputeId& id : disputes) {
             const model::Game& game = judge_.chain().games.at(id);
-            const trace::Position& position = game.position;
-            if (position.level == trace::Level::kNodes && !position.pending.empty()) {
+            const dispute::Position& position = game.position;
+            if (position.level == dispute::Level::kNodes && !position.pending.empty()) {
                 bulletin_.reveals[id].push_back(
-                    {position.first_node, trace::split(game.claim, position).child_height, position.pending}
+                    {position.first_node, dispute::split(game.claim, position).child_height, position.pending}
                 );
             }
         }

@@ -8,7 +8,7 @@
 #include <contracts/tasks/tasks.hpp>
 #include <core/codec/borsh.hpp>
 #include <tests/unit/contracts/fixture.hpp>
-#include <verifier/trace/player.hpp>
+#include <core/dispute/player.hpp>
 
 namespace assay::liability {
 
@@ -24,7 +24,7 @@ std::uint64_t nonce_of(const Stage& stage, const AccountId& account) {
     return person == stage.chain.world.people.end() ? 0 : person->second.nonce;
 }
 
-bool is_of_segment(const model::Dispute& dispute, const trace::Claim& claim, const model::Task& task) {
+bool is_of_segment(const model::Dispute& dispute, const dispute::Claim& claim, const model::Task& task) {
     const bool is_end_or_probe = !dispute.verdict || dispute.verdict->part != contracts::VerdictPart::kMeasurement;
     return !dispute.profile && is_end_or_probe && dispute.segment <= contracts::segment_count(task.spec) &&
            (dispute.verdict || !task.spec.parent || !claim.initialisation);
@@ -84,7 +84,7 @@ void Staller::move(const Stage& stage, Member& member, const contracts::DisputeI
     const model::Game& game = stage.chain.games.at(id);
     const model::Task& task = stage.chain.world.tasks.at(dispute.task);
     const bool responds = dispute.responder == member.id();
-    if (dispute.state != contracts::DisputeState::kActive || game.position.level == trace::Level::kProof ||
+    if (dispute.state != contracts::DisputeState::kActive || game.position.level == dispute::Level::kProof ||
         game.position.pending.empty() != responds || !is_of_segment(dispute, game.claim, task)) {
         return;
     }
@@ -97,10 +97,10 @@ void Staller::move(const Stage& stage, Member& member, const contracts::DisputeI
     }
     if (responds) {
         member.send_once(stage, contracts::RevealMove{
-            id, game.position.rounds, trace::make_reveal(game.claim, game.position, *player.replay)});
+            id, game.position.rounds, dispute::make_reveal(game.claim, game.position, *player.replay)});
     } else {
         member.send_once(stage, contracts::SelectMove{
-            id, game.position.rounds, trace::make_selection(game.claim, game.position, *player.replay)});
+            id, game.position.rounds, dispute::make_selection(game.claim, game.position, *player.replay)});
     }
 }
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include <contracts/chain/slots.hpp>
+#include <contracts/state/slots.hpp>
 #include <contracts/duties/duty.hpp>
 #include <contracts/duties/lane.hpp>
 #include <core/codec/borsh.hpp>

@@ -186,7 +186,7 @@ class Waiter final : public Plan {
 };
 
 /// Fills every block while others owe something, at a price for a unit of gas that none of them offers.
-class Filler final : public Plan {
+class LaneFiller final : public Plan {
   public:
     using Plan::Plan;
 
@@ -226,7 +226,7 @@ std::unique_ptr<Plan> make_sender(PlanKind kind, std::uint64_t seed, std::vector
         case PlanKind::kSpammer: return std::make_unique<Spammer>(seed, std::move(members));
         case PlanKind::kDrafter: return std::make_unique<Drafter>(seed, std::move(members));
         case PlanKind::kCrowder: return std::make_unique<Crowder>(seed, std::move(members));
-        case PlanKind::kFiller: return std::make_unique<Filler>(seed, std::move(members));
+        case PlanKind::kFiller: return std::make_unique<LaneFiller>(seed, std::move(members));
         case PlanKind::kSquatter: return std::make_unique<Squatter>(seed, std::move(members));
         default: return std::make_unique<Waiter>(seed, std::move(members));
     }

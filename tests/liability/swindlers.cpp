@@ -4,12 +4,12 @@
 #include <utility>
 
 #include <contracts/arbitration/arbitration.hpp>
-#include <contracts/chain/slots.hpp>
+#include <contracts/state/slots.hpp>
 #include <contracts/verification/lottery.hpp>
 #include <core/codec/borsh.hpp>
 #include <tests/liability/plan.hpp>
 #include <tests/unit/contracts/fixture.hpp>
-#include <verifier/trace/evaluation.hpp>
+#include <core/dispute/evaluation.hpp>
 
 /// Plans whose means are a role: a stake, duties, and what is said of them.
 namespace assay::liability {
@@ -132,8 +132,8 @@ class Liar final : public Plan {
         }
     }
 
-    static trace::StateOpening finite_tile(const model::Workshop& shop, const Hash256& root) {
-        return trace::open_tile(shop.state(root), 0, 0);
+    static dispute::StateOpening finite_tile(const model::Workshop& shop, const Hash256& root) {
+        return dispute::open_tile(shop.state(root), 0, 0);
     }
 
     std::map<std::pair<contracts::TaskId, std::uint32_t>, contracts::VerdictOpening> openings_;

@@ -22,7 +22,7 @@ constexpr std::size_t kRemembered = 40;  ///< answers that may be sent again
 Action inflate(Action action) {
     const auto lengthen = [](auto& a) {
         using A = std::decay_t<decltype(a)>;
-        const auto open = [](trace::StateOpening& opening) {
+        const auto open = [](dispute::StateOpening& opening) {
             opening.opening.source_path.resize(60);
             opening.opening.tile_path.resize(60);
         };

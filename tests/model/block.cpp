@@ -6,7 +6,7 @@
 
 #include <contracts/chain/gas.hpp>
 #include <contracts/validators/validators.hpp>
-#include <verifier/trace/evaluation.hpp>
+#include <core/dispute/evaluation.hpp>
 
 namespace assay::model {
 
@@ -35,7 +35,7 @@ bool is_evaluation(const Task& task, std::uint32_t segment) {
 }
 
 Hash256 claimed_after(const Task& task, std::uint32_t segment) {
-    return is_evaluation(task, segment) ? trace::score_root(task.evaluation->score) : task.checkpoints.at(segment);
+    return is_evaluation(task, segment) ? dispute::score_root(task.evaluation->score) : task.checkpoints.at(segment);
 }
 
 std::uint64_t steps_before(const contracts::TaskSpec& spec, std::uint32_t segment) {

@@ -94,8 +94,8 @@ void Model::draw_committee(const TaskId& id) {
 // --- attestations --------------------------------------------------------------------------------------------
 
 Model::Why Model::why(const contracts::AttestAvailability& a) const {
-    const trace::StateOpening& shown = a.opening;
-    if (!trace::is_well_formed(shown) || shown.opening.tile_path.size() > 64 || shown.opening.source_path.size() > 64) {
+    const dispute::StateOpening& shown = a.opening;
+    if (!dispute::is_well_formed(shown) || shown.opening.tile_path.size() > 64 || shown.opening.source_path.size() > 64) {
         return {TxError::kFieldOutOfRange};
     }
     const Task* task = find(a.task);
@@ -120,7 +120,7 @@ Model::Why Model::why(const contracts::AttestAvailability& a) const {
         const Asked asked = asked_of(a.task, *task, place);
         const std::uint64_t across = (shown.type.shape.cols + 31U) / 32U;
         const std::uint64_t down = (shown.type.shape.rows + 31U) / 32U;
-        const bool leads = trace::state_root_of(shown, task->spec.program.state_tensors) ==
+        const bool leads = dispute::state_root_of(shown, task->spec.program.state_tensors) ==
                            task->checkpoints.at(asked.checkpoint);
         if (!leads || shown.tensor != asked.tensor || shown.tile != asked.number % (across * down)) {
             out.insert(TxError::kTileInvalid);

@@ -90,7 +90,7 @@ class Crowd {
     contracts::VerdictOpening opening(const Actor& actor, const TaskId& id, const Task& task, const Duty& duty);
     Hash256 true_start(const Task& task, const World& world);
     contracts::ProfileReport report(const Actor& actor, const TaskId& id, const Task& task, const World& world);
-    std::optional<trace::StateOpening> asked_tile(const TaskId& id, const Task& task, std::size_t place) const;
+    std::optional<dispute::StateOpening> asked_tile(const TaskId& id, const Task& task, std::size_t place) const;
     void add_attestations(const Actor& actor, const TaskId& id, const Task& task, Actions& out);
     bool is_withheld(const TaskId& id, const Task& task) const;
     std::optional<contracts::MeasuredRoots> roots_of(const std::array<Hash256, 3>& states) const;
@@ -118,7 +118,7 @@ class Crowd {
     std::map<std::tuple<TaskId, std::uint32_t, AccountId>, contracts::VerdictOpening> openings_;
     std::map<std::pair<TaskId, AccountId>, contracts::ProfileReport> reports_;
     std::map<std::pair<DisputeId, AccountId>, Player> players_;
-    std::map<DisputeId, std::vector<trace::NodeReveal>> reveals_;
+    std::map<DisputeId, std::vector<dispute::NodeReveal>> reveals_;
     std::map<DisputeId, std::uint32_t> remembered_;  ///< the rounds whose reveal is in reveals_
 };
 

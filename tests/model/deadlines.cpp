@@ -7,7 +7,7 @@
 #include <contracts/beacon/rounds.hpp>
 #include <contracts/chain/gas.hpp>
 #include <contracts/params/rules.hpp>
-#include <verifier/trace/evaluation.hpp>
+#include <core/dispute/evaluation.hpp>
 
 /// What falls due at the end of a block, and what its passing does.
 namespace assay::model {
@@ -225,17 +225,17 @@ void Model::end_profiling(const TaskId& id) {
     contracts::Distances threshold;
     contracts::Distances reference;
     bool bounded = true;
-    const auto bound = [&](trace::GroupMeasurement trace::Measurement::*row,
-                           trace::Relative contracts::Distances::*of) {
-        std::vector<std::vector<trace::Relative>> samples;
-        std::vector<trace::Relative> references;
+    const auto bound = [&](dispute::GroupMeasurement dispute::Measurement::*row,
+                           dispute::Relative contracts::Distances::*of) {
+        std::vector<std::vector<dispute::Relative>> samples;
+        std::vector<dispute::Relative> references;
         for (const Profiler& profiler : profiling.profilers) {
             if (profiler.status == ProfileStatus::kStanding) {
                 samples.emplace_back();
                 for (const contracts::ProfileSegment& segment : profiler.report->segments) {
-                    samples.back().push_back(trace::relative_drift(segment.measurement.*row));
+                    samples.back().push_back(dispute::relative_drift(segment.measurement.*row));
                 }
-                references.push_back(trace::relative_drift(profiler.report->reference.*row));
+                references.push_back(dispute::relative_drift(profiler.report->reference.*row));
             }
         }
         if (samples.size() < params_.profilers_min) {
@@ -247,20 +247,20 @@ void Model::end_profiling(const TaskId& id) {
         for (std::size_t i = 1; i < samples.size(); ++i) {
             left_out = largest(i) > largest(left_out) ? i : left_out;
         }
-        std::vector<trace::Relative> kept;
+        std::vector<dispute::Relative> kept;
         for (std::size_t i = 0; i < samples.size(); ++i) {
             if (i != left_out) {
                 kept.insert(kept.end(), samples[i].begin(), samples[i].end());
             }
         }
         std::sort(references.begin(), references.end());
-        const auto found = trace::threshold_from(kept, references[1], contracts::threshold_rule(params_));
+        const auto found = dispute::threshold_from(kept, references[1], contracts::threshold_rule(params_));
         bounded = bounded && found.has_value();
         threshold.*of = found ? *found : 0;
         reference.*of = references[1];
     };
-    bound(&trace::Measurement::parameters, &contracts::Distances::parameters);
-    bound(&trace::Measurement::other, &contracts::Distances::other);
+    bound(&dispute::Measurement::parameters, &contracts::Distances::parameters);
+    bound(&dispute::Measurement::other, &contracts::Distances::other);
     if (!bounded) {
         end_without_fraud(id, TaskState::kRefused);
         return;

@@ -7,7 +7,7 @@
 #include <contracts/arbitration/arbitration.hpp>
 #include <contracts/verification/lottery.hpp>
 #include <core/crypto/hash.hpp>
-#include <verifier/trace/evaluation.hpp>
+#include <core/dispute/evaluation.hpp>
 
 namespace assay::model {
 
@@ -61,7 +61,7 @@ std::optional<std::uint64_t> find_divergence(
 ) {
     for (std::uint64_t step = first; is_diverging(way) && step < first + steps; ++step) {
         root = shop.next(way, root, step);
-        if (shop.knows(root) && trace::open_divergence(shop.state(root))) {
+        if (shop.knows(root) && dispute::open_divergence(shop.state(root))) {
             return step;
         }
     }
@@ -103,11 +103,11 @@ std::optional<contracts::Action> Crowd::next_checkpoint(
     const std::uint32_t steps = steps_in(task, index);
     if (const auto step = find_divergence(shop_, way, before, first, steps); step && honest) {
         const Hash256 root = shop_.after(way, before, first, *step - first + 1);
-        return contracts::DeclareDivergence{id, *step, root, {}, trace::open_divergence(shop_.state(root)).value()};
+        return contracts::DeclareDivergence{id, *step, root, {}, dispute::open_divergence(shop_.state(root)).value()};
     }
     if (!honest && shop_.knows(before) && fixed(name, actor.id, kDeclares, 12) == 0) {
         const Hash256 root = spoiled(before);  // a divergence that never happened
-        return contracts::DeclareDivergence{id, first, root, {}, trace::open_divergence(shop_.state(root)).value()};
+        return contracts::DeclareDivergence{id, first, root, {}, dispute::open_divergence(shop_.state(root)).value()};
     }
     Hash256 root = shop_.after(way, before, first, steps);
     if (root.is_zero() || (!honest && fixed(name, actor.id, kGarbage, 12) == index)) {
@@ -164,7 +164,7 @@ void Crowd::add_solving(const Actor& actor, const TaskId& id, const Task& task, 
 Hash256 Crowd::true_end(const Task& task, std::uint32_t segment, std::uint64_t steps) {
     if (is_evaluation(task, segment)) {
         const Hash256 state = task.checkpoints.back();
-        return shop_.knows(state) ? trace::score_root(shop_.evaluation(state).score) : Hash256{};
+        return shop_.knows(state) ? dispute::score_root(shop_.evaluation(state).score) : Hash256{};
     }
     const Way way = is_of_diverging(task, shop_) ? Way::kDiverges : Way::kTruth;
     return segment == 0 ? shop_.start(way)
@@ -264,7 +264,7 @@ void Crowd::add_verdicts(const Actor& actor, const TaskId& id, const Task& task,
             const bool shows = verdict.diverged_after && shop_.knows(verdict.end_root);
             out.push_back(contracts::PublishVerdict{
                 id, duty.segment, verdict,
-                shows ? trace::open_divergence(shop_.state(verdict.end_root)) : std::nullopt});
+                shows ? dispute::open_divergence(shop_.state(verdict.end_root)) : std::nullopt});
         } else if (is_published(duty) && !duty.forced && !keeps_silent(kDiscloses)) {
             const bool challenged = !task.disputes.empty();
             if (task.state == TaskState::kDisclosure || (challenged && chance(25))) {
@@ -286,7 +286,7 @@ bool Crowd::is_withheld(const TaskId& id, const Task& task) const {
 }
 
 /// What the member at a place has to show; nothing where nobody has the state.
-std::optional<trace::StateOpening> Crowd::asked_tile(const TaskId& id, const Task& task, std::size_t place) const {
+std::optional<dispute::StateOpening> Crowd::asked_tile(const TaskId& id, const Task& task, std::size_t place) const {
     const Asked asked = asked_of(id, task, place);
     const Hash256 root = task.checkpoints.at(asked.checkpoint);
     // A specification that is only nearly right may name more tensors than its program makes.
@@ -456,7 +456,7 @@ void Crowd::add_accusations(const Actor& actor, const TaskId& id, const Task& ta
         const auto segment = static_cast<std::uint32_t>(first + below(last + 1U - first));
         const Hash256 end = true_end(task, segment, steps_in(task, segment));
         const bool wrong = end != claimed_after(task, segment) || (is_of_diverging(task, shop_) && shop_.knows(end) &&
-                                                                trace::open_divergence(shop_.state(end)));
+                                                                dispute::open_divergence(shop_.state(end)));
         if (is_exact(task, segment) && (wrong ? !end.is_zero() : chance(is_sitting(task) ? 10 : 3 * zeal))) {
             out.push_back(contracts::OpenDispute{id, segment, role});
         }

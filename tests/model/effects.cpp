@@ -9,9 +9,9 @@
 #include <contracts/verification/lottery.hpp>
 #include <core/codec/borsh.hpp>
 #include <core/merkle/tree.hpp>
-#include <verifier/trace/commitment.hpp>
-#include <verifier/trace/evaluation.hpp>
-#include <verifier/trace/referee.hpp>
+#include <core/dispute/commitment.hpp>
+#include <core/dispute/evaluation.hpp>
+#include <core/dispute/referee.hpp>
 
 namespace assay::model {
 
@@ -277,7 +277,7 @@ void Model::take_bond(Dispute& dispute) {
 }
 
 /// What every dispute has. Without a claim of the model's own it takes the chain's: a distance program's (DSP-45).
-void Model::open(const DisputeId& id, Dispute dispute, std::optional<trace::Claim> claim, std::uint64_t span) {
+void Model::open(const DisputeId& id, Dispute dispute, std::optional<dispute::Claim> claim, std::uint64_t span) {
     dispute.challenger = who_;
     dispute.lane = has_place(dispute) ? 0 : weight_of_dispute(params_);
     const bool shares = dispute.lane != 0 && is_kept_for(dispute);
@@ -296,8 +296,8 @@ void Model::open(const DisputeId& id, Dispute dispute, std::optional<trace::Clai
     if (claim && codec::encode(*claim) != codec::encode(chains->second.claim)) {
         fail("a dispute is over another claim than it should be");
     }
-    const trace::Claim& played = chains->second.claim;
-    games_[id] = {played, trace::start_position(played)};
+    const dispute::Claim& played = chains->second.claim;
+    games_[id] = {played, dispute::start_position(played)};
     dispute.level = games_[id].position.level;
     const TaskId task = dispute.task;
     world_.disputes[id] = std::move(dispute);
@@ -349,13 +349,13 @@ void Model::note_move(Dispute& dispute, bool by_responder) {
     dispute.last_move_at = height_;
 }
 
-void Model::turn(const DisputeId& id, const trace::Position& next, bool by_responder) {
+void Model::turn(const DisputeId& id, const dispute::Position& next, bool by_responder) {
     Dispute& dispute = world_.disputes.at(id);
     note_move(dispute, by_responder);
     games_.at(id).position = next;
     dispute.rounds = next.rounds;
     dispute.level = next.level;
-    dispute.responders_turn = next.level == trace::Level::kProof || next.pending.empty();  // DSP-32
+    dispute.responders_turn = next.level == dispute::Level::kProof || next.pending.empty();  // DSP-32
     set_deadline(
         {contracts::DueKind::kDispute, Hash256{id.data}, {}},
         dispute.deadline,
@@ -365,17 +365,17 @@ void Model::turn(const DisputeId& id, const trace::Position& next, bool by_respo
 
 void Model::act(const contracts::RevealMove& a) {
     const Game& game = games_.at(a.dispute);
-    turn(a.dispute, trace::reveal(game.claim, game.position, a.children).value(), true);
+    turn(a.dispute, dispute::reveal(game.claim, game.position, a.children).value(), true);
 }
 
 void Model::act(const contracts::SelectMove& a) {
     const Game& game = games_.at(a.dispute);
-    turn(a.dispute, trace::select(game.claim, game.position, a.selection).value(), false);
+    turn(a.dispute, dispute::select(game.claim, game.position, a.selection).value(), false);
 }
 
 void Model::act(const contracts::ProveMove& a) {
     const Game& game = games_.at(a.dispute);
-    const bool refuted = trace::judge(game.claim, game.position, a.proof).value() == trace::Ruling::kClaimRefuted;
+    const bool refuted = dispute::judge(game.claim, game.position, a.proof).value() == dispute::Ruling::kClaimRefuted;
     Dispute& dispute = world_.disputes.at(a.dispute);
     note_move(dispute, who_ == dispute.responder);
     rule(a.dispute, refuted, refuted ? Reason::kLostDispute : Reason::kFalseAccusation);
@@ -454,11 +454,11 @@ void Model::act(const contracts::ChallengeProfile& a) {
     // PRF-5
     const Task& task = at(a.task);
     const contracts::ProfileReport& report = profiler_of(at(a.task), a.profiler).report.value();
-    std::optional<trace::Claim> claim;
+    std::optional<dispute::Claim> claim;
     if (!contracts::is_measured(a.part)) {
         const bool start = a.part == contracts::ProfilePart::kStart;
         const std::uint32_t segment = start ? 0 : std::max(1U, a.segment);
-        claim = trace::Claim{};
+        claim = dispute::Claim{};
         claim->program = task.spec.program;
         claim->dataset_root = task.spec.dataset_root;
         claim->seed = task.spec.seed;
@@ -490,38 +490,38 @@ void Model::act(const contracts::ChallengeProfile& a) {
 namespace {
 
 /// EVL-2, EVL-5: the hold-out set stands at the next power of two, with nothing between it and the state.
-trace::Claim evaluation_claim(const Task& task) {
+dispute::Claim evaluation_claim(const Task& task) {
     const contracts::EvaluationCommitment& committed = task.spec.evaluation.value();
     std::uint32_t place = 1;
     Hash256 right = committed.holdout;
     for (std::uint32_t height = 0; place < task.spec.program.state_tensors; ++height, place *= 2) {
         right = merkle::hash_children(right, merkle::empty_root(height));
     }
-    trace::Claim claim;
+    dispute::Claim claim;
     claim.program = task.spec.program;
     claim.program.state_tensors = 1;
     claim.program.init_root = committed.graph_root;
     claim.program.init_nodes = committed.nodes;
     claim.program.initial_tensors = place + 1;
     claim.program.initial_root =
-        trace::state_root_from(place + 1, merkle::hash_children(task.evaluation.value().tensors_root, right));
+        dispute::state_root_from(place + 1, merkle::hash_children(task.evaluation.value().tensors_root, right));
     claim.dataset_root = task.spec.dataset_root;
     claim.seed = task.spec.seed;
     claim.initialisation = true;
     claim.before = claim.program.initial_root;
-    claim.after = trace::score_root(task.evaluation->score);
+    claim.after = dispute::score_root(task.evaluation->score);
     return claim;
 }
 
 }  // namespace
 
-std::optional<trace::Claim> Model::claim_of(const TaskId& id, std::uint32_t segment) const {
+std::optional<dispute::Claim> Model::claim_of(const TaskId& id, std::uint32_t segment) const {
     // DSP-37
     const Task& task = world_.tasks.at(id);
     if (is_evaluation(task, segment)) {
         return evaluation_claim(task);
     }
-    trace::Claim claim;
+    dispute::Claim claim;
     claim.program = task.spec.program;
     claim.dataset_root = task.spec.dataset_root;
     claim.seed = task.spec.seed;
@@ -534,7 +534,7 @@ std::optional<trace::Claim> Model::claim_of(const TaskId& id, std::uint32_t segm
     return claim;
 }
 
-std::optional<trace::Claim> Model::verdict_claim(const TaskId& id, const Duty& duty, contracts::VerdictPart part)
+std::optional<dispute::Claim> Model::verdict_claim(const TaskId& id, const Duty& duty, contracts::VerdictPart part)
     const {
     // DSP-41, DSP-45
     if (part == contracts::VerdictPart::kMeasurement) {

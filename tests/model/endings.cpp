@@ -522,20 +522,20 @@ void Model::decide(const TaskId& id) {
         complete(id);
         return;
     }
-    std::map<std::uint32_t, trace::Measurement> measured;
+    std::map<std::uint32_t, dispute::Measurement> measured;
     for (const Duty& duty : task.duties) {
         if (counts(duty) && duty.verdict.measurement) {
             measured.emplace(duty.segment, *duty.verdict.measurement);
         }
     }
-    std::vector<trace::GroupMeasurement> parameters;
-    std::vector<trace::GroupMeasurement> other;
+    std::vector<dispute::GroupMeasurement> parameters;
+    std::vector<dispute::GroupMeasurement> other;
     for (const auto& [segment, measurement] : measured) {
         parameters.push_back(measurement.parameters);
         other.push_back(measurement.other);
     }
-    if (task.profiling && (trace::growth(parameters) > params_.growth_max_thousandths ||
-                           trace::growth(other) > params_.growth_max_thousandths)) {
+    if (task.profiling && (dispute::growth(parameters) > params_.growth_max_thousandths ||
+                           dispute::growth(other) > params_.growth_max_thousandths)) {
         convict(id, {Reason::kBeyondBudget, {}, std::nullopt});
         return;
     }

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <optional>
 
-#include <contracts/chain/transaction.hpp>
-#include <contracts/params/params.hpp>
+#include <contracts/state/transaction.hpp>
+#include <contracts/state/params.hpp>
 #include <tests/model/records.hpp>
 
 /// Duties and their lane, as docs/protocol/duties.md has them. Gas is the chain's.

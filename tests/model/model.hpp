@@ -186,9 +186,9 @@ class Model {
     void complete(const TaskId& id);
     void advance_verdicts(const TaskId& id, bool was_commit_phase);
     void advance_profiles(const TaskId& id);
-    void open(const DisputeId& id, Dispute dispute, std::optional<trace::Claim> claim, std::uint64_t span);
+    void open(const DisputeId& id, Dispute dispute, std::optional<dispute::Claim> claim, std::uint64_t span);
     void note_move(Dispute& dispute, bool by_responder);
-    void turn(const DisputeId& id, const trace::Position& next, bool by_responder);
+    void turn(const DisputeId& id, const dispute::Position& next, bool by_responder);
     void rule(const DisputeId& id, bool refuted, contracts::Reason reason);
 
     // endings.cpp: disputes and tasks end, and money moves.
@@ -318,8 +318,8 @@ class Model {
     // What follows from a task's value and shape.
     std::uint64_t bond_of(Role role, const Task& task) const;
     std::uint64_t challenge_bond(const Task& task) const { return bond_of(Role::kWhistleblower, task); }
-    std::optional<trace::Claim> claim_of(const TaskId& id, std::uint32_t segment) const;
-    std::optional<trace::Claim> verdict_claim(const TaskId& id, const Duty& duty, contracts::VerdictPart part) const;
+    std::optional<dispute::Claim> claim_of(const TaskId& id, std::uint32_t segment) const;
+    std::optional<dispute::Claim> verdict_claim(const TaskId& id, const Duty& duty, contracts::VerdictPart part) const;
     bool rejects(const Task& task, std::uint32_t segment, const contracts::Verdict& verdict) const;
     Duty* find_duty(Task& task, std::uint32_t segment, const AccountId& verifier) const;
     const Duty* find_duty(const Task& task, std::uint32_t segment, const AccountId& verifier) const;

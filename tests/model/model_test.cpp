@@ -76,7 +76,7 @@ std::vector<std::string> what_to_reach() {
         names.push_back(std::string("payment ") + to_string(reason));
     }
     // The toy program has no sum long enough for partials.
-    name_all("move at", trace::Level::kSteps, trace::Level::kProof, trace::Level::kPartials);
+    name_all("move at", dispute::Level::kSteps, dispute::Level::kProof, dispute::Level::kPartials);
     name_all(
         "profiling",
         contracts::ProfilingOutcome::kBounded,

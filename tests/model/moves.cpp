@@ -50,12 +50,12 @@ void Crowd::remember_reveals(const Mirror& chain) {
     for (const auto& [id, task] : chain.world.tasks) {
         for (const DisputeId& dispute : task.disputes) {
             const Game& game = chain.games.at(dispute);
-            const trace::Position& position = game.position;
+            const dispute::Position& position = game.position;
             std::uint32_t& remembered = remembered_[dispute];
-            if (position.level == trace::Level::kNodes && !position.pending.empty() && remembered <= position.rounds) {
+            if (position.level == dispute::Level::kNodes && !position.pending.empty() && remembered <= position.rounds) {
                 remembered = position.rounds + 1;
                 reveals_[dispute].push_back(
-                    {position.first_node, trace::split(game.claim, position).child_height, position.pending}
+                    {position.first_node, dispute::split(game.claim, position).child_height, position.pending}
                 );
             }
         }
@@ -69,7 +69,7 @@ void Crowd::remember_reveals(const Mirror& chain) {
 Player Crowd::make_player(const Actor& /*actor*/, const DisputeId& id, const Mirror& chain, bool responds) {
     const Dispute& dispute = chain.world.disputes.at(id);
     const Task& task = chain.world.tasks.at(dispute.task);
-    const trace::Claim& claim = chain.games.at(id).claim;
+    const dispute::Claim& claim = chain.games.at(id).claim;
     if (is_of_measurement(dispute)) {
         const auto [start, replayed, claimed] = measured_states(dispute, task);
         Player player = play_measurement(shop_, start, replayed, claimed, claim.seed, false);
@@ -109,33 +109,33 @@ std::optional<contracts::Action> Crowd::make_move(
     Player& player, const DisputeId& id, const Mirror& chain, const Actor& actor
 ) {
     const Game& game = chain.games.at(id);
-    const trace::Position& position = game.position;
+    const dispute::Position& position = game.position;
     const bool challenges = actor.id == chain.world.disputes.at(id).challenger;
     if (!player.replay) {
-        if (challenges || position.level == trace::Level::kProof || !position.pending.empty()) {
+        if (challenges || position.level == dispute::Level::kProof || !position.pending.empty()) {
             return std::nullopt;
         }
-        std::vector<Hash256> children(trace::split(game.claim, position).count, crypto::sha256(as_bytes("child")));
+        std::vector<Hash256> children(dispute::split(game.claim, position).count, crypto::sha256(as_bytes("child")));
         children.back() = position.state_after;
         return contracts::RevealMove{id, position.rounds, children};
     }
     if (challenges) {
-        if (auto proof = trace::make_divergence_proof(game.claim, position, *player.replay)) {
+        if (auto proof = dispute::make_divergence_proof(game.claim, position, *player.replay)) {
             return contracts::ProveMove{id, *proof};
         }
     }
-    if (position.level == trace::Level::kProof) {
-        return contracts::ProveMove{id, trace::make_proof(game.claim, position, *player.replay, reveals_[id])};
+    if (position.level == dispute::Level::kProof) {
+        return contracts::ProveMove{id, dispute::make_proof(game.claim, position, *player.replay, reveals_[id])};
     }
     if (position.pending.empty() && !challenges) {
-        auto children = trace::make_reveal(game.claim, position, *player.replay);
+        auto children = dispute::make_reveal(game.claim, position, *player.replay);
         if (chance(3)) {
             children[below(children.size())].data[0] ^= 1U;
         }
         return contracts::RevealMove{id, position.rounds, children};
     }
     if (!position.pending.empty() && challenges) {
-        return contracts::SelectMove{id, position.rounds, trace::make_selection(game.claim, position, *player.replay)};
+        return contracts::SelectMove{id, position.rounds, dispute::make_selection(game.claim, position, *player.replay)};
     }
     return std::nullopt;
 }
@@ -237,7 +237,7 @@ contracts::Action Crowd::nonsense(const Actor& actor, const Mirror& chain) {
     if (chance(40)) {
         roots = contracts::MeasuredRoots{};
     }
-    trace::StateOpening shown =
+    dispute::StateOpening shown =
         shop_.opening(shop_.start(Way::kTruth), static_cast<std::uint32_t>(below(2)), random_());
     const contracts::TaskSpec spec = spoil(make_spec(world), id);
 

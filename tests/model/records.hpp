@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include <contracts/chain/slots.hpp>
-#include <contracts/validators/validator.hpp>
+#include <contracts/state/slots.hpp>
+#include <contracts/state/validator.hpp>
 
 /// The state of the chain as plain records, which the reference model computes and the chain's slots are read into.
 /// Money is in grains, spans and heights in blocks; height 0 is none.
@@ -146,7 +146,7 @@ struct Dispute {
     std::optional<contracts::DisputedProfile> profile;
     Hash256 seal;
     std::uint32_t rounds = 0;
-    trace::Level level = trace::Level::kSteps;
+    dispute::Level level = dispute::Level::kSteps;
     bool responders_turn = true;
     std::uint64_t opened_at = 0;
     std::uint64_t ended_at = 0;
@@ -230,10 +230,10 @@ struct Money {
     auto operator<=>(const Money&) const = default;
 };
 
-/// Where a dispute stands: the part of it that is the game's (verifier/trace), not the state machine's.
+/// Where a dispute stands: the part of it that is the game's (core/dispute), not the state machine's.
 struct Game {
-    trace::Claim claim;
-    trace::Position position;
+    dispute::Claim claim;
+    dispute::Position position;
 };
 
 /// The chain's state, kept up with its changes.

@@ -11,7 +11,7 @@
 #include <core/codec/borsh.hpp>
 #include <core/crypto/ed25519.hpp>
 #include <tests/model/crowd.hpp>
-#include <verifier/trace/commitment.hpp>
+#include <core/dispute/commitment.hpp>
 
 /// Every reason that the rules give to refuse an action about money, stake, tasks, profiles or validators. Which of several a
 /// receipt names is the chain's choice.
@@ -40,7 +40,7 @@ std::uint64_t rounds_for(std::uint64_t items) {
 }  // namespace
 
 bool is_sound(const contracts::TaskSpec& spec) {
-    const trace::ProgramCommitment& program = spec.program;
+    const dispute::ProgramCommitment& program = spec.program;
     const bool texts = is_text(spec.title, 64) && is_text(spec.program_artifact.location, 256) &&
                        is_text(spec.dataset_artifact.location, 256);
     const bool sizes = program.state_tensors >= 1 && program.state_tensors <= 1'024 && program.init_nodes >= 1 &&
@@ -244,7 +244,7 @@ Model::Why Model::why(const contracts::CompleteTask& a) const {
     }
     const std::uint32_t tensors = task->spec.program.state_tensors;
     if (evaluation && (task->checkpoints.empty() ||
-                       trace::state_root_from(tensors, evaluation->tensors_root) != task->checkpoints.back())) {
+                       dispute::state_root_from(tensors, evaluation->tensors_root) != task->checkpoints.back())) {
         out.insert(TxError::kNotFinalState);  // EVL-4
     }
     return out;
@@ -375,9 +375,9 @@ Model::Why Model::why(const contracts::CommitProfile& a) const {
 Model::Why Model::why(const contracts::PublishProfile& a) const {
     Why out;
     const auto& segments = a.report.segments;
-    const bool possible = trace::is_possible(a.report.reference) &&
+    const bool possible = dispute::is_possible(a.report.reference) &&
                           std::all_of(segments.begin(), segments.end(), [](const contracts::ProfileSegment& segment) {
-                              return trace::is_possible(segment.measurement) && is_text(segment.native.location, 256);
+                              return dispute::is_possible(segment.measurement) && is_text(segment.native.location, 256);
                           });
     if (!possible || segments.size() != params_.profile_segments) {
         out.insert(TxError::kFieldOutOfRange);

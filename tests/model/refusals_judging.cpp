@@ -7,8 +7,8 @@
 
 #include <contracts/arbitration/arbitration.hpp>
 #include <core/codec/borsh.hpp>
-#include <verifier/trace/commitment.hpp>
-#include <verifier/trace/referee.hpp>
+#include <core/dispute/commitment.hpp>
+#include <core/dispute/referee.hpp>
 
 /// Every reason that the rules give to refuse a verdict, a move in a dispute, a challenge or a divergence.
 namespace assay::model {
@@ -19,7 +19,7 @@ using contracts::TxError;
 using contracts::VerdictStatus;
 
 /// NUM-6: whether the tile has an infinity or a NaN in a place that the tensor has. Paths are taken from the code.
-bool is_not_finite(const trace::StateOpening& opening) {
+bool is_not_finite(const dispute::StateOpening& opening) {
     const auto& [rows, cols] = opening.type.shape;
     const std::uint64_t across = (cols + 31U) / 32U;
     bool found = false;
@@ -34,9 +34,9 @@ bool is_not_finite(const trace::StateOpening& opening) {
 }
 
 /// TASK-13, VER-17.
-bool shows_divergence(const trace::StateOpening& opening, const Hash256& root, const contracts::TaskSpec& spec) {
+bool shows_divergence(const dispute::StateOpening& opening, const Hash256& root, const contracts::TaskSpec& spec) {
     return opening.type.dtype == canonical::DType::kF32 &&
-           trace::state_root_of(opening, spec.program.state_tensors) == root && is_not_finite(opening);
+           dispute::state_root_of(opening, spec.program.state_tensors) == root && is_not_finite(opening);
 }
 
 }  // namespace
@@ -70,15 +70,15 @@ bool Model::rejects(const Task& task, std::uint32_t segment, const contracts::Ve
         return verdict.end_root != claimed_after(task, segment);  // VER-6
     }
     const contracts::Distances bound = task.profiling->threshold.value();
-    return !verdict.measurement || trace::relative_drift(verdict.measurement->parameters) > bound.parameters ||
-           trace::relative_drift(verdict.measurement->other) > bound.other;  // VER-18
+    return !verdict.measurement || dispute::relative_drift(verdict.measurement->parameters) > bound.parameters ||
+           dispute::relative_drift(verdict.measurement->other) > bound.other;  // VER-18
 }
 
 Model::Why Model::why(const contracts::PublishVerdict& a) const {
     Why out;
     const contracts::Verdict& verdict = a.verdict;
-    if (a.segment > 1'025 || (verdict.measurement && !trace::is_possible(*verdict.measurement)) ||
-        (a.divergence && !trace::is_well_formed(*a.divergence))) {
+    if (a.segment > 1'025 || (verdict.measurement && !dispute::is_possible(*verdict.measurement)) ||
+        (a.divergence && !dispute::is_well_formed(*a.divergence))) {
         out.insert(TxError::kFieldOutOfRange);
         return out;
     }
@@ -382,7 +382,7 @@ Model::Why Model::why(const contracts::RevealMove& a) const {
     if (game != games_.end() && game->second.position.rounds != a.round) {
         out.insert(TxError::kWrongRound);
     }
-    if (out.empty() && !trace::reveal(game->second.claim, game->second.position, a.children)) {
+    if (out.empty() && !dispute::reveal(game->second.claim, game->second.position, a.children)) {
         out.insert(TxError::kIllegalMove);
     }
     return out;
@@ -397,7 +397,7 @@ Model::Why Model::why(const contracts::SelectMove& a) const {
     if (game != games_.end() && game->second.position.rounds != a.round) {
         out.insert(TxError::kWrongRound);
     }
-    if (out.empty() && !trace::select(game->second.claim, game->second.position, a.selection)) {
+    if (out.empty() && !dispute::select(game->second.claim, game->second.position, a.selection)) {
         out.insert(TxError::kIllegalMove);
     }
     return out;
@@ -409,9 +409,9 @@ Model::Why Model::why(const contracts::ProveMove& a) const {
         return out;
     }
     const Game& game = games_.at(a.dispute);
-    if (game.position.level < (a.proof.divergence ? trace::Level::kNodes : trace::Level::kProof)) {
+    if (game.position.level < (a.proof.divergence ? dispute::Level::kNodes : dispute::Level::kProof)) {
         out.insert(TxError::kIllegalMove);
-    } else if (!trace::judge(game.claim, game.position, a.proof)) {
+    } else if (!dispute::judge(game.claim, game.position, a.proof)) {
         out.insert(TxError::kProofInvalid);
     }
     return out;
@@ -419,7 +419,7 @@ Model::Why Model::why(const contracts::ProveMove& a) const {
 
 Model::Why Model::why(const contracts::DeclareDivergence& a) const {
     Why out;
-    if (!is_text(a.artifact.location, 256) || !trace::is_well_formed(a.opening)) {
+    if (!is_text(a.artifact.location, 256) || !dispute::is_well_formed(a.opening)) {
         return {TxError::kFieldOutOfRange};
     }
     const Task* task = find(a.task);

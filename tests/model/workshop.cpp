@@ -4,7 +4,7 @@
 #include <core/codec/borsh.hpp>
 #include <core/crypto/hash.hpp>
 #include <core/merkle/tree.hpp>
-#include <verifier/trace/commitment.hpp>
+#include <core/dispute/commitment.hpp>
 
 namespace assay::model {
 
@@ -76,7 +76,7 @@ Hash256 Workshop::after(Way way, Hash256 root, std::uint64_t first, std::uint64_
     return root;
 }
 
-trace::Measurement Workshop::measure(
+dispute::Measurement Workshop::measure(
     const Hash256& start, const Hash256& replayed, const Hash256& claimed, std::uint64_t seed
 ) {
     return contracts::test::measure(state(start), state(replayed), state(claimed), seed);
@@ -89,24 +89,24 @@ const contracts::Evaluation& Workshop::evaluation(const Hash256& root) {
                : evaluations_.emplace(root, contracts::test::evaluation_of(state(root))).first->second;
 }
 
-trace::StateOpening Workshop::opening(const Hash256& root, std::uint32_t tensor, std::uint64_t number) const {
+dispute::StateOpening Workshop::opening(const Hash256& root, std::uint32_t tensor, std::uint64_t number) const {
     const State& known = state(root);
     std::vector<Hash256> commitments;
     for (const canonical::Tensor& each : known) {
-        commitments.push_back(trace::commit_tensor(each));
+        commitments.push_back(dispute::commit_tensor(each));
     }
     const canonical::Tensor& asked = known.at(tensor);
-    trace::StateOpening out;
+    dispute::StateOpening out;
     out.tensor = tensor;
     out.tile = number % canonical::tile_count(asked.shape);
     out.type = {asked.dtype, asked.shape};
     out.opening.tile = canonical::tile_of(asked, out.tile);
-    out.opening.tile_path = trace::tile_tree(asked).path(out.tile);
+    out.opening.tile_path = dispute::tile_tree(asked).path(out.tile);
     out.opening.source_path = merkle::Tree(commitments).path(tensor);
     return out;
 }
 
-Player play_segment(Workshop& shop, const trace::Claim& claim, Way way) {
+Player play_segment(Workshop& shop, const dispute::Claim& claim, Way way) {
     if (!claim.initialisation && !shop.knows(claim.before)) {
         return {};
     }
@@ -121,15 +121,15 @@ Player play_measurement(
         return {};
     }
     Player player;
-    player.world = std::make_unique<trace::testing::World>(
+    player.world = std::make_unique<dispute::testing::World>(
         contracts::test::measuring_world(shop.state(start), shop.state(replayed), shop.state(claimed))
     );
-    std::vector<trace::testing::Lie> told;
+    std::vector<dispute::testing::Lie> told;
     if (lies) {
         const auto commit = static_cast<std::uint32_t>(player.world->init.size() - 1);
         told.push_back({0, commit, [](canonical::Tensor& tensor) { ++tensor.data[0]; }, 0});
     }
-    player.replay = std::make_unique<trace::testing::ScalarReplay>(*player.world, true, seed, told);
+    player.replay = std::make_unique<dispute::testing::ScalarReplay>(*player.world, true, seed, told);
     return player;
 }
 
@@ -138,12 +138,12 @@ Player play_evaluation(Workshop& shop, const Hash256& state, std::uint64_t seed,
         return {};
     }
     Player player;
-    player.world = std::make_unique<trace::testing::World>(contracts::test::evaluating_world(shop.state(state)));
-    std::vector<trace::testing::Lie> told;
+    player.world = std::make_unique<dispute::testing::World>(contracts::test::evaluating_world(shop.state(state)));
+    std::vector<dispute::testing::Lie> told;
     if (lies) {
         told.push_back(contracts::test::flattery());
     }
-    player.replay = std::make_unique<trace::testing::ScalarReplay>(*player.world, true, seed, told);
+    player.replay = std::make_unique<dispute::testing::ScalarReplay>(*player.world, true, seed, told);
     return player;
 }
 

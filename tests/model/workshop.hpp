@@ -57,13 +57,13 @@ class Workshop {
     Hash256 after(Way way, Hash256 root, std::uint64_t first, std::uint64_t steps);
     bool knows(const Hash256& root) const { return states_.contains(root); }
     const State& state(const Hash256& root) const { return states_.at(root); }
-    trace::Measurement measure(
+    dispute::Measurement measure(
         const Hash256& start, const Hash256& replayed, const Hash256& claimed, std::uint64_t seed
     );
     /// What an honest solver says of the final state with this root, which is known.
     const contracts::Evaluation& evaluation(const Hash256& root);
     /// A tile of the state with this root, which is known and has the tensor; `number` counts modulo its tiles.
-    trace::StateOpening opening(const Hash256& root, std::uint32_t tensor, std::uint64_t number) const;
+    dispute::StateOpening opening(const Hash256& root, std::uint32_t tensor, std::uint64_t number) const;
     const ToyRun& run(Way way) const { return *runs_.at(static_cast<std::size_t>(way)); }
     /// The program run under another seed.
     ToyRun run_under(std::uint64_t seed) const { return ToyRun(std::nullopt, ToyRun::kScale, {noise_, seed}); }
@@ -86,11 +86,11 @@ class Workshop {
 
 /// A party's replay of a disputed claim, with what it refers to.
 struct Player {
-    std::unique_ptr<trace::testing::World> world;
-    std::unique_ptr<trace::Replay> replay;
+    std::unique_ptr<dispute::testing::World> world;
+    std::unique_ptr<dispute::Replay> replay;
 };
 /// Over a segment; without a replay when the state before it is unknown.
-Player play_segment(Workshop& shop, const trace::Claim& claim, Way way);
+Player play_segment(Workshop& shop, const dispute::Claim& claim, Way way);
 /// Over a measurement of three known states, as it is or with a bit wrong.
 Player play_measurement(
     Workshop& shop, const Hash256& start, const Hash256& replayed, const Hash256& claimed, std::uint64_t seed, bool lies

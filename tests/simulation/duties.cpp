@@ -5,7 +5,7 @@
 
 #include <contracts/arbitration/arbitration.hpp>
 #include <contracts/availability/availability.hpp>
-#include <contracts/chain/slots.hpp>
+#include <contracts/state/slots.hpp>
 #include <contracts/params/by_value.hpp>
 #include <contracts/tasks/work.hpp>
 #include <contracts/verification/lottery.hpp>
@@ -15,8 +15,8 @@
 #include <verifier/roles/verifier.hpp>
 #include <verifier/roles/watch.hpp>
 #include <verifier/roles/whistleblower.hpp>
-#include <verifier/trace/evaluation.hpp>
-#include <verifier/trace/referee.hpp>
+#include <core/dispute/evaluation.hpp>
+#include <core/dispute/referee.hpp>
 
 namespace assay::simulation {
 
@@ -36,8 +36,8 @@ const T* as(const Intent& decided) {
     return std::get_if<T>(&decided);
 }
 
-trace::StateOpening open_asked(const std::vector<canonical::Tensor>& state, const contracts::AskedTile& asked) {
-    return trace::open_tile(state, asked.tensor, asked.number % canonical::tile_count(state[asked.tensor].shape));
+dispute::StateOpening open_asked(const std::vector<canonical::Tensor>& state, const contracts::AskedTile& asked) {
+    return dispute::open_tile(state, asked.tensor, asked.number % canonical::tile_count(state[asked.tensor].shape));
 }
 
 }  // namespace
@@ -227,7 +227,7 @@ void Worker::replay(
     if (segment != 0) {
         const Hash256 before = root_at(view, task.id, segment - 1);
         root = segment == contracts::evaluation_segment(task)
-                   ? trace::score_root(shop_.evaluation(before).score)
+                   ? dispute::score_root(shop_.evaluation(before).score)
                    : shop_.after(Way::kTruth, before, contracts::first_step(task.spec, segment), steps);
     }
     begun_.erase(name);  // a second replay takes its time too
@@ -245,7 +245,7 @@ contracts::VerdictOpening Worker::make_opening(const View& view, const Task& tas
     const bool lazy = kind_ == Kind::kLazyVerifier;
     const bool exact = contracts::is_exact(task, segment);
     if (!exact) {
-        opening.verdict = lazy ? contracts::Verdict{claimed, std::nullopt, trace::Measurement{}, std::nullopt}
+        opening.verdict = lazy ? contracts::Verdict{claimed, std::nullopt, dispute::Measurement{}, std::nullopt}
                                : judged_.at({task.id, segment}).verdict;
         if (kind_ == Kind::kFalseAccuser) {
             opening.verdict.measurement = overstated(*opening.verdict.measurement);
@@ -444,11 +444,11 @@ std::optional<contracts::Action> Worker::make_move(
     if (!players_.contains(dispute.id)) {
         players_[dispute.id] = make_player(view, dispute, task);
     }
-    trace::Replay* replay = players_[dispute.id].replay.get();
+    dispute::Replay* replay = players_[dispute.id].replay.get();
     if (replay == nullptr) {
         return std::nullopt;
     }
-    const trace::Position& position = dispute.position;
+    const dispute::Position& position = dispute.position;
     // The first move executes the claim again; of later ones each is about a part of what the one before was.
     const Work whole = longest_work(task.spec);
     const bool is_first = position.rounds == 0;
@@ -460,23 +460,23 @@ std::optional<contracts::Action> Worker::make_move(
     return made != moves_.end() ? made->second : moves_.emplace(place, compute_move(dispute, *replay)).first->second;
 }
 
-std::optional<contracts::Action> Worker::compute_move(const contracts::Dispute& dispute, trace::Replay& replay) const {
+std::optional<contracts::Action> Worker::compute_move(const contracts::Dispute& dispute, dispute::Replay& replay) const {
     const bool responds = dispute.responder == id_;
-    const trace::Position& position = dispute.position;
-    if (position.level == trace::Level::kProof) {
+    const dispute::Position& position = dispute.position;
+    if (position.level == dispute::Level::kProof) {
         const auto reveals = bulletin_.reveals.find(dispute.id);
-        const auto proof = trace::make_proof(
-            dispute.claim, position, replay, reveals == bulletin_.reveals.end() ? std::vector<trace::NodeReveal>{} : reveals->second
+        const auto proof = dispute::make_proof(
+            dispute.claim, position, replay, reveals == bulletin_.reveals.end() ? std::vector<dispute::NodeReveal>{} : reveals->second
         );
-        const auto ruling = trace::judge(dispute.claim, position, proof);
-        const auto ours = responds ? trace::Ruling::kClaimHolds : trace::Ruling::kClaimRefuted;
+        const auto ruling = dispute::judge(dispute.claim, position, proof);
+        const auto ours = responds ? dispute::Ruling::kClaimHolds : dispute::Ruling::kClaimRefuted;
         return ruling && *ruling == ours ? std::optional<contracts::Action>{contracts::ProveMove{dispute.id, proof}}
                                          : std::nullopt;
     }
     if (responds) {
-        return contracts::RevealMove{dispute.id, position.rounds, trace::make_reveal(dispute.claim, position, replay)};
+        return contracts::RevealMove{dispute.id, position.rounds, dispute::make_reveal(dispute.claim, position, replay)};
     }
-    return contracts::SelectMove{dispute.id, position.rounds, trace::make_selection(dispute.claim, position, replay)};
+    return contracts::SelectMove{dispute.id, position.rounds, dispute::make_selection(dispute.claim, position, replay)};
 }
 
 }  // namespace assay::simulation

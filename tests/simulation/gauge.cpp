@@ -5,7 +5,7 @@
 
 namespace assay::simulation {
 
-const trace::Measurement& Gauge::measure(const Measured& states, std::uint64_t seed) {
+const dispute::Measurement& Gauge::measure(const Measured& states, std::uint64_t seed) {
     const auto key = std::pair{states, seed};
     const auto found = measurements_.find(key);
     return found != measurements_.end()
@@ -41,14 +41,14 @@ model::Player Gauge::play(const Measured& states, std::uint64_t seed, bool overs
         const auto lie = [](canonical::Tensor& tensor) {
             std::copy_n(tensor.data.begin() + 4, 4, tensor.data.begin());
         };
-        player.replay = std::make_unique<trace::testing::ScalarReplay>(
-            *player.world, true, seed, std::vector<trace::testing::Lie>{{0, commit, lie, 0}}
+        player.replay = std::make_unique<dispute::testing::ScalarReplay>(
+            *player.world, true, seed, std::vector<dispute::testing::Lie>{{0, commit, lie, 0}}
         );
     }
     return player;
 }
 
-trace::Measurement overstated(trace::Measurement measurement) noexcept {
+dispute::Measurement overstated(dispute::Measurement measurement) noexcept {
     measurement.parameters.drift2 = measurement.parameters.update2;
     return measurement;
 }

@@ -20,7 +20,7 @@ class Gauge {
     explicit Gauge(model::Workshop& shop) : shop_(shop) {}
 
     /// Of three known states.
-    const trace::Measurement& measure(const Measured& states, std::uint64_t seed);
+    const dispute::Measurement& measure(const Measured& states, std::uint64_t seed);
     /// Their Merkle roots (DSP-45).
     contracts::MeasuredRoots roots_of(const Measured& states) const;
     /// The program under another seed (PRF-2).
@@ -32,12 +32,12 @@ class Gauge {
 
   private:
     model::Workshop& shop_;
-    std::map<std::pair<Measured, std::uint64_t>, trace::Measurement> measurements_;
+    std::map<std::pair<Measured, std::uint64_t>, dispute::Measurement> measurements_;
     std::map<std::uint64_t, std::unique_ptr<model::ToyRun>> runs_;
     std::map<std::pair<std::uint64_t, Hash256>, Hash256> references_;
 };
 
 /// The lie that the drift is as long as the update.
-trace::Measurement overstated(trace::Measurement measurement) noexcept;
+dispute::Measurement overstated(dispute::Measurement measurement) noexcept;
 
 }  // namespace assay::simulation

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include <contracts/chain/transaction.hpp>
-#include <contracts/params/params.hpp>
+#include <contracts/state/transaction.hpp>
+#include <contracts/state/params.hpp>
 
 /// How long stated work takes an honest worker, by the text of WRK-3 and WRK-4 and not by the chain's own code: where the
 /// chain's windows stop following the work, workers come too late.

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <utility>
 
-#include <contracts/chain/slots.hpp>
+#include <contracts/state/slots.hpp>
 #include <core/codec/borsh.hpp>
 #include <tests/simulation/damage.hpp>
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include <consensus/solo/engine.hpp>
-#include <node/app/application.hpp>
+#include <node/daemon/application.hpp>
 #include <tests/simulation/events.hpp>
 
 /// A node of the simulated network: the real state machine, database, block log and mempool, and in the place of an

@@ -254,10 +254,10 @@ class Simulation {
         }
         for (const contracts::DisputeId& id : outcome.disputes) {
             const model::Game& game = mirror_.games.at(id);
-            const trace::Position& position = game.position;
-            if (position.level == trace::Level::kNodes && !position.pending.empty()) {
+            const dispute::Position& position = game.position;
+            if (position.level == dispute::Level::kNodes && !position.pending.empty()) {
                 bulletin_.reveals[id].push_back(
-                    {position.first_node, trace::split(game.claim, position).child_height, position.pending}
+                    {position.first_node, dispute::split(game.claim, position).child_height, position.pending}
                 );
             }
         }

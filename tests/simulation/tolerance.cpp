@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include <contracts/arbitration/arbitration.hpp>
-#include <contracts/chain/slots.hpp>
+#include <contracts/state/slots.hpp>
 #include <verifier/roles/watch.hpp>
 
 /// What workers do of tasks in tolerance mode only: profile, measure, and look after others who do.
@@ -274,7 +274,7 @@ void Worker::add_distance_watching(const View& view, const Task& task, Actions& 
 model::Player Worker::make_player(const View& view, const contracts::Dispute& dispute, const Task& task) {
     const bool responds = dispute.responder == id_;
     const bool lies = responds && !is_honest(kind_);
-    const trace::Claim& claim = dispute.claim;
+    const dispute::Claim& claim = dispute.claim;
     if (dispute.verdict && dispute.verdict->part == VerdictPart::kMeasurement) {
         const Hash256 before = root_at(view, task.id, dispute.segment - 1);
         const Hash256 replayed = shop_.after(Way::kTruth, before, contracts::first_step(task.spec, dispute.segment),

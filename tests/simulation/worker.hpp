@@ -49,7 +49,7 @@ struct Bulletin {
     std::map<std::pair<contracts::TaskId, std::uint32_t>, std::uint64_t> artifacts;
     /// Likewise the native state of a profiler after a segment.
     std::map<std::tuple<contracts::TaskId, AccountId, std::uint32_t>, std::uint64_t> natives;
-    std::map<contracts::DisputeId, std::vector<trace::NodeReveal>> reveals;
+    std::map<contracts::DisputeId, std::vector<dispute::NodeReveal>> reveals;
 };
 
 /// A task that a submitter is to submit.
@@ -161,7 +161,7 @@ class Worker {
     std::optional<contracts::Action> make_move(
         const View& view, const contracts::Dispute& dispute, const contracts::Task& task
     );
-    std::optional<contracts::Action> compute_move(const contracts::Dispute& dispute, trace::Replay& replay) const;
+    std::optional<contracts::Action> compute_move(const contracts::Dispute& dispute, dispute::Replay& replay) const;
     contracts::VerdictOpening make_opening(
         const View& view, const contracts::Task& task, const contracts::Assignment& duty
     );

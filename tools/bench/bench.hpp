@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include <tools/bench/measure.hpp>
-#include <verifier/program/graph_builder.hpp>
+#include <verifier/compile/program/graph_builder.hpp>
 
 /// What the benches of assay-bench share. Each compares side by side in one run and gives JSON.
 namespace assay::bench {

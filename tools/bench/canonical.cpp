@@ -15,10 +15,10 @@
 #include <tools/bench/canonical_models.hpp>
 #include <tools/bench/native_models.hpp>
 #include <verifier/artifacts/state_io.hpp>
-#include <verifier/canonical/executor.hpp>
+#include <core/canonical/executor.hpp>
 #include <verifier/engine/engine.hpp>
-#include <verifier/program/program.hpp>
-#include <verifier/trace/work.hpp>
+#include <verifier/compile/program/program.hpp>
+#include <core/dispute/work.hpp>
 
 namespace assay::bench {
 namespace {
@@ -225,7 +225,7 @@ json measure_model(const Model& model, const std::string& profile_name, const Ca
     json memory = options.device == "cpu" ? measure_memory(model, profile_name, options) : json();
     CanonicalSide canonical(model, profile, options);
     NativeSide native(model, canonical.program(), options);
-    const auto work = static_cast<double>(trace::work_of(canonical.program().step));
+    const auto work = static_cast<double>(dispute::work_of(canonical.program().step));
     std::vector<double> ratios, canonical_ms, native_ms, commitments, speeds;
     for (int i = -2; i < options.repeats; ++i) {  // two to warm up
         set_native_threads(options.threads);

@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include <tools/bench/native_models.hpp>
-#include <verifier/program/models.hpp>
-#include <verifier/program/program.hpp>
+#include <verifier/compile/program/models.hpp>
+#include <verifier/compile/program/program.hpp>
 
 namespace assay::bench {
 

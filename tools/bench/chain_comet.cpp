@@ -16,13 +16,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <consensus/cometbft/rpc.hpp>
+#include <client/engine_rpc.hpp>
 #include <consensus/cometbft/supervisor.hpp>
+#include <core/base/base64.hpp>
 #include <core/crypto/hash.hpp>
 #include <core/system/process.hpp>
-#include <net/http.hpp>
-#include <node/app/genesis_file.hpp>
-#include <node/app/home.hpp>
+#include <client/http/http.hpp>
+#include <node/api/genesis_file.hpp>
+#include <node/daemon/home.hpp>
 #include <tools/bench/chain_load.hpp>
 #include <tools/bench/measure.hpp>
 
@@ -32,8 +33,8 @@ namespace {
 using nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::uint64_t kSenders = 2'000;
-constexpr std::uint64_t kAccounts = 20'000;
+constexpr std::uint64_t kChainCometSenders = 2'000;
+constexpr std::uint64_t kChainCometAccounts = 20'000;
 constexpr std::size_t kRequestTxs = 100;  ///< transactions in one HTTP request
 constexpr std::chrono::milliseconds kPollInterval{5};
 constexpr std::chrono::seconds kPatience{60};
@@ -223,7 +224,7 @@ class Watcher {
         }
     }
 
-    const cometbft::EngineRpc rpc_;
+    const client::EngineRpc rpc_;
     mutable std::mutex mutex_;
     std::condition_variable changed_;
     std::vector<Commit> commits_;
@@ -242,7 +243,7 @@ void broadcast(const std::string& url, const std::vector<std::string>& txs, std:
             requests.push_back(
                 {{"jsonrpc", "2.0"}, {"id", i}, {"method", "broadcast_tx_async"}, {"params", {{"tx", txs[i]}}}});
         }
-        const auto response = net::http_post(url, requests.dump());
+        const auto response = http::http_post(url, requests.dump());
         const json answers = json::parse(response.body);
         wanted.clear();
         for (const json& answer : answers) {
@@ -259,7 +260,7 @@ void broadcast(const std::string& url, const std::vector<std::string>& txs, std:
     }
 }
 
-struct Result {
+struct Measured {
     double tps = 0;
     double median_s = 0;
     double p95_s = 0;
@@ -270,7 +271,7 @@ struct Result {
 };
 
 /// Puts `txs` (base64) through the chain, with at most `outstanding` under way.
-Result measure(Side& side, const std::vector<std::string>& txs, std::uint64_t outstanding) {
+Measured measure(Side& side, const std::vector<std::string>& txs, std::uint64_t outstanding) {
     Watcher watcher(side.url());
     std::vector<Clock::time_point> submitted;
     const double engine_cpu = side.engine_cpu_s();
@@ -289,7 +290,7 @@ Result measure(Side& side, const std::vector<std::string>& txs, std::uint64_t ou
     }
     watcher.await(txs.size());
     const auto count = static_cast<double>(txs.size());
-    Result out;
+    Measured out;
     out.engine_cpu_us = (side.engine_cpu_s() - engine_cpu) * 1e6 / count;
     out.application_cpu_us = (side.application_cpu_s() - application_cpu) * 1e6 / count;
     std::vector<double> latencies;
@@ -318,7 +319,7 @@ std::vector<std::string> make_pairs(std::uint64_t count, std::size_t size, std::
             text += to_hex(crypto::sha256(as_bytes(text)).view());
         }
         text.resize(size);
-        out.push_back(cometbft::to_base64(as_bytes(text)));
+        out.push_back(to_base64(as_bytes(text)));
     }
     return out;
 }
@@ -326,7 +327,7 @@ std::vector<std::string> make_pairs(std::uint64_t count, std::size_t size, std::
 /// The figures of one side over all pairs.
 struct Figures {
     std::vector<double> tps, median_s, p95_s, engine_cpu_us, application_cpu_us;
-    void add(const Result& result) {
+    void add(const Measured& result) {
         tps.push_back(result.tps);
         median_s.push_back(result.median_s);
         p95_s.push_back(result.p95_s);
@@ -345,7 +346,7 @@ json run_regime(const ChainOptions& options, const std::filesystem::path& engine
     ::setenv("ASSAY_MEMPOOL_TXS_MAX", std::to_string(regime.mempool_txs).c_str(), 1);
     ::setenv("CMT_RPC_MAX_REQUEST_BATCH_SIZE", "0", 1);
     ::setenv("CMT_LOG_LEVEL", "error", 1);
-    Load load(kSenders, kAccounts, 1);
+    Load load(kChainCometSenders, kChainCometAccounts, 1);
     const Scratch scratch(options.scratch);
     Assayd assayd(options.assayd, engine, scratch.path() / "assayd", load.genesis(), regime);
     Kvstore kvstore(engine, scratch.path() / "kvstore", regime);
@@ -360,10 +361,10 @@ json run_regime(const ChainOptions& options, const std::filesystem::path& engine
         const auto signed_txs = load.next(options.transfers);
         for (const Bytes& tx : signed_txs.front()) {
             tx_bytes = tx.size();
-            transfers.push_back(cometbft::to_base64(tx));
+            transfers.push_back(to_base64(tx));
         }
         const auto key_values = make_pairs(options.transfers, tx_bytes, pairs_made);
-        Result our, their;
+        Measured our, their;
         if (pair % 2 == 0) {
             our = measure(assayd, transfers, regime.outstanding);
             their = measure(kvstore, key_values, regime.outstanding);

@@ -6,12 +6,12 @@
 #include <stdexcept>
 
 #include <contracts/chain/chain.hpp>
-#include <contracts/chain/slots.hpp>
+#include <contracts/state/slots.hpp>
 #include <core/crypto/hash.hpp>
 #include <core/merkle/jmt.hpp>
-#include <node/app/state_store.hpp>
-#include <node/snapshot/chunk.hpp>
-#include <node/storage/store.hpp>
+#include <node/state/state_store.hpp>
+#include <node/state/chunk.hpp>
+#include <node/state/store.hpp>
 #include <tools/bench/chain_load.hpp>
 #include <tools/bench/measure.hpp>
 

@@ -18,7 +18,7 @@ namespace assay::bench {
 namespace {
 
 constexpr Amount kBalance{1'000'000'000'000'000};
-constexpr Amount kFee{1'000'000'000};  // enough for some ninety full blocks in a row (FEE-2)
+constexpr Amount kChainLoadFee{1'000'000'000};  // enough for some ninety full blocks in a row (FEE-2)
 
 crypto::SecretKey make_key(std::uint64_t number) {
     const std::string text = "bench sender " + std::to_string(number);
@@ -98,7 +98,7 @@ void Load::fill(unsigned lane, std::uint64_t count, std::uint64_t seed, std::vec
             .chain_id = kChainId,
             .sender = sender.account,
             .nonce = sender.nonce++,
-            .fee = kFee,
+            .fee = kChainLoadFee,
             .action = contracts::Transfer{.to = account_numbered(mix(seed) % accounts_), .amount = Amount{1}}};
         out.push_back(codec::encode(contracts::sign_tx(std::move(body), sender.key)));
     }

@@ -10,7 +10,7 @@
 
 #include <consensus/solo/engine.hpp>
 #include <core/crypto/hash.hpp>
-#include <node/app/application.hpp>
+#include <node/daemon/application.hpp>
 #include <tools/bench/chain_load.hpp>
 #include <tools/bench/measure.hpp>
 
@@ -19,8 +19,8 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::uint64_t kSenders = 2'000;
-constexpr std::uint64_t kAccounts = 50'000;
+constexpr std::uint64_t kChainSoloSenders = 2'000;
+constexpr std::uint64_t kChainSoloAccounts = 50'000;
 constexpr std::uint64_t kMempoolTxs = 100'000;
 
 struct Spent {
@@ -145,7 +145,7 @@ json run_at(std::chrono::milliseconds interval, const ChainOptions& options) {
     const auto lanes = static_cast<unsigned>(options.threads);
     const auto count = static_cast<double>(options.transfers);
     std::vector<double> solo_tps, bound_tps, ratio, solo_cpu, bound_cpu, cpu_ratio, blocks;
-    Load load(kSenders, kAccounts, lanes);
+    Load load(kChainSoloSenders, kChainSoloAccounts, lanes);
     const Scratch scratch(options.scratch);
     Chain chain(scratch.path(), load.genesis(), interval);
     std::size_t tx_bytes = 0;
@@ -173,8 +173,8 @@ json run_at(std::chrono::milliseconds interval, const ChainOptions& options) {
         {"pairs", options.pairs},
         {"threads", lanes},
         {"tx_bytes", tx_bytes},
-        {"senders", kSenders},
-        {"accounts", kSenders + kAccounts},
+        {"senders", kChainSoloSenders},
+        {"accounts", kChainSoloSenders + kChainSoloAccounts},
         {"block_interval_ms", interval.count()},
         {"blocks_per_pair", spread(blocks)},
         {"ratios", {{"solo_over_bound", spread(ratio)}, {"bound_cpu_over_solo_cpu", spread(cpu_ratio)}}},

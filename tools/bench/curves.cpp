@@ -9,9 +9,9 @@
 #include <tools/bench/canonical_models.hpp>
 #include <tools/bench/native_models.hpp>
 #include <verifier/artifacts/dataset.hpp>
-#include <verifier/canonical/executor.hpp>
+#include <core/canonical/executor.hpp>
 #include <verifier/engine/engine.hpp>
-#include <verifier/program/program.hpp>
+#include <verifier/compile/program/program.hpp>
 
 namespace assay::bench {
 namespace {

@@ -10,9 +10,9 @@
 #include <nlohmann/json.hpp>
 
 #include <contracts/profiling/profiling.hpp>
-#include <verifier/canonical/executor.hpp>
-#include <verifier/program/program.hpp>
-#include <verifier/trace/tolerance.hpp>
+#include <core/canonical/executor.hpp>
+#include <verifier/compile/program/program.hpp>
+#include <core/dispute/tolerance.hpp>
 
 /// How far native training drifts from the canonical replay, by the distance program; and how far cheats are from it.
 namespace assay::bench {
@@ -29,7 +29,7 @@ struct DriftOptions {
     int threads = 1;
     std::string products = "f32";       ///< of the native side: f32, bf16, f64; canonical: no native side at all
     std::string order = "given";        ///< of a batch's rows on the native side: given, reversed
-    trace::Relative threshold_ppb = 0;  ///< of relative drift: for the cheats that push by a share of it
+    dispute::Relative threshold_ppb = 0;  ///< of relative drift: for the cheats that push by a share of it
 };
 /// One run of native training, each segment replayed and measured, and what a profile has beside it (PRF-3). One call
 /// to a process: instruction sets and BLAS kernels are chosen by the environment when libtorch starts.
@@ -80,7 +80,7 @@ class Workshop {
     /// `steps` native steps from `state`, the first of them number `first`; throws when training diverges.
     State train(const State& state, std::uint64_t seed, std::uint64_t first, std::uint64_t steps, RowsKind rows);
     State replay(const State& state, std::uint64_t seed, std::uint64_t first, std::uint64_t steps);
-    trace::Measurement measure(const State& start, const State& replayed, const State& claimed);
+    dispute::Measurement measure(const State& start, const State& replayed, const State& claimed);
 
   private:
     struct Impl;
@@ -88,8 +88,8 @@ class Workshop {
 };
 
 /// Measurements as a run prints them.
-nlohmann::json to_json(const std::vector<trace::Measurement>& measurements);
-std::vector<trace::Measurement> measurements_of(const nlohmann::json& log);
+nlohmann::json to_json(const std::vector<dispute::Measurement>& measurements);
+std::vector<dispute::Measurement> measurements_of(const nlohmann::json& log);
 
 /// What the runs file has of one task.
 struct TaskRuns {

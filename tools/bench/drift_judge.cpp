@@ -12,7 +12,7 @@ namespace {
 
 using contracts::Distances;
 using nlohmann::json;
-using trace::Relative;
+using dispute::Relative;
 
 json lengths(const std::vector<Distances>& drifts, Row row) {
     json out = json::array();
@@ -24,20 +24,20 @@ json lengths(const std::vector<Distances>& drifts, Row row) {
 
 std::vector<Distances> drifts_of(const json& log) {
     std::vector<Distances> out;
-    for (const trace::Measurement& m : measurements_of(log)) {
-        out.push_back({trace::relative_drift(m.parameters), trace::relative_drift(m.other)});
+    for (const dispute::Measurement& m : measurements_of(log)) {
+        out.push_back({dispute::relative_drift(m.parameters), dispute::relative_drift(m.other)});
     }
     return out;
 }
 
 JudgedRun judge_run(const json& log) {
-    std::vector<trace::GroupMeasurement> parameters;
-    std::vector<trace::GroupMeasurement> other;
-    for (const trace::Measurement& m : measurements_of(log)) {
+    std::vector<dispute::GroupMeasurement> parameters;
+    std::vector<dispute::GroupMeasurement> other;
+    for (const dispute::Measurement& m : measurements_of(log)) {
         parameters.push_back(m.parameters);
         other.push_back(m.other);
     }
-    return {drifts_of(log), std::max(trace::growth(parameters), trace::growth(other))};
+    return {drifts_of(log), std::max(dispute::growth(parameters), dispute::growth(other))};
 }
 
 JudgedTask judge_task(std::uint64_t seed, const TaskRuns& runs) {
@@ -233,19 +233,19 @@ json rule_json() {
 
 }  // namespace
 
-json to_json(const std::vector<trace::Measurement>& measurements) {
+json to_json(const std::vector<dispute::Measurement>& measurements) {
     json out = json::array();
-    for (const trace::Measurement& measurement : measurements) {
+    for (const dispute::Measurement& measurement : measurements) {
         out.push_back(to_hex(ByteView(codec::encode(measurement))));
     }
     return out;
 }
 
-std::vector<trace::Measurement> measurements_of(const json& log) {
-    std::vector<trace::Measurement> out;
+std::vector<dispute::Measurement> measurements_of(const json& log) {
+    std::vector<dispute::Measurement> out;
     for (const json& hex : log) {
         const auto bytes = from_hex(hex.get<std::string>());
-        const auto measurement = codec::decode<trace::Measurement>(ByteView(bytes.value()));
+        const auto measurement = codec::decode<dispute::Measurement>(ByteView(bytes.value()));
         if (!measurement) {
             throw std::runtime_error("a run has a measurement that does not decode");
         }
@@ -308,7 +308,7 @@ Result<contracts::Bounds, contracts::ProfilingOutcome> bounds_of(const TaskRuns&
     std::vector<contracts::ProfileReport> reports;
     for (const json& profile : task.profiles) {
         contracts::ProfileReport report;
-        for (const trace::Measurement& measurement : measurements_of(profile.at("honest"))) {
+        for (const dispute::Measurement& measurement : measurements_of(profile.at("honest"))) {
             report.segments.emplace_back().measurement = measurement;
         }
         report.reference = measurements_of(profile.at("reference")).at(0);

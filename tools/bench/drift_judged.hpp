@@ -10,7 +10,7 @@
 /// The runs of a drift study as the chain sees them.
 namespace assay::bench {
 
-inline double billionths(trace::Relative x) { return static_cast<double>(x) * 1e-9; }
+inline double billionths(dispute::Relative x) { return static_cast<double>(x) * 1e-9; }
 
 struct JudgedRun {
     std::vector<contracts::Distances> drifts;  ///< of each segment
@@ -29,10 +29,10 @@ struct JudgedTask {
     JudgedRun outlier;  ///< in bf16; empty for most tasks
 };
 
-using Row = trace::Relative contracts::Distances::*;
+using Row = dispute::Relative contracts::Distances::*;
 
 /// PRF-6: the samples of the reports that are kept for this row.
-std::vector<trace::Relative> kept_samples(const JudgedTask& task, Row row);
+std::vector<dispute::Relative> kept_samples(const JudgedTask& task, Row row);
 /// PRF-6: d_ref.
 contracts::Distances kept_reference(const JudgedTask& task);
 /// VER-18

@@ -6,7 +6,7 @@
 #include <random>
 #include <string>
 
-#include <verifier/program/distance.hpp>
+#include <verifier/compile/program/distance.hpp>
 
 namespace assay::bench {
 namespace {
@@ -75,7 +75,7 @@ class Run {
     State replay(const State& state, std::uint64_t segment, std::uint64_t seed_offset = 0) {
         return shop_.replay(state, options_.seed + seed_offset, first_step(segment), options_.segment_steps);
     }
-    trace::Measurement measure(const State& start, const State& replayed, const State& claimed) {
+    dispute::Measurement measure(const State& start, const State& replayed, const State& claimed) {
         return shop_.measure(start, replayed, claimed);
     }
     State initial(std::uint64_t seed_offset = 0) const { return shop_.initial(options_.seed + seed_offset); }
@@ -102,7 +102,7 @@ class Run {
         State at = checkpoints.front();
         return log([&](std::uint64_t i) {
             const State claimed = next(at, i);
-            const trace::Measurement measured = measure(at, replay(at, i), claimed);
+            const dispute::Measurement measured = measure(at, replay(at, i), claimed);
             at = claimed;
             return measured;
         });
@@ -113,7 +113,7 @@ class Run {
 
   private:
     json log(const auto& segment) {
-        std::vector<trace::Measurement> out;
+        std::vector<dispute::Measurement> out;
         for (std::uint64_t i = 0; i < options_.segments; ++i) {
             out.push_back(segment(i));
         }

@@ -13,7 +13,7 @@
 #include <string>
 #include <unordered_map>
 
-#include <contracts/params/params.hpp>
+#include <contracts/state/params.hpp>
 
 namespace assay::bench {
 namespace {

@@ -15,7 +15,7 @@ namespace {
 
 using contracts::Distances;
 using nlohmann::json;
-using trace::Relative;
+using dispute::Relative;
 
 constexpr int kPointsPerDecade = 10;
 

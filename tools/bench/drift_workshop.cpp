@@ -9,8 +9,8 @@
 #include <verifier/artifacts/dataset.hpp>
 #include <verifier/engine/engine.hpp>
 #include <verifier/engine/native/native_engine.hpp>
-#include <verifier/program/distance.hpp>
-#include <verifier/program/models.hpp>
+#include <verifier/compile/program/distance.hpp>
+#include <verifier/compile/program/models.hpp>
 
 namespace assay::bench {
 namespace {
@@ -219,12 +219,12 @@ State Workshop::replay(const State& state, std::uint64_t seed, std::uint64_t fir
     return advance(impl_->canonical, state, impl_->context(seed, first), steps, [](const StepContext&) {});
 }
 
-trace::Measurement Workshop::measure(const State& start, const State& replayed, const State& claimed) {
+dispute::Measurement Workshop::measure(const State& start, const State& replayed, const State& claimed) {
     impl_->meter.set_state(program::measured_state(start, replayed, claimed));
     if (!impl_->meter.run_step({.seed = kMeasuringSeed, .step = 0, .dataset = {1, 1}})) {
         throw std::runtime_error("a measurement is not finite");
     }
-    return trace::decode_measurement(canonical::tile_of(impl_->meter.state().front(), 0));
+    return dispute::decode_measurement(canonical::tile_of(impl_->meter.state().front(), 0));
 }
 
 }  // namespace assay::bench

@@ -11,9 +11,9 @@
 #include <nlohmann/json.hpp>
 
 #include <contracts/chain/gas.hpp>
-#include <contracts/chain/slots.hpp>
-#include <node/app/application.hpp>
-#include <node/app/state_store.hpp>
+#include <contracts/state/slots.hpp>
+#include <node/daemon/application.hpp>
+#include <node/state/state_store.hpp>
 #include <tools/bench/chain_load.hpp>
 #include <tools/bench/commands.hpp>
 #include <tools/bench/gas_scenes.hpp>
@@ -24,7 +24,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr Amount kFee{10'000'000};
+constexpr Amount kGasFee{10'000'000};
 constexpr std::uint64_t kFirstAccount = 2'000'000;
 
 struct GasOptions {
@@ -42,7 +42,7 @@ struct Nothing final : contracts::StateView {
 
 Bytes sign(const Player& player, const contracts::Action& action) {
     contracts::TxBody body{
-        .chain_id = kChainId, .sender = player.id, .nonce = 0, .fee = kFee, .action = action};
+        .chain_id = kChainId, .sender = player.id, .nonce = 0, .fee = kGasFee, .action = action};
     return codec::encode(contracts::sign_tx(std::move(body), player.key));
 }
 

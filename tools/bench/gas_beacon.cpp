@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include <contracts/beacon/beacon.hpp>
-#include <contracts/chain/slots.hpp>
+#include <contracts/state/beacon.hpp>
+#include <contracts/state/slots.hpp>
 #include <tools/bench/chain_load.hpp>
 #include <tools/bench/gas_scenes.hpp>
 

@@ -3,13 +3,13 @@
 #include <bit>
 
 #include <contracts/arbitration/arbitration.hpp>
-#include <contracts/chain/slots.hpp>
+#include <contracts/state/slots.hpp>
 #include <core/merkle/tree.hpp>
 #include <tools/bench/chain_load.hpp>
 #include <tools/bench/gas_scenes.hpp>
-#include <verifier/canonical/partial.hpp>
-#include <verifier/trace/commitment.hpp>
-#include <verifier/trace/referee.hpp>
+#include <core/canonical/partial.hpp>
+#include <core/dispute/commitment.hpp>
+#include <core/dispute/referee.hpp>
 
 namespace assay::bench {
 namespace {
@@ -51,7 +51,7 @@ Dispute make_dispute(Stage& stage, const Player& player, bool is_responder) {
     dispute.claim.step_count = 1;
     dispute.claim.before = hash_numbered("before", 0);
     dispute.claim.after = hash_numbered("after", 0);
-    dispute.position = trace::start_position(dispute.claim);
+    dispute.position = dispute::start_position(dispute.claim);
     dispute.responder_clock = dispute.challenger_clock = 100;
     const Due due{DueKind::kDispute, retag<Hash256>(dispute.id)};
     set_deadline(stage.state, due, dispute.deadline, Height{stage.height.value + 10});
@@ -73,9 +73,9 @@ Node wide_commit() {
 
 std::optional<Action> reveal_nodes(Stage& stage, const Player& player) {
     Dispute dispute = make_dispute(stage, player, true);
-    dispute.claim.program.step_nodes = trace::kMaxChildren;
-    dispute.position = trace::start_position(dispute.claim);
-    RevealMove move{dispute.id, 0, hashes("child", trace::kMaxChildren)};
+    dispute.claim.program.step_nodes = dispute::kMaxChildren;
+    dispute.position = dispute::start_position(dispute.claim);
+    RevealMove move{dispute.id, 0, hashes("child", dispute::kMaxChildren)};
     move.children.back() = dispute.claim.after;
     set_dispute(stage.state, dispute);
     return move;
@@ -83,9 +83,9 @@ std::optional<Action> reveal_nodes(Stage& stage, const Player& player) {
 
 std::optional<Action> reveal_tensors(Stage& stage, const Player& player) {
     Dispute dispute = make_dispute(stage, player, true);
-    trace::Position& at = dispute.position;
+    dispute::Position& at = dispute.position;
     at.node = wide_commit();
-    at.level = trace::Level::kTiles;
+    at.level = dispute::Level::kTiles;
     at.first_node = kEntries - 1;
     at.tile_height = 10;
     const auto children = hashes("child", 32);
@@ -96,7 +96,7 @@ std::optional<Action> reveal_tensors(Stage& stage, const Player& player) {
         }
         level.resize(level.size() / 2);
     }
-    at.node_claim = trace::state_root_from(canonical::kMaxStateTensors, level.front());
+    at.node_claim = dispute::state_root_from(canonical::kMaxStateTensors, level.front());
     set_dispute(stage.state, dispute);
     return RevealMove{dispute.id, 0, children};
 }
@@ -104,16 +104,16 @@ std::optional<Action> reveal_tensors(Stage& stage, const Player& player) {
 /// The selection that opens the largest node there is.
 std::optional<Action> select_commit(Stage& stage, const Player& player) {
     Dispute dispute = make_dispute(stage, player, false);
-    trace::ProgramCommitment& program = dispute.claim.program;
-    program.step_nodes = trace::kMaxChildren;
+    dispute::ProgramCommitment& program = dispute.claim.program;
+    program.step_nodes = dispute::kMaxChildren;
     const Node node = wide_commit();
     const auto path = hashes("path", 8);
     program.step_root =
-        merkle::root_from_path(trace::node_hash(node), program.step_nodes - 1, program.step_nodes, path).value();
-    dispute.position = trace::start_position(dispute.claim);
-    dispute.position.pending = hashes("child", trace::kMaxChildren);
+        merkle::root_from_path(dispute::node_hash(node), program.step_nodes - 1, program.step_nodes, path).value();
+    dispute.position = dispute::start_position(dispute.claim);
+    dispute.position.pending = hashes("child", dispute::kMaxChildren);
     set_dispute(stage.state, dispute);
-    return SelectMove{dispute.id, 0, {.child = trace::kMaxChildren - 1, .node = trace::NodeOpening{node, path}}};
+    return SelectMove{dispute.id, 0, {.child = dispute::kMaxChildren - 1, .node = dispute::NodeOpening{node, path}}};
 }
 
 // --- proofs --------------------------------------------------------------------------------------------------
@@ -160,7 +160,7 @@ std::vector<Hash256> entry_path(const std::vector<Hash256>& first_four, std::siz
 }
 
 struct Opened {
-    std::vector<trace::TileOpening> tiles;
+    std::vector<dispute::TileOpening> tiles;
     std::vector<canonical::Tile> data;
     Hash256 trace_root;
 };
@@ -185,8 +185,8 @@ Opened open_tiles(const Bottom& bottom, std::uint32_t partial) {
         const canonical::Input& from = node.inputs[refs[i].input];
         const std::uint64_t tiles = canonical::tile_count(from.shape);
         auto path = hashes("tile", merkle::tree_depth(tiles));
-        const auto root = merkle::root_from_path(trace::tile_leaf(out.data[i]), refs[i].tile, tiles, path).value();
-        commitments[refs[i].input] = trace::tensor_commitment({.dtype = from.dtype, .shape = from.shape}, root);
+        const auto root = merkle::root_from_path(dispute::tile_leaf(out.data[i]), refs[i].tile, tiles, path).value();
+        commitments[refs[i].input] = dispute::tensor_commitment({.dtype = from.dtype, .shape = from.shape}, root);
         out.tiles.push_back({.tile = out.data[i], .tile_path = std::move(path), .source_path = {}});
     }
     for (std::size_t i = 0; i < refs.size(); ++i) {
@@ -200,13 +200,13 @@ Opened open_tiles(const Bottom& bottom, std::uint32_t partial) {
 std::optional<Action> prove(Stage& stage, const Player& player, const Bottom& bottom) {
     Dispute dispute = make_dispute(stage, player, false);
     const Node& node = bottom.node;
-    trace::Claim& claim = dispute.claim;
+    dispute::Claim& claim = dispute.claim;
     claim.program.batch_size = 64;
     const std::uint32_t partial = canonical::partial_count(node, 0) > 1 ? 1 : 0;
     const canonical::StepContext context{.seed = 1, .step = 0, .dataset = claim.program.dataset};
     claim.seed = context.seed;
     Opened opened = open_tiles(bottom, partial);
-    trace::Proof proof;
+    dispute::Proof proof;
     proof.tiles = opened.tiles;
     const auto row_opened = [&](std::uint32_t which) -> std::optional<Bytes> {
         const auto row = canonical::dataset_row_of(node, 0, which, context);
@@ -216,17 +216,17 @@ std::optional<Action> prove(Stage& stage, const Player& player, const Bottom& bo
         const std::uint64_t rows = claim.program.dataset.rows;
         const auto path = hashes("row", merkle::tree_depth(rows));
         const std::uint64_t index = canonical::dataset_row_of(node, 0, partial, context).value();
-        claim.dataset_root = merkle::root_from_path(trace::row_leaf(*row), index, rows, path).value();
-        proof.row = trace::RowOpening{*row, path};
+        claim.dataset_root = merkle::root_from_path(dispute::row_leaf(*row), index, rows, path).value();
+        proof.row = dispute::RowOpening{*row, path};
     }
-    trace::Position& at = dispute.position;
+    dispute::Position& at = dispute.position;
     if (partial != 0) {
         const canonical::PartialInput first{
             .before = std::nullopt, .tiles = open_tiles(bottom, 0).data, .dataset_row = row_opened(0)};
         proof.before = canonical::execute_partial(node, 0, 0, context, first).value().accumulator.value();
-        at.accumulator_before = trace::accumulator_hash(*proof.before);
+        at.accumulator_before = dispute::accumulator_hash(*proof.before);
     }
-    at.level = trace::Level::kProof;
+    at.level = dispute::Level::kProof;
     at.rounds = 7;
     at.trace_root = opened.trace_root;
     at.first_node = kDisputedNode;
@@ -336,15 +336,15 @@ std::vector<std::pair<std::string, Bottom>> bottoms() {
 /// A tensor of the state is not what kCommit names.
 std::optional<Action> prove_commit(Stage& stage, const Player& player) {
     Dispute dispute = make_dispute(stage, player, false);
-    trace::Position& at = dispute.position;
-    trace::Proof proof;
-    proof.entry = trace::EntryOpening{hash_numbered("commitment", 0), hashes("path", 10)};
-    at.level = trace::Level::kProof;
+    dispute::Position& at = dispute.position;
+    dispute::Proof proof;
+    proof.entry = dispute::EntryOpening{hash_numbered("commitment", 0), hashes("path", 10)};
+    at.level = dispute::Level::kProof;
     at.node = wide_commit();
     at.first_node = kEntries - 1;
     at.partial_count = 1;
     const std::uint32_t tensors = canonical::kMaxStateTensors;
-    at.state_before = trace::state_root_from(
+    at.state_before = dispute::state_root_from(
         tensors, merkle::root_from_path(proof.entry->commitment, 0, tensors, proof.entry->path).value());
     at.tile_claim = hash_numbered("claimed", 0);
     set_dispute(stage.state, dispute);

@@ -7,7 +7,7 @@
 
 #include <contracts/arbitration/arbitration.hpp>
 #include <contracts/availability/availability.hpp>
-#include <contracts/chain/slots.hpp>
+#include <contracts/state/slots.hpp>
 #include <contracts/params/by_value.hpp>
 #include <contracts/settlement/settlement.hpp>
 #include <contracts/tasks/tasks.hpp>
@@ -17,7 +17,7 @@
 #include <core/crypto/hash.hpp>
 #include <core/merkle/tree.hpp>
 #include <tools/bench/chain_load.hpp>
-#include <verifier/trace/commitment.hpp>
+#include <core/dispute/commitment.hpp>
 
 namespace assay::bench {
 namespace {
@@ -39,7 +39,7 @@ std::uint32_t verdicts_max(const Params& params) {
 TaskSpec make_spec(const Params& params, Mode mode) {
     TaskSpec spec;
     spec.title = std::string(64, 't');
-    spec.program.state_tensors = trace::kMaxMeasuredTensors;
+    spec.program.state_tensors = dispute::kMaxMeasuredTensors;
     spec.program.init_nodes = 256;
     spec.program.step_nodes = 256;
     spec.program.init_root = hash_numbered("init", 0);
@@ -61,10 +61,10 @@ TaskSpec make_spec(const Params& params, Mode mode) {
     return spec;
 }
 
-trace::Measurement make_measurement() {
+dispute::Measurement make_measurement() {
     const std::uint32_t one = std::bit_cast<std::uint32_t>(1.0F);
     const std::uint32_t little = std::bit_cast<std::uint32_t>(1e-12F);
-    trace::GroupMeasurement group{.drift2 = little, .update2 = one, .claimed2 = one, .dot = little, .drift_max = little,
+    dispute::GroupMeasurement group{.drift2 = little, .update2 = one, .claimed2 = one, .dot = little, .drift_max = little,
                                   .update_max = one};
     group.sketch.fill(little);
     return {.parameters = group, .other = group};
@@ -202,8 +202,8 @@ Task profiled_task(Stage& stage, const Player& player, ProfilingPhase phase, Pro
     return task;
 }
 
-trace::TileOpening open_wide(canonical::DType dtype, std::size_t tile_depth, std::size_t source_depth) {
-    trace::TileOpening out;
+dispute::TileOpening open_wide(canonical::DType dtype, std::size_t tile_depth, std::size_t source_depth) {
+    dispute::TileOpening out;
     out.tile = canonical::make_tile(dtype);
     for (std::size_t i = 0; i < tile_depth; ++i) {
         out.tile_path.push_back(hash_numbered("tile", i));
@@ -215,7 +215,7 @@ trace::TileOpening open_wide(canonical::DType dtype, std::size_t tile_depth, std
 }
 
 /// A tile of the largest tensor there is, of i64, in a state of 1,024 tensors.
-trace::StateOpening open_state(canonical::DType dtype) {
+dispute::StateOpening open_state(canonical::DType dtype) {
     const canonical::Shape shape{canonical::kMaxDimension, canonical::kMaxDimension};
     return {.tensor = 0, .tile = 0, .type = {.dtype = dtype, .shape = shape}, .opening = open_wide(dtype, 38, 10)};
 }
@@ -342,11 +342,11 @@ std::optional<Action> challenge_verdict(Stage& stage, const Player& player) {
     Assignment& verdict = task.assignments.front();
     const std::uint32_t tensors = task.spec.program.state_tensors;
     const auto put_checkpoint = [&](std::uint32_t index, const Hash256& root) {
-        const Hash256 state_root = trace::state_root_from(tensors, root);
+        const Hash256 state_root = dispute::state_root_from(tensors, root);
         set_checkpoint(stage.state, task.id, index, {state_root, make_artifact(), Height{1}});
     };
     put_checkpoint(verdict.segment - 1, roots[0]);
-    verdict.end_root = trace::state_root_from(tensors, roots[1]);
+    verdict.end_root = dispute::state_root_from(tensors, roots[1]);
     put_checkpoint(verdict.segment, roots[2]);
     return ChallengeVerdict{put(stage, task), verdict.segment, verdict.verifier, Role::kWhistleblower,
                             VerdictPart::kMeasurement, roots};
@@ -377,10 +377,10 @@ std::optional<Action> attest_availability(Stage& stage, const Player& player) {
     }
     committee.members.back() = {.account = player.id, .seats = 1, .has_attested = false};
     const AskedTile asked = asked_tile(task, seats - 1);
-    trace::StateOpening opening = open_state(canonical::DType::kI64);
+    dispute::StateOpening opening = open_state(canonical::DType::kI64);
     opening.tensor = asked.tensor;
     opening.tile = asked.number % canonical::tile_count(opening.type.shape);
-    const Hash256 root = trace::state_root_of(opening, task.spec.program.state_tensors).value();
+    const Hash256 root = dispute::state_root_of(opening, task.spec.program.state_tensors).value();
     set_checkpoint(stage.state, task.id, asked.checkpoint, {root, make_artifact(), Height{1}});
     return AttestAvailability{put(stage, task), opening};
 }
@@ -397,12 +397,12 @@ std::optional<Action> declare_divergence(Stage& stage, const Player& player) {
     task.spec.program.state_tensors = canonical::kMaxStateTensors;
     --task.checkpoints;
     end_at(stage, task, Height{stage.height.value + 10});
-    trace::StateOpening opening = open_state(canonical::DType::kF32);
+    dispute::StateOpening opening = open_state(canonical::DType::kF32);
     const std::uint32_t nan = 0x7fc00000U;
     for (std::size_t i = 0; i < 4; ++i) {
         opening.opening.tile.data[opening.opening.tile.data.size() - 4 + i] = static_cast<std::uint8_t>(nan >> (8 * i));
     }
-    const Hash256 root = trace::state_root_of(opening, task.spec.program.state_tensors).value();
+    const Hash256 root = dispute::state_root_of(opening, task.spec.program.state_tensors).value();
     return DeclareDivergence{put(stage, task), first_step(task.spec, task.checkpoints), root, make_artifact(), opening};
 }
 

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include <contracts/chain/overlay.hpp>
-#include <contracts/chain/transaction.hpp>
-#include <contracts/tasks/task.hpp>
+#include <contracts/state/overlay.hpp>
+#include <contracts/state/transaction.hpp>
+#include <contracts/state/task.hpp>
 #include <core/crypto/keys.hpp>
 
 /// The dearest transactions that the rules allow, one of each kind or more, and the states that they are executed on.

@@ -46,7 +46,7 @@ class Trained : public NativeModel {
         const Tensor given = given_value(name, sizes);
         return keep(given.defined() ? given : at::full(sizes, value, at::TensorOptions(device_).dtype(at::kFloat)));
     }
-    /// Filters [out, in, side, side], which verifier/program keeps as [out, side * side * in].
+    /// Filters [out, in, side, side], which verifier/compile/program keeps as [out, side * side * in].
     Tensor filters(const std::string& name, std::int64_t out, std::int64_t in, std::int64_t side) {
         const Tensor given = given_value(name, {out, side, side, in});
         const double deviation = 1.0 / std::sqrt(static_cast<double>(side * side * in));
@@ -233,7 +233,7 @@ class Cnn final : public Trained {
         for (std::size_t i = 0; i < weights_.size(); ++i) {
             x = at::max_pool2d(at::relu(at::conv2d(x, weights_[i], biases_[i], 1, 1)), 2);
         }
-        // Pixel by pixel, as verifier/program reads it.
+        // Pixel by pixel, as verifier/compile/program reads it.
         const Tensor flat = x.permute({0, 2, 3, 1}).flatten(1);
         return at::cross_entropy_loss(at::linear(flat, head_, head_bias_), rows.select(1, c_.side * c_.side));
     }

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-/// The models of verifier/program as somebody would write them with libtorch alone: its own layers, autograd, fp32.
+/// The models of verifier/compile/program as somebody would write them with libtorch alone: its own layers, autograd, fp32.
 /// What canonical training is compared with.
 namespace assay::bench {
 
@@ -20,10 +20,10 @@ class NativeModel {
     virtual float loss() const = 0;
 };
 
-/// The values that the parameter of this name starts from, in verifier/program's layout; null: random ones.
+/// The values that the parameter of this name starts from, in verifier/compile/program's layout; null: random ones.
 using Initial = std::function<const float*(const std::string& name)>;
 
-/// AdamW's rate and decay; decay is for matrices, as in verifier/program.
+/// AdamW's rate and decay; decay is for matrices, as in verifier/compile/program.
 struct NativeOptimizer {
     double learning_rate = 1e-3;
     double weight_decay = 0.01;

@@ -7,8 +7,8 @@
 #include <verifier/artifacts/dataset.hpp>
 #include <verifier/artifacts/state_io.hpp>
 #include <verifier/engine/engine.hpp>
-#include <verifier/program/models.hpp>
-#include <verifier/program/program.hpp>
+#include <verifier/compile/program/models.hpp>
+#include <verifier/compile/program/program.hpp>
 
 namespace assay::bench {
 namespace {

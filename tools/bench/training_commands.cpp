@@ -8,17 +8,18 @@
 #include <sstream>
 #include <stdexcept>
 
+#include <core/system/file.hpp>
 #include <tools/bench/bench.hpp>
 #include <tools/bench/drift.hpp>
 
 namespace assay::bench {
 
 std::string read_file(const std::string& path) {
-    std::ifstream in(path, std::ios::binary);
-    if (!in) {
+    auto text = system::read_file(path);
+    if (!text) {
         throw std::runtime_error("cannot read " + path);
     }
-    return {std::istreambuf_iterator<char>(in), {}};
+    return *std::move(text);
 }
 
 program::Profile profile_named(const std::string& name) {

@@ -31,7 +31,7 @@ def write(root, path, text):
 def layer_cases():
     cases = [
         ("a contract that includes RocksDB", "contracts/a.cpp", "#include <rocksdb/db.h>\n"),
-        ("a contract that includes node", "contracts/a.cpp", "#include <node/app/node_api.hpp>\n"),
+        ("a contract that includes node", "contracts/a.cpp", "#include <node/api/node_api.hpp>\n"),
         ("a contract with a clock", "contracts/a.cpp", "#include <chrono>\n"),
         ("a contract with an unordered map", "contracts/a.cpp", "#include <unordered_map>\n"),
         ("a relative include", "consensus/a.cpp", '#include "../node/n.hpp"\n'),
@@ -46,6 +46,14 @@ def layer_cases():
             write(root, path, text)
             result = run("check_layers.py", root)
             expect(f"layers: {name} is refused", result.returncode == 1 and path in result.stdout, result.stdout)
+    with tempfile.TemporaryDirectory() as folder:
+        root = pathlib.Path(folder)
+        write(root, "contracts/a/a.hpp", "#include <contracts/b/b.hpp>\n")
+        write(root, "contracts/b/b.hpp", "#include <contracts/c/c.hpp>\n")
+        write(root, "contracts/c/c.hpp", "#include <contracts/a/a.hpp>\n")
+        result = run("check_layers.py", root)
+        circle = "contracts/a, contracts/b, contracts/c"
+        expect("layers: three folders in a circle are refused", result.returncode == 1 and circle in result.stdout, result.stdout)
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder)
         write(root, "contracts/a.cpp", "#include <map>\n#include <core/base/bytes.hpp>\n")

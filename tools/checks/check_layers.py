@@ -1,18 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Fails when a file includes what its room may not include (docs/architecture.md has the arrows as a picture).
+"""Fails when a file includes what its room may not include, and when folders include each other in a circle.
 
     check_layers.py [ROOT]
 
-Each room lists the rooms and third parties that its files may include, and whether it is pure. Pure rooms may include
-only the standard headers listed here: nothing with a clock, a file, a thread, a socket or an unordered container.
+Each room lists the rooms and third parties that its files may include, and whether it is pure (docs/architecture.md draws
+the arrows). Pure rooms may include only the standard headers listed here: nothing with a clock, a file, a thread, a socket
+or an unordered container. A room is a folder with all folders below it that are no rooms themselves. Circles are looked for
+folder by folder, whatever the table allows.
 """
 import pathlib
 import re
 import sys
 
 CORE = ["core/base", "core/codec", "core/crypto", "core/merkle"]
-PURE_VERIFIER = ["verifier/canonical", "verifier/trace", "verifier/program"]
+RULES = CORE + ["core/canonical", "core/dispute", "contracts"]
+CONSENSUS = ["consensus", "consensus/light", "consensus/solo"]
+CLIENT = ["client", "client/http"]
 EVERYTHING = ["*"]
 
 # room: (rooms it may include besides itself, third parties, pure?)
@@ -20,30 +24,34 @@ ROOMS = {
     "core/base": ([], [], True),
     "core/codec": (["core/base"], [], True),
     "core/crypto": (["core/base"], ["secp256k1", "cryptopp", "system"], False),
-    "core/system": ([], ["system"], False),
+    "core/keys": (["core/base", "core/crypto"], ["cryptopp", "json", "system"], False),
     "core/merkle": (["core/base", "core/codec", "core/crypto"], [], True),
-    "verifier/canonical": (["core/base", "core/codec"], [], True),
-    "verifier/trace": (CORE + ["verifier/canonical"], [], True),
-    "verifier/program": (CORE + ["verifier/canonical"], [], True),
-    "verifier/onnx": (CORE + ["verifier/canonical", "verifier/program"], ["onnx"], False),
-    "verifier/engine": (CORE + PURE_VERIFIER, ["torch", "system"], False),
-    "verifier/artifacts": (CORE + PURE_VERIFIER + ["contracts", "net"], ["json", "system"], False),
-    "verifier/roles": (CORE + PURE_VERIFIER + ["contracts"], [], True),
-    "verifier/worker": (CORE + PURE_VERIFIER + ["verifier/engine", "verifier/artifacts", "verifier/roles", "contracts",
-                        "net", "client"], ["json", "cli11", "system"], False),
-    "contracts": (CORE + ["verifier/canonical", "verifier/trace"], [], True),
+    "core/system": (["core/base"], ["system"], False),
+    "core/canonical": (["core/base", "core/codec"], [], True),
+    "core/dispute": (CORE + ["core/canonical"], [], True),
+    "contracts": (CORE + ["core/canonical", "core/dispute"], [], True),
     "consensus": (CORE + ["contracts"], ["system"], False),
     "consensus/light": (CORE, [], True),
-    "consensus/cometbft": (CORE + ["core/system", "contracts", "consensus", "consensus/light", "net"], ["boost", "json", "protobuf", "system"], False),
-    "net": (CORE + ["verifier/canonical", "verifier/trace", "contracts"], ["boost", "json", "system"], False),
-    "client": (CORE + ["contracts", "consensus", "consensus/light", "net"], ["json", "system"], False),
-    "node/storage": (CORE + ["contracts", "consensus"], ["rocksdb", "system"], False),
-    "node/history": (CORE + ["contracts", "consensus", "node/storage"], ["system"], False),
-    "node/snapshot": (CORE + ["consensus", "node/storage"], ["system"], False),
-    "node/rpc": (CORE + ["verifier/canonical", "verifier/trace", "contracts", "consensus", "net", "node/app"],
-                 ["json", "system"], False),
-    "node/app": (CORE + ["verifier/canonical", "verifier/trace", "contracts", "consensus", "consensus/cometbft", "consensus/light", "net", "node/storage",
-                 "node/history", "node/snapshot", "node/rpc"], ["json", "cli11", "toml", "system"], False),
+    "consensus/solo": (CORE + ["contracts", "consensus"], ["system"], False),
+    "consensus/cometbft": (CORE + ["core/system", "contracts", "consensus", "consensus/light"], ["boost", "json", "protobuf", "system"], False),
+    "client/http": (["core/base"], ["boost", "system"], False),
+    "client": (RULES + ["core/system", "client/http", "consensus/light", "consensus/solo"], ["json", "system"], False),
+    "node/api": (RULES + ["core/system"] + CONSENSUS, ["json", "system"], False),
+    "node/state": (CORE + ["core/system", "contracts", "consensus"], ["rocksdb", "system"], False),
+    "node/history": (CORE + ["contracts", "consensus", "node/state"], ["system"], False),
+    "node/rpc": (RULES + CONSENSUS + CLIENT + ["node/api"], ["json", "system"], False),
+    "node/daemon": (RULES + ["core/keys", "core/system"] + CONSENSUS + CLIENT +
+                    ["consensus/cometbft", "node/api", "node/state", "node/history", "node/rpc"],
+                    ["json", "cli11", "toml", "system"], False),
+    "verifier/compile/program": (CORE + ["core/canonical"], [], True),
+    "verifier/compile/onnx": (CORE + ["core/canonical", "verifier/compile/program"], ["onnx"], False),
+    "verifier/engine": (CORE + ["core/canonical", "verifier/compile/program"], ["torch", "system"], False),
+    "verifier/artifacts": (RULES + ["client/http", "verifier/compile/program"], ["json", "system"], False),
+    "verifier/taskdir": (RULES + ["core/system", "verifier/compile/program", "verifier/compile/onnx", "verifier/artifacts"], ["toml"], False),
+    "verifier/roles": (RULES, [], True),
+    "verifier/worker": (RULES + ["core/keys", "core/system"] + CLIENT +
+                        ["verifier/compile/program", "verifier/engine", "verifier/artifacts", "verifier/roles"],
+                        ["json", "cli11", "system"], False),
     "tools": (EVERYTHING, EVERYTHING, False),
     "tests": (EVERYTHING, EVERYTHING, False),
 }
@@ -63,11 +71,13 @@ THIRD_PARTIES = {
     "system": r"string\.h|sys/.*|fcntl\.h|unistd\.h|poll\.h|signal\.h|termios\.h|xmmintrin\.h|immintrin\.h|cpuid\.h|netinet/.*|netdb\.h|arpa/.*|pthread\.h|dlfcn\.h",
 }
 
-PURE_STANDARD = set("""algorithm array bit cfloat cmath initializer_list compare concepts cstddef cstdint cstdio cstdlib cstring functional iterator
-limits map memory numeric optional set span string string_view tuple type_traits utility variant vector""".split())
+PURE_STANDARD = set("""algorithm array bit cfloat charconv cmath compare concepts cstddef cstdint cstdio cstdlib cstring functional
+initializer_list iterator limits map memory numeric optional set span string string_view tuple type_traits utility variant
+vector""".split())
 # cstdio and cstdlib are for ASSERT alone.
 ONLY_IN = {"cstdio": ["core/base/assert.cpp"], "cstdlib": ["core/base/assert.cpp"],
-           "cmath": ["verifier/canonical/", "verifier/program/"]}
+           "cmath": ["core/canonical/", "verifier/compile/program/"],
+           "charconv": ["core/base/amount.cpp"]}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
@@ -112,20 +122,63 @@ def check_include(path, delimiter, name):
     return None
 
 
+def circles(arrows):
+    """The strongly connected components of more than one folder (Tarjan), each a sorted list."""
+    order, low, stack, found = {}, {}, [], []
+
+    def visit(folder):
+        order[folder] = low[folder] = len(order)
+        stack.append(folder)
+        for other in sorted(arrows.get(folder, {})):
+            if other not in order:
+                visit(other)
+                low[folder] = min(low[folder], low[other])
+            elif other in stack:
+                low[folder] = min(low[folder], order[other])
+        if low[folder] == order[folder]:
+            component = stack[stack.index(folder):]
+            del stack[stack.index(folder):]
+            if len(component) > 1:
+                found.append(sorted(component))
+
+    for folder in sorted(arrows):
+        if folder not in order:
+            visit(folder)
+    return found
+
+
+def check_circles(arrows):
+    """One complaint for each pair of folders that include each other by way of a circle."""
+    complaints = []
+    for component in circles(arrows):
+        complaints.append("folders include each other in a circle: " + ", ".join(component))
+        for folder in component:
+            for other in component:
+                for place in arrows[folder].get(other, [])[:3]:
+                    complaints.append(f"    {place}")
+    return complaints
+
+
 def check_tree(root):
     complaints = []
+    arrows = {}
     files = [p for pattern in ("*.hpp", "*.cpp") for p in root.rglob(pattern)]
     for file in sorted(files):
         path = file.relative_to(root).as_posix()
         if path.startswith("build/"):
             continue
+        folder = path.rpartition("/")[0]
         for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
             match = INCLUDE.match(line)
-            if match:
-                complaint = check_include(path, match.group(1), match.group(2))
-                if complaint:
-                    complaints.append(f"{path}:{number}: {complaint}")
-    return files, complaints
+            if not match:
+                continue
+            complaint = check_include(path, match.group(1), match.group(2))
+            if complaint:
+                complaints.append(f"{path}:{number}: {complaint}")
+            other = match.group(2).rpartition("/")[0]
+            if other != folder and room_of(match.group(2)) is not None:
+                arrows.setdefault(folder, {}).setdefault(other, []).append(f"{path}:{number}: includes <{match.group(2)}>")
+    return files, complaints + check_circles(arrows)
 
 
 def main():

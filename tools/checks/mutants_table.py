@@ -27,7 +27,7 @@ NO_RESERVED = (
 MUTANTS = [
     Mutant("1", "divergence without a tile", ((
         VERIFICATION,
-        "if (!action.divergence || !trace::shows_divergence(\n"
+        "if (!action.divergence || !dispute::shows_divergence(\n"
         "                                  *action.divergence, action.verdict.end_root, task.spec.program.state_tensors)) {",
         "if (!action.divergence || task.id.is_zero()) {"),),
         search(12, "liar"), "law 1"),
@@ -68,8 +68,8 @@ MUTANTS = [
         ("test_contracts", "--test-case=DTY-5*"), "DTY-5"),
     Mutant("3", "rejections need free stake", (
         ("contracts/params/by_value.cpp",
-         "    return Amount{sum ? *sum : kMost};\n}\n\nAmount verifier_needs",
-         "    return Amount{sum ? 0 : kMost};\n}\n\nAmount verifier_needs"),
+         "    return Amount{sum ? *sum : kByValueMost};\n}\n\nAmount verifier_needs",
+         "    return Amount{sum ? 0 : kByValueMost};\n}\n\nAmount verifier_needs"),
         (VERIFICATION,
          "    TRY(check_parts(task, assignment, action.verdict, rejects));\n    return check_divergence(task, action);",
          "    TRY(check_parts(task, assignment, action.verdict, rejects));\n"

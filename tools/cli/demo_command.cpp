@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <tools/cli/commands.hpp>
+#include <tools/cli/common/commands.hpp>
 
 #include <memory>
 #include <string>

@@ -6,7 +6,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include <tools/cli/commands.hpp>
+#include <tools/cli/common/commands.hpp>
 
 namespace assay::cli {
 namespace {

@@ -19,7 +19,7 @@ namespace assay::demo {
 namespace {
 
 constexpr std::size_t kReadBytes = 64U << 10U;
-constexpr int kBacklog = 16;
+constexpr int kAbciRelayBacklog = 16;
 
 sockaddr_un address_of(const std::filesystem::path& file) {
     sockaddr_un address{};
@@ -78,7 +78,7 @@ AbciRelay::AbciRelay(std::filesystem::path own, std::filesystem::path applicatio
     static_cast<void>(address_of(application_));
     listener_ = open_socket();
     std::filesystem::remove(own_);
-    if (::bind(listener_, to_sockaddr(address), sizeof(address)) != 0 || ::listen(listener_, kBacklog) != 0) {
+    if (::bind(listener_, to_sockaddr(address), sizeof(address)) != 0 || ::listen(listener_, kAbciRelayBacklog) != 0) {
         const std::string why = std::strerror(errno);
         ::close(listener_);
         throw std::runtime_error("the relay cannot listen at " + own_.string() + ": " + why);

@@ -12,17 +12,17 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* kName = "baiter";
-constexpr Amount kFunds{50'000'000'000};
+constexpr const char* kBaiterName = "baiter";
+constexpr Amount kBaiterFunds{50'000'000'000};
 constexpr std::uint64_t kBaits = 6;
 // A step of the demo's model takes a millisecond or more; a block of a tenth of a second is given for hundreds of them.
 constexpr std::uint32_t kSteps = 50'000;
 // Less than the demo's own task: who declines one is not drawn for others of at most its value (TASK-15).
-constexpr Amount kReward{10'000'000'000};
+constexpr Amount kBaiterReward{10'000'000'000};
 
 }  // namespace
 
-Baiter::Baiter(Network& network) : Outsider(network, {{kName, kFunds}}) {}
+Baiter::Baiter(Network& network) : Outsider(network, {{kBaiterName, kBaiterFunds}}) {}
 
 void Baiter::prepare(const Packer& pack) {
     contracts::TaskSpec spec = pack(contracts::Mode::kExact);
@@ -33,8 +33,8 @@ void Baiter::prepare(const Packer& pack) {
     spec.training_blocks = static_cast<std::uint32_t>(contracts::training_blocks_min(network_.rpc().params(), spec));
     for (std::uint64_t i = 0; i < kBaits; ++i) {
         spec.seed = i;
-        spec.reward = i % 2 == 0 ? Amount{} : kReward;
-        if (!submit_task(kName, spec)) {
+        spec.reward = i % 2 == 0 ? Amount{} : kBaiterReward;
+        if (!submit_task(kBaiterName, spec)) {
             throw std::runtime_error("a bait was refused");
         }
     }
@@ -50,7 +50,7 @@ void Baiter::act(const contracts::Task& own) {
         return;
     }
     has_cancelled_ = true;
-    cancel_tasks(kName);
+    cancel_tasks(kBaiterName);
 }
 
 json Baiter::report() { return tally(); }

@@ -10,7 +10,6 @@
 namespace assay::demo {
 namespace {
 
-constexpr std::uint64_t kAsy = 1'000'000'000;
 constexpr std::uint32_t kFloodSize = 4;
 constexpr std::uint32_t kSybils = 3;
 
@@ -89,10 +88,10 @@ const Cast& cast_of(Fraud fraud) {
 
 contracts::Params demo_params(Fraud fraud, bool tolerance) {
     contracts::Params params;
-    params.solver_bond = Amount{50 * kAsy};
-    params.verifier_bond = Amount{5 * kAsy};
-    params.challenger_bond = Amount{5 * kAsy};
-    params.contributor_bond = Amount{5 * kAsy};
+    params.solver_bond = Amount{50 * kGrainsPerAsy};
+    params.verifier_bond = Amount{5 * kGrainsPerAsy};
+    params.challenger_bond = Amount{5 * kGrainsPerAsy};
+    params.contributor_bond = Amount{5 * kGrainsPerAsy};
     params.contribute_blocks = 100;
     params.unbonding_blocks = 100;
     params.segments_checked = 3;
@@ -112,7 +111,7 @@ contracts::Params demo_params(Fraud fraud, bool tolerance) {
     } else if (cast_of(fraud).hunts_jackpots) {
         params.forced_error_bps = 7'500;  // not all, so that it is worth something to know which
         params.gas_price_min = Amount{3'000};  // likewise, out of the fees of some thousand transfers
-        params.contributor_bond = Amount{40 * kAsy};   // the least that bounds no jackpot
+        params.contributor_bond = Amount{40 * kGrainsPerAsy};   // the least that bounds no jackpot
         params.segments_checked = 16;
         params.segments_checked_max = 16;
     } else if (fraud == Fraud::kSpam) {
@@ -129,10 +128,10 @@ contracts::Params demo_params(Fraud fraud, bool tolerance) {
     } else if (fraud == Fraud::kFarm) {
         params.forced_error_bps = 10'000;  // so that ten tasks have as many jackpots as a hundred would
         params.gas_price_min = Amount{3'000};  // what some thousand transfers pay is a treasury to win
-        params.solver_bond = Amount{25 * kAsy};  // of the demo's own task
-        params.verifier_bond = Amount{1 * kAsy};  // this and the next as on a chain that has the defaults
-        params.challenger_bond = Amount{1 * kAsy};
-        params.contributor_bond = Amount{40 * kAsy};  // the least that bounds no jackpot
+        params.solver_bond = Amount{25 * kGrainsPerAsy};  // of the demo's own task
+        params.verifier_bond = Amount{1 * kGrainsPerAsy};  // this and the next as on a chain that has the defaults
+        params.challenger_bond = Amount{1 * kGrainsPerAsy};
+        params.contributor_bond = Amount{40 * kGrainsPerAsy};  // the least that bounds no jackpot
         params.commit_blocks = 150;  // who cannot fetch a program makes everybody wait for all of it
         params.draw_blocks = 1'000;
     } else if (fraud == Fraud::kSnipe) {
@@ -165,21 +164,21 @@ std::vector<Player> judges_of(Fraud fraud, bool tolerance) {
             player.arguments.insert(player.arguments.end(), {"--dishonest", cast.verifier});
         }
         if (wants_two_verdicts(fraud) && tolerance) {
-            player.stake = Amount{150 * kAsy};  // all segments, each by two who could answer both (VER-1)
+            player.stake = Amount{150 * kGrainsPerAsy};  // all segments, each by two who could answer both (VER-1)
         }
         if (fraud == Fraud::kDraft || fraud == Fraud::kWithhold || fraud == Fraud::kWithholdAll) {
-            player.stake = Amount{150 * kAsy};  // for the task's own duties beside those of the drafts, or for all segments
+            player.stake = Amount{150 * kGrainsPerAsy};  // for the task's own duties beside those of the drafts, or for all segments
         }
         if (fraud == Fraud::kDivergence) {
             // The liar is drawn nearly always, and the others have stake for what it leaves undone.
-            player.stake = Amount{(player.is_dishonest ? 190 : 90) * kAsy};
+            player.stake = Amount{(player.is_dishonest ? 190 : 90) * kGrainsPerAsy};
         }
         if (fraud == Fraud::kFarm) {
-            player.stake = Amount{190 * kAsy};  // contributor's bond included
+            player.stake = Amount{190 * kGrainsPerAsy};  // contributor's bond included
         }
         if (cast.hunts_jackpots) {
             // Contributor's bond included; who has most of the verdicts has most to betray.
-            player.stake = Amount{(fraud == Fraud::kInsider && i == 1 ? 190 : 90) * kAsy};
+            player.stake = Amount{(fraud == Fraud::kInsider && i == 1 ? 190 : 90) * kGrainsPerAsy};
         }
         out.push_back(std::move(player));
     }
@@ -188,7 +187,7 @@ std::vector<Player> judges_of(Fraud fraud, bool tolerance) {
         Player player{name, contracts::Role::kWhistleblower, {"whistleblow"}};
         player.is_dishonest = cast.whistleblower != nullptr && !(cast.hunts_jackpots && i == 1);
         if (fraud == Fraud::kFarm) {
-            player.stake = Amount{150 * kAsy};
+            player.stake = Amount{150 * kGrainsPerAsy};
         }
         if (player.is_dishonest) {
             player.arguments.insert(player.arguments.end(), {"--dishonest", cast.whistleblower});

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include <contracts/chain/transaction.hpp>
-#include <contracts/params/params.hpp>
+#include <contracts/state/transaction.hpp>
+#include <contracts/state/params.hpp>
 #include <tools/demo/demo.hpp>
 
 /// Who plays in a demo, and how it is meant to end.

@@ -17,7 +17,7 @@
 #include <thread>
 
 #include <consensus/cometbft/supervisor.hpp>
-#include <tools/cli/task_directory.hpp>
+#include <verifier/taskdir/task_directory.hpp>
 #include <tools/demo/baiter.hpp>
 #include <tools/demo/cast.hpp>
 #include <tools/demo/hunt.hpp>
@@ -38,11 +38,10 @@ using contracts::TaskState;
 using nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::uint64_t kAsy = 1'000'000'000;
 constexpr std::uint32_t kBlockIntervalMs = 100;
 constexpr std::uint32_t kSegments = 8;
-constexpr std::chrono::seconds kStartPatience{60};
-constexpr Amount kTreasury{5 * kAsy};  // so much that it bounds no jackpot
+constexpr std::chrono::seconds kDemoStartPatience{60};
+constexpr Amount kTreasury{5 * kGrainsPerAsy};  // so much that it bounds no jackpot
 
 std::atomic<bool> interrupted{false};
 void on_interrupt(int) { interrupted = true; }
@@ -165,12 +164,12 @@ contracts::Params Demo::params() const {
 
 void Demo::start() {
     narrator_.heading("Assay demo: a chain, its solvers, verifiers and a whistleblower, on this machine");
-    network_.add_actor("submitter", Amount{1'000 * kAsy});
+    network_.add_actor("submitter", Amount{1'000 * kGrainsPerAsy});
     for (const char* name : {"solver-1", "solver-2"}) {
-        network_.add_actor(name, Amount{200 * kAsy});
+        network_.add_actor(name, Amount{200 * kGrainsPerAsy});
     }
     for (const Player& player : judges_of(fraud_, tolerance_)) {
-        network_.add_actor(player.name, Amount{200 * kAsy});
+        network_.add_actor(player.name, Amount{200 * kGrainsPerAsy});
     }
     if (outsider_) {
         outsider_->add_actors();
@@ -180,7 +179,7 @@ void Demo::start() {
         narrator_.plain("  assayd runs at " + network_.node_url(i) + (options_.validators == 0 ? "" : ", a validator"));
     }
     narrator_.plain("  homes and logs are in " + home_.string());
-    artifact_server_ = std::make_unique<artifacts::ArtifactServer>(net::HttpServerOptions{}, store_);
+    artifact_server_ = std::make_unique<artifacts::ArtifactServer>(http::HttpServerOptions{}, store_);
     before_ = count_supply(network_, acts_, outsider_.get());
     if (cast_of(fraud_).hunts_jackpots) {
         network_.pay_fees("submitter", kTreasury);
@@ -218,13 +217,13 @@ contracts::TaskSpec Demo::pack(Fraud fraud, contracts::Mode mode) {
         << "[model]\nkind = \"char\"\ncontext = 16\nembedding = 32\nhidden = 128\nbatch_size = 64\n\n"
         << "[optimizer]\nkind = \"adam\"\nlearning_rate = 0.003\n\n"
         << data;
-    return cli::pack_task(directory, store_, artifact_server_->url());
+    return taskdir::pack_task(directory, store_, artifact_server_->url());
 }
 
 void Demo::submit(Fraud fraud, const std::string& solver) {
     const std::string label = fraud == Fraud::kNone ? "honest task" : to_string(fraud) + " task";
     if (outsider_) {
-        network_.await_workers(kStartPatience);
+        network_.await_workers(kDemoStartPatience);
         outsider_->prepare([&](contracts::Mode mode) { return pack(fraud, mode); });
     }
     const auto spec = pack(fraud, tolerance_ ? contracts::Mode::kTolerance : contracts::Mode::kExact);
@@ -232,9 +231,9 @@ void Demo::submit(Fraud fraud, const std::string& solver) {
     const std::uint64_t nonce =
         network_.rpc().call("account_get", {{"account", to_hex(key.account().view())}}).at("next_nonce").get<std::uint64_t>();
     // Where gas is dear (cast.cpp), what the task imposes on others is too (DTY-3).
-    constexpr Amount kMost{10 * kAsy};
-    net::RpcClient& rpc = network_.rpc();
-    const net::SigningBase base{.chain_id = rpc.chain_id(), .params = rpc.params(), .base_fee = rpc.base_fee(), .nonce = 0};
+    constexpr Amount kMost{10 * kGrainsPerAsy};
+    client::RpcClient& rpc = network_.rpc();
+    const client::SigningBase base{.chain_id = rpc.chain_id(), .params = rpc.params(), .base_fee = rpc.base_fee(), .nonce = 0};
     const auto result = rpc.send(key, contracts::SubmitTask{.spec = spec}, base, kMost);
     if (result.code != 0) {
         throw std::runtime_error("the task was refused: " + result.error);
@@ -357,7 +356,7 @@ void Demo::hire_all() {
     }
     const char* cheat = cast_of(fraud_).solver;
     // Enough for one task at a time, so who is drawn is known, and for the draws that it declines (TASK-15).
-    const Amount stake{demo_params(fraud_, tolerance_).solver_bond.grains + kAsy};
+    const Amount stake{demo_params(fraud_, tolerance_).solver_bond.grains + kGrainsPerAsy};
     if (!options_.fraud || cheat == nullptr) {
         hire("solver-1", Role::kSolver, stake, with_options({"solve"}));
         submit(cheat == nullptr ? fraud_ : Fraud::kNone, "solver-1");

@@ -13,14 +13,14 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* kCustomer = "customer";
-constexpr const char* kPayee = "payee";
-constexpr Amount kFunds{1'000'000'000'000};
+constexpr const char* kDoublerCustomer = "customer";
+constexpr const char* kDoublerPayee = "payee";
+constexpr Amount kDoublerFunds{1'000'000'000'000};
 constexpr Amount kPayment{1'000'000'000};
 constexpr std::size_t kDishonest = kDoubledValidators - 1;
 constexpr std::uint64_t kProposals = 8;
 constexpr std::uint64_t kLeastRefused = 3;
-constexpr std::chrono::minutes kPatience{2};
+constexpr std::chrono::minutes kDoublerPatience{2};
 constexpr const char* kRefusal = "refused the proposal for block ";
 constexpr const char* kReason = "a transaction that is not valid, not the sender's next one, or not paid for";
 
@@ -44,8 +44,8 @@ void write_engine(const std::filesystem::path& file, const std::filesystem::path
 
 Doubler::Doubler(Network& network, Narrator& narrator) : Outsider(network, {}), narrator_(narrator) {
     const auto engine = cometbft::find_engine("");
-    network_.add_actor(kCustomer, kFunds);
-    network_.add_actor(kPayee, kPayment);
+    network_.add_actor(kDoublerCustomer, kDoublerFunds);
+    network_.add_actor(kDoublerPayee, kPayment);
     const auto home = network_.worker_home("relay");
     std::filesystem::create_directories(home);
     relay_ = std::make_unique<AbciRelay>(home / "abci.sock", network_.validator_home(kDishonest) / "data" / "abci.sock", kProposals);
@@ -64,9 +64,9 @@ void Doubler::stop() {
 
 /// One payment after the other, each until the client says what became of it.
 void Doubler::pay(const std::string& url) {
-    const crypto::SecretKey key = network_.key(kCustomer);
-    const contracts::Transfer payment{.to = network_.key(kPayee).account(), .amount = kPayment};
-    net::RpcClient client(url);
+    const crypto::SecretKey key = network_.key(kDoublerCustomer);
+    const contracts::Transfer payment{.to = network_.key(kDoublerPayee).account(), .amount = kPayment};
+    client::RpcClient client(url);
     while (!stopping_) {
         {
             const std::lock_guard lock(mutex_);
@@ -104,7 +104,7 @@ bool Doubler::is_over() {
     if (!waiting_since_) {
         waiting_since_ = std::chrono::steady_clock::now();
     }
-    const bool is_impatient = std::chrono::steady_clock::now() - *waiting_since_ > kPatience;
+    const bool is_impatient = std::chrono::steady_clock::now() - *waiting_since_ > kDoublerPatience;
     if (count_refusals().heights.size() < kLeastRefused && !is_impatient) {
         return false;
     }
@@ -138,7 +138,7 @@ std::uint64_t Doubler::balance(const std::string& name) {
 
 std::uint64_t Doubler::harm() {
     const std::lock_guard lock(mutex_);
-    const std::uint64_t moved = balance(kPayee) - kPayment.grains;
+    const std::uint64_t moved = balance(kDoublerPayee) - kPayment.grains;
     const std::uint64_t wanted = transfers_.asked * kPayment.grains;
     return moved - std::min(moved, wanted);
 }
@@ -164,7 +164,7 @@ json Doubler::report() {
           {"confirmed", transfers_.confirmed},
           {"failed", transfers_.failed},
           {"uncertain", transfers_.uncertain},
-          {"moved", (balance(kPayee) - kPayment.grains) / kPayment.grains}}},
+          {"moved", (balance(kDoublerPayee) - kPayment.grains) / kPayment.grains}}},
         {"twice_in_blocks", twice},
         {"height", height}};
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include <tools/demo/network.hpp>
 #include <core/crypto/hash.hpp>
 
 namespace assay::demo {
@@ -11,14 +12,13 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* kName = "drafter";
-constexpr Amount kFunds{1'000'000'000};
-constexpr std::uint64_t kDrafts = 6;
-constexpr const char* kDeadAddress = "http://127.0.0.1:9";  // nobody listens at port 9
+constexpr const char* kDrafterName = "drafter";
+constexpr Amount kDrafterFunds{1'000'000'000};
+constexpr std::uint64_t kDrafterDrafts = 6;
 
 }  // namespace
 
-Drafter::Drafter(Network& network) : Outsider(network, {{kName, kFunds}}) {}
+Drafter::Drafter(Network& network) : Outsider(network, {{kDrafterName, kDrafterFunds}}) {}
 
 void Drafter::make_spec(const Packer& pack) {
     static const crypto::TaggedHash kHash("assay/demo-draft");
@@ -34,7 +34,7 @@ void Drafter::make_spec(const Packer& pack) {
 void Drafter::draft(std::uint64_t count) {
     for (std::uint64_t i = 0; i < count; ++i) {
         ++spec_.seed;
-        if (!submit_task(kName, spec_)) {
+        if (!submit_task(kDrafterName, spec_)) {
             throw std::runtime_error("a task of the drafter was refused");
         }
     }
@@ -42,7 +42,7 @@ void Drafter::draft(std::uint64_t count) {
 
 void Drafter::prepare(const Packer& pack) {
     make_spec(pack);
-    draft(kDrafts);
+    draft(kDrafterDrafts);
 }
 
 void Drafter::act(const contracts::Task& /*own*/) {}

@@ -6,7 +6,8 @@
 #include <stdexcept>
 #include <variant>
 
-#include <tools/cli/task_directory.hpp>
+#include <tools/demo/network.hpp>
+#include <verifier/taskdir/task_directory.hpp>
 #include <tools/demo/story.hpp>
 #include <verifier/artifacts/store.hpp>
 
@@ -16,15 +17,13 @@ namespace {
 using nlohmann::json;
 using namespace contracts;
 
-constexpr std::uint64_t kAsy = 1'000'000'000;
 constexpr const char* kOwner = "farm-owner";
 constexpr const char* kSolver = "farm-solver";
 constexpr const char* kVerifier = "farm-verifier";
 constexpr const char* kWatcher = "farm-watcher";
-constexpr std::uint64_t kTasks = 10;
-constexpr const char* kDeadAddress = "http://127.0.0.1:9";  // nobody listens at port 9
-constexpr std::chrono::seconds kStartPatience{60};
-constexpr std::chrono::seconds kPatience{150};
+constexpr std::uint64_t kFarmerTasks = 10;
+constexpr std::chrono::seconds kFarmerStartPatience{60};
+constexpr std::chrono::seconds kFarmerPatience{150};
 
 struct Hand {
     const char* name;
@@ -35,14 +34,14 @@ struct Hand {
 // With those of the honest (cast.cpp): a quarter of what verifiers have free beside their contributors' bonds, and a quarter
 // of what watchers have.
 constexpr Hand kHands[] = {
-    {kSolver, Role::kSolver, "solve", {260 * kAsy}},
-    {kVerifier, Role::kVerifier, "verify", {140 * kAsy}},
-    {kWatcher, Role::kWhistleblower, "whistleblow", {50 * kAsy}}};
+    {kSolver, Role::kSolver, "solve", {260 * kGrainsPerAsy}},
+    {kVerifier, Role::kVerifier, "verify", {140 * kGrainsPerAsy}},
+    {kWatcher, Role::kWhistleblower, "whistleblow", {50 * kGrainsPerAsy}}};
 
 }  // namespace
 
 Farmer::Farmer(Network& network, Narrator& narrator)
-    : Outsider(network, {{kOwner, {40 * kAsy}}, {kSolver, {270 * kAsy}}, {kVerifier, {150 * kAsy}}, {kWatcher, {60 * kAsy}}}),
+    : Outsider(network, {{kOwner, {40 * kGrainsPerAsy}}, {kSolver, {270 * kGrainsPerAsy}}, {kVerifier, {150 * kGrainsPerAsy}}, {kWatcher, {60 * kGrainsPerAsy}}}),
       narrator_(narrator) {}
 
 void Farmer::act(const Task& /*own*/) {}
@@ -62,7 +61,7 @@ TaskSpec Farmer::pack_privately() {
         << "training_blocks = 600\n\n[model]\nkind = \"char\"\ncontext = 8\nembedding = 32\nhidden = 64\nbatch_size = 32\n\n"
         << "[optimizer]\nkind = \"adam\"\nlearning_rate = 0.003\n\n[data]\ntext = \"text.txt\"\n";
     artifacts::ContentStore store(directory / "store");
-    TaskSpec spec = cli::pack_task(directory, store, kDeadAddress);
+    TaskSpec spec = taskdir::pack_task(directory, store, kDeadAddress);
     for (const Hand& hand : kHands) {
         const artifacts::ContentStore own(network_.worker_home(hand.name) / "store");
         for (const auto& entry : store.entries()) {
@@ -85,7 +84,7 @@ void Farmer::hire() {
         network_.start_worker(hand.name, arguments);
         narrator_.plain("  " + std::string(hand.name) + " bonds " + format_amount(hand.stake) + " as " + to_string(hand.role));
     }
-    network_.await_workers(kStartPatience);
+    network_.await_workers(kFarmerStartPatience);
 }
 
 void Farmer::begin() {
@@ -97,13 +96,13 @@ void Farmer::begin() {
     );
     TaskSpec spec = pack_privately();
     hire();
-    for (std::uint64_t i = 0; i < kTasks; ++i) {
+    for (std::uint64_t i = 0; i < kFarmerTasks; ++i) {
         spec.seed = i;
         if (!submit_task(kOwner, spec)) {
             throw std::runtime_error("a task of the coalition was refused");
         }
     }
-    narrator_.plain("  farm-owner submits " + std::to_string(kTasks) + " tasks with a verification fee of 2 ASY and a reward of 0.1 ASY each");
+    narrator_.plain("  farm-owner submits " + std::to_string(kFarmerTasks) + " tasks with a verification fee of 2 ASY and a reward of 0.1 ASY each");
 }
 
 bool Farmer::is_over() {
@@ -120,7 +119,7 @@ bool Farmer::is_over() {
         ended_ = ended;
         narrator_.plain("  " + std::to_string(ended) + " of the coalition's tasks are over");
     }
-    return ended == tasks().size() || std::chrono::steady_clock::now() - began_ > kPatience;
+    return ended == tasks().size() || std::chrono::steady_clock::now() - began_ > kFarmerPatience;
 }
 
 json Farmer::report() {

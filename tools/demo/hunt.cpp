@@ -174,9 +174,9 @@ std::string asy(std::int64_t grains) {
     return grains < 0 ? "-" + text : text;
 }
 
-class Judge {
+class HuntJudge {
   public:
-    explicit Judge(const json& hunt) : hunt_(hunt) {}
+    explicit HuntJudge(const json& hunt) : hunt_(hunt) {}
 
     std::vector<std::string> judge() && {
         bool is_played = false;
@@ -288,7 +288,7 @@ json make_hunt(Network& network, const Act& act, const Supply& before, const Sup
     return hunt;
 }
 
-std::vector<std::string> judge_hunt(const json& hunt) { return Judge(hunt).judge(); }
+std::vector<std::string> judge_hunt(const json& hunt) { return HuntJudge(hunt).judge(); }
 
 std::string describe_hunt(const json& hunt) {
     std::string who;

@@ -139,7 +139,7 @@ void Idler::ask(const std::string& url) {
         const auto began = Clock::now();
         bool has_failed = false;
         try {
-            net::RpcClient client(url);  // a connection of its own for each request
+            client::RpcClient client(url);  // a connection of its own for each request
             static_cast<void>(client.call("node_status"));
         } catch (const std::exception&) {
             has_failed = true;

@@ -8,9 +8,10 @@
 #include <utility>
 #include <variant>
 
-#include <contracts/beacon/beacon.hpp>
-#include <contracts/chain/state.hpp>
-#include <contracts/ledger/account.hpp>
+#include <client/rpc_codes.hpp>
+#include <contracts/state/beacon.hpp>
+#include <contracts/state/state.hpp>
+#include <contracts/state/account.hpp>
 #include <core/codec/borsh.hpp>
 
 namespace assay::demo {
@@ -18,12 +19,11 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* kCustomer = "customer";
-constexpr const char* kPayee = "payee";
+constexpr const char* kLiarCustomer = "customer";
+constexpr const char* kLiarPayee = "payee";
 constexpr const char* kContributor = "verifier-2";
-constexpr std::chrono::minutes kPatience{1};
-constexpr Amount kFunds{1'000'000'000'000};
-constexpr std::uint64_t kAsy = 1'000'000'000;
+constexpr std::chrono::minutes kLiarPatience{1};
+constexpr Amount kLiarFunds{1'000'000'000'000};
 constexpr std::uint64_t kFeeMax = 100'000'000;  // --fee-max, unless somebody says otherwise
 constexpr const char* kDearFee = "999000000000";
 constexpr std::uint64_t kDenials = 8;
@@ -104,20 +104,20 @@ Liar::Liar(Network& network, Narrator& narrator)
       narrator_(narrator),
       customers_node_([&network] { return network.rpc_url(); }),
       workers_node_([&network] { return network.rpc_url(); }) {
-    network_.add_actor(kCustomer, kFunds);
-    network_.add_actor(kPayee, Amount{kAsy});
+    network_.add_actor(kLiarCustomer, kLiarFunds);
+    network_.add_actor(kLiarPayee, Amount{kGrainsPerAsy});
     for (const char* worker : {"whistleblower", kContributor}) {
         network_.use_node(worker, workers_node_.url());
     }
 }
 
 std::vector<std::string> Liar::payment(const char* amount) const {
-    return {"account", "send", to_hex(network_.key(kPayee).account().view()), amount};
+    return {"account", "send", to_hex(network_.key(kLiarPayee).account().view()), amount};
 }
 
 std::vector<Liar::Lie> Liar::lies() const {
     namespace keys = contracts::keys;
-    const AccountId customer = network_.key(kCustomer).account();
+    const AccountId customer = network_.key(kLiarCustomer).account();
     const Hash256 nothing;
     const std::vector<std::string> pay = payment("1 ASY");
     const auto refused = [&](const char* name, std::string told, LyingNode::Lie lie, std::vector<std::string> command) {
@@ -131,10 +131,10 @@ std::vector<Liar::Lie> Liar::lies() const {
                 altered("node_status", "height", [](const json&) { return json(1); }), pay),
         refused("parameters", "that a unit of gas costs at least 998,999 ASY",
                 invented<contracts::Params>(
-                    keys::params(), [](contracts::Params& params) { params.gas_price_min = Amount{998'999 * kAsy}; }),
+                    keys::params(), [](contracts::Params& params) { params.gas_price_min = Amount{998'999 * kGrainsPerAsy}; }),
                 pay),
         refused("base-fee", "that a unit of gas costs an ASY in the next block",
-                invented<Amount>(keys::base_fee(), [](Amount& fee) { fee = Amount{kAsy}; }), pay),
+                invented<Amount>(keys::base_fee(), [](Amount& fee) { fee = Amount{kGrainsPerAsy}; }), pay),
         refused("account", "that the customer has sent 1,000 transactions more, and owns a thousand times as much",
                 invented<contracts::Account>(
                     keys::account(customer),
@@ -163,7 +163,7 @@ std::uint64_t Liar::balance(const std::string& name) {
 }
 
 CommandResult Liar::run(const std::vector<std::string>& command, const std::string& url) {
-    return run_own(network_.worker_home(kCustomer), url, command);
+    return run_own(network_.worker_home(kLiarCustomer), url, command);
 }
 
 std::uint64_t Liar::count_signed() {
@@ -174,7 +174,7 @@ std::uint64_t Liar::count_signed() {
         }
         ++count;
         const auto* transfer = std::get_if<contracts::Transfer>(&tx.body.action);
-        const bool is_asked_for = transfer != nullptr && transfer->to == network_.key(kPayee).account() &&
+        const bool is_asked_for = transfer != nullptr && transfer->to == network_.key(kLiarPayee).account() &&
                                   tx.body.chain_id == network_.rpc().chain_id() && tx.body.fee.grains <= kFeeMax;
         signed_wrong_ += is_asked_for ? 0U : 1U;
         fees_ += tx.body.fee.grains;
@@ -183,20 +183,20 @@ std::uint64_t Liar::count_signed() {
 }
 
 void Liar::meet_the_chain() {
-    const auto home = network_.worker_home(kCustomer);
+    const auto home = network_.worker_home(kLiarCustomer);
     std::filesystem::create_directories(home);
     const auto file = home / "secret.hex";
     {
         std::ofstream out(file);
         std::filesystem::permissions(file, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
-        out << to_hex(network_.key(kCustomer).bytes()) << "\n";
+        out << to_hex(network_.key(kLiarCustomer).bytes()) << "\n";
     }
-    const CommandResult imported = run({"keys", "import", kCustomer, file.string()}, customers_node_.url());
+    const CommandResult imported = run({"keys", "import", kLiarCustomer, file.string()}, customers_node_.url());
     const CommandResult paid = run(payment("1 ASY"), customers_node_.url());
     if (imported.status != 0 || paid.status != 0) {
         throw std::runtime_error("the customer could not pay by way of a node that tells the truth: " + paid.error_message());
     }
-    asked_ += kAsy;
+    asked_ += kGrainsPerAsy;
     ++asked_times_;
     count_signed();
     narrator_.plain("  the customer pays 1 ASY through its node, which tells the truth so far; its home pins the chain");
@@ -226,7 +226,7 @@ void Liar::tell(const Lie& lie) {
 /// The node executes one payment, and says eight times that it did not and that the next nonce is another one.
 void Liar::deny_a_payment() {
     std::uint64_t uncertain = 0;
-    const auto before = balance(kPayee);
+    const auto before = balance(kLiarPayee);
     std::string message;
     std::string name;
     for (std::uint64_t i = 0; i < kDenials; ++i) {
@@ -234,9 +234,9 @@ void Liar::deny_a_payment() {
             if (method == "account_get" && answer.contains("result")) {
                 answer["result"]["next_nonce"] = answer.at("result").at("next_nonce").get<std::uint64_t>() + i;
             } else if (method == "tx_get") {
-                answer = rpc_error(-32001, "no such transaction", {{"name", "not_found"}});
+                answer = rpc_error(client::kNotFound, "no such transaction", {{"name", "not_found"}});
             } else if (method == "tx_submit") {
-                answer = rpc_error(-32003, "refused", {{"name", "tx_rejected"}, {"tx_error", 5}, {"reason", "nonce_too_low"}});
+                answer = rpc_error(client::kTxRejected, "refused", {{"name", "tx_rejected"}, {"tx_error", 5}, {"reason", "nonce_too_low"}});
             }
         });
         const CommandResult result = run(payment("100 ASY"), customers_node_.url());
@@ -247,10 +247,10 @@ void Liar::deny_a_payment() {
     customers_node_.tell({});
     const std::uint64_t count = count_signed();
     const CommandResult honest = run(payment("100 ASY"), network_.rpc_url());
-    asked_ += 100 * kAsy;
+    asked_ += 100 * kGrainsPerAsy;
     ++asked_times_;
     const bool is_as_meant =
-        uncertain == kDenials && count == 1 && honest.status == 0 && balance(kPayee) - before == 100 * kAsy;
+        uncertain == kDenials && count == 1 && honest.status == 0 && balance(kLiarPayee) - before == 100 * kGrainsPerAsy;
     lies_.push_back({{"name", "denial"},
                      {"status", kExitUncertain},
                      {"error", name},
@@ -268,7 +268,7 @@ std::filesystem::path Liar::log_of(const std::string& worker) const {
 /// Tells a contributor to the beacon for a while, by the slot of the state itself, that a round waits for its secret.
 void Liar::invent_a_round() {
     const AccountId verifier = network_.key(kContributor).account();
-    const auto give_up_at = std::chrono::steady_clock::now() + kPatience;
+    const auto give_up_at = std::chrono::steady_clock::now() + kLiarPatience;
     while (!has_seat(network_.rpc().beacon(), verifier) && std::chrono::steady_clock::now() < give_up_at) {
         network_.rpc().wait_for_block(network_.rpc().height(), std::chrono::seconds(2));
     }
@@ -297,7 +297,7 @@ void Liar::lie_to_workers() {
             result["base_fee"] = kDearFee;
         } else if (method == "chain_params") {
             if (auto params = codec::decode<contracts::Params>(from_hex(result.value("raw", "")).value_or(Bytes{}))) {
-                params->gas_price_min = Amount{kAsy};
+                params->gas_price_min = Amount{kGrainsPerAsy};
                 result["raw"] = to_hex(codec::encode(*params));
             }
         } else if (method == "beacon_get") {
@@ -329,7 +329,7 @@ void Liar::prepare(const Packer& /*pack*/) {
 void Liar::act(const contracts::Task& /*own*/) {}
 
 std::uint64_t Liar::harm() {
-    const std::uint64_t spent = kFunds.grains - balance(kCustomer);
+    const std::uint64_t spent = kLiarFunds.grains - balance(kLiarCustomer);
     return spent - std::min(spent, asked_ + fees_);
 }
 
@@ -337,7 +337,7 @@ bool Liar::is_executed(const contracts::Tx& tx) {
     try {
         const std::string hash = to_hex(contracts::tx_hash(codec::encode(tx)).view());
         return network_.rpc().call("tx_get", {{"hash", hash}}).at("status") == "executed";
-    } catch (const net::RpcError&) {
+    } catch (const client::RpcError&) {
         return false;
     }
 }
@@ -376,7 +376,7 @@ json Liar::report() {
         {"payments",
          {{"asked", asked_times_},
           {"asked_grains", asked_},
-          {"moved_grains", balance(kPayee) - kAsy},
+          {"moved_grains", balance(kLiarPayee) - kGrainsPerAsy},
           {"signed", signed_.size()},
           {"wrong", signed_wrong_}}},
         {"workers", describe_workers()}};

@@ -11,20 +11,20 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* kName = "loiterer";
-constexpr Amount kFunds{10'000'000'000};
-constexpr std::size_t kTasks = 600;
+constexpr const char* kLoitererName = "loiterer";
+constexpr Amount kLoitererFunds{10'000'000'000};
+constexpr std::size_t kLoitererTasks = 600;
 constexpr std::size_t kLeastTasks = 500;
 
 }  // namespace
 
-Loiterer::Loiterer(Network& network) : Outsider(network, {{kName, kFunds}}) {}
+Loiterer::Loiterer(Network& network) : Outsider(network, {{kLoitererName, kLoitererFunds}}) {}
 
 void Loiterer::buy() {
     bool is_broke = false;
-    while (!is_broke && tasks().size() < kTasks) {
+    while (!is_broke && tasks().size() < kLoitererTasks) {
         ++spec_.seed;
-        is_broke = !submit_task(kName, spec_);
+        is_broke = !submit_task(kLoitererName, spec_);
     }
 }
 

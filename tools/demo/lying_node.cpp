@@ -14,14 +14,14 @@ using nlohmann::json;
 
 // Workers ask for the next block and wait for it, each on a connection of its own.
 constexpr std::uint32_t kThreads = 16;
-constexpr std::chrono::seconds kPatience{60};
+constexpr std::chrono::seconds kLyingNodePatience{60};
 
 }  // namespace
 
 LyingNode::LyingNode(Truth truth)
     : truth_(std::move(truth)),
-      server_(std::make_unique<net::HttpServer>(
-          net::HttpServerOptions{.threads = kThreads}, [this](const net::HttpRequest& request) { return answer(request); }
+      server_(std::make_unique<http::HttpServer>(
+          http::HttpServerOptions{.threads = kThreads}, [this](const http::HttpRequest& request) { return answer(request); }
       )) {
     url_ = "http://127.0.0.1:" + std::to_string(server_->port());
 }
@@ -47,7 +47,7 @@ std::vector<contracts::Tx> LyingNode::take_signed() {
     return out;
 }
 
-net::HttpResponse LyingNode::answer(const net::HttpRequest& request) {
+http::HttpResponse LyingNode::answer(const http::HttpRequest& request) {
     const json asked = json::parse(request.body, nullptr, false);
     const bool is_call = asked.is_object() && asked.contains("method") && asked.at("method").is_string();
     const std::string method = is_call ? asked.at("method").get<std::string>() : "";
@@ -65,7 +65,7 @@ net::HttpResponse LyingNode::answer(const net::HttpRequest& request) {
             submitted_.push_back(tx);
         }
     }
-    net::HttpResponse response = net::http_post(truth_url, request.body, {.timeout = kPatience});
+    http::HttpResponse response = http::http_post(truth_url, request.body, {.timeout = kLyingNodePatience});
     if (!lie || !is_call) {
         return response;
     }

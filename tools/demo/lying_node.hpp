@@ -10,8 +10,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include <contracts/chain/transaction.hpp>
-#include <net/http.hpp>
+#include <contracts/state/transaction.hpp>
+#include <client/http/http.hpp>
 
 /// A node that lies to its clients.
 namespace assay::demo {
@@ -35,7 +35,7 @@ class LyingNode {
     std::uint64_t altered() const;
 
   private:
-    net::HttpResponse answer(const net::HttpRequest& request);
+    http::HttpResponse answer(const http::HttpRequest& request);
 
     Truth truth_;
     mutable std::mutex mutex_;
@@ -44,7 +44,7 @@ class LyingNode {
     std::vector<std::string> submitted_;  ///< hex
     std::uint64_t altered_ = 0;
     std::string url_;
-    std::unique_ptr<net::HttpServer> server_;  ///< last, for it uses all the others
+    std::unique_ptr<http::HttpServer> server_;  ///< last, for it uses all the others
 };
 
 }  // namespace assay::demo

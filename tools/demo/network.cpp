@@ -11,7 +11,7 @@
 #include <contracts/chain/gas.hpp>
 #include <core/crypto/address.hpp>
 #include <core/crypto/hash.hpp>
-#include <node/app/genesis_file.hpp>
+#include <node/api/genesis_file.hpp>
 
 namespace assay::demo {
 namespace {
@@ -109,7 +109,7 @@ void Network::start_nodes(const contracts::Params& params, std::uint32_t block_i
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
         await_node(i);
     }
-    rpc_ = std::make_unique<net::RpcClient>(rpc_url());
+    rpc_ = std::make_unique<client::RpcClient>(rpc_url());
 }
 
 void Network::launch(Node& node) {
@@ -287,7 +287,7 @@ void Network::fail_with_log(const std::string& what, const std::filesystem::path
     throw std::runtime_error(what + "; the end of " + log.string() + ":\n" + tail_of(log, 15));
 }
 
-net::RpcClient& Network::rpc() {
+client::RpcClient& Network::rpc() {
     ASSERT(rpc_ != nullptr);
     return *rpc_;
 }

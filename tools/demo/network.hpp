@@ -16,10 +16,15 @@
 
 #include <contracts/chain/chain.hpp>
 #include <core/crypto/keys.hpp>
-#include <net/rpc_client.hpp>
+#include <client/rpc_client.hpp>
 #include <core/system/process.hpp>
 
 namespace assay::demo {
+
+inline constexpr const char* kDeadAddress = "http://127.0.0.1:9";  ///< nobody listens at port 9
+
+/// An amount as RPC writes it.
+inline std::uint64_t grains(const nlohmann::json& amount) { return std::stoull(amount.get<std::string>()); }
 
 /// A line that a worker printed: who, and the JSON object.
 struct WorkerEvent {
@@ -76,7 +81,7 @@ class Network {
     void check_alive();
 
     /// Of the first node.
-    net::RpcClient& rpc();
+    client::RpcClient& rpc();
     const std::string& rpc_url() const { return nodes_.front().url; }
     std::size_t node_count() const { return nodes_.size(); }
     const std::string& node_url(std::size_t index) const { return nodes_.at(index).url; }
@@ -104,7 +109,7 @@ class Network {
     std::uint64_t seed_;
     std::map<std::string, Amount> balances_;
     std::map<AccountId, std::string> names_;
-    std::unique_ptr<net::RpcClient> rpc_;
+    std::unique_ptr<client::RpcClient> rpc_;
     std::mutex mutex_;
     std::deque<WorkerEvent> events_;
     std::map<std::string, bool> ready_;

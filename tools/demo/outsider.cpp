@@ -71,7 +71,7 @@ Outsider::Answer Outsider::submit(
     try {
         network_.rpc().call("tx_submit", {{"tx", to_hex(bytes)}});
         return {.tx = contracts::tx_hash(bytes), .refusal = {}};
-    } catch (const net::RpcError& error) {
+    } catch (const client::RpcError& error) {
         return {.tx = std::nullopt, .refusal = error.data.value("reason", error.name)};
     }
 }

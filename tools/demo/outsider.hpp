@@ -11,8 +11,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include <contracts/chain/transaction.hpp>
-#include <contracts/tasks/task.hpp>
+#include <contracts/state/transaction.hpp>
+#include <contracts/state/task.hpp>
 #include <tools/demo/demo.hpp>
 #include <tools/demo/narrator.hpp>
 #include <tools/demo/network.hpp>

@@ -10,7 +10,7 @@
 namespace assay::demo {
 namespace {
 
-constexpr std::chrono::minutes kPatience{3};
+constexpr std::chrono::minutes kOwnPatience{3};
 
 std::string error_member(const nlohmann::json& answer, const char* name) {
     if (!answer.is_object() || !answer.contains("error") || !answer.at("error").is_object()) {
@@ -40,7 +40,7 @@ CommandResult run_own(
         system::Process process(
             "assay", command, home / "command.log", [&printed](const std::string& line) { printed += line + "\n"; }
         );
-        const auto give_up_at = std::chrono::steady_clock::now() + kPatience;
+        const auto give_up_at = std::chrono::steady_clock::now() + kOwnPatience;
         while (!process.exit_status()) {
             if (std::chrono::steady_clock::now() > give_up_at) {
                 throw std::runtime_error("assay " + arguments.front() + " does not end");

@@ -8,10 +8,11 @@
 #include <stdexcept>
 #include <variant>
 
-#include <contracts/chain/state.hpp>
+#include <tools/demo/network.hpp>
+#include <contracts/state/state.hpp>
 #include <core/codec/borsh.hpp>
 #include <core/merkle/jmt.hpp>
-#include <tools/cli/audit.hpp>
+#include <client/audit.hpp>
 #include <tools/demo/attack.hpp>
 #include <tools/demo/cast.hpp>
 #include <tools/demo/endings.hpp>
@@ -60,8 +61,6 @@ std::uint64_t stake_total(const Stake& stake) {
 
 /// What a task holds of its submitter's money.
 std::uint64_t held_by(const Task& task) { return task.escrow.grains + task.room.grains; }
-
-std::uint64_t grains(const json& value) { return std::stoull(value.get<std::string>()); }
 
 json dispute_entry(Network& network, const Act& act, const DisputeId& id) {
     const json d = network.rpc().call("dispute_get", {{"dispute", to_hex(id.view())}});
@@ -175,7 +174,7 @@ json make_report(
         report["hunt"] = make_hunt(network, acts.front(), before, after);
     }
     const TaskId audited = acts.front().story->task();
-    const cli::AuditResult audit = cli::audit_task(network.rpc(), audited);
+    const client::AuditResult audit = client::audit_task(network.rpc(), audited);
     report["audit"] = {
         {"task", to_hex(audited.view())},
         {"proof_verified", audit.verified},
@@ -196,9 +195,9 @@ bool is_judged_by_equality(Fraud fraud) {
     return fraud == Fraud::kInit || fraud == Fraud::kScore;
 }
 
-class Judge {
+class ReportJudge {
   public:
-    explicit Judge(const json& report) : report_(report) {}
+    explicit ReportJudge(const json& report) : report_(report) {}
     void expect(bool condition, const std::string& complaint) {
         if (!condition) {
             complaints_.push_back(complaint);
@@ -220,7 +219,7 @@ class Judge {
     std::vector<std::string> complaints_;
 };
 
-void Judge::judge_act(std::size_t index, const Act& act) {
+void ReportJudge::judge_act(std::size_t index, const Act& act) {
     const json& task = report_.at("tasks").at(index);
     const std::string state = task.at("state");
     const std::string label = act.story->label();
@@ -293,7 +292,7 @@ void Judge::judge_act(std::size_t index, const Act& act) {
     }
 }
 
-void Judge::judge_pinpoint(const Act& act, const json& dispute) {
+void ReportJudge::judge_pinpoint(const Act& act, const json& dispute) {
     const json& at = dispute.at("pinpoint");
     const std::string where = at.dump();
     const std::string label = act.story->label();
@@ -319,7 +318,7 @@ void Judge::judge_pinpoint(const Act& act, const json& dispute) {
     }
 }
 
-void Judge::judge_limits() {
+void ReportJudge::judge_limits() {
     for (const json& dispute : report_.at("disputes")) {
         expect(dispute.at("rounds") <= 8, "a dispute took more than 8 rounds");
         expect(dispute.at("onchain_bytes") <= 65'536, "a dispute took more than 64 KB");
@@ -336,7 +335,7 @@ void Judge::judge_limits() {
 }  // namespace
 
 std::vector<std::string> judge_report(const json& report, const std::vector<Act>& acts) {
-    Judge judge(report);
+    ReportJudge judge(report);
     for (std::size_t i = 0; i < acts.size(); ++i) {
         judge.judge_act(i, acts[i]);
     }

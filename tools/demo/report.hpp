@@ -10,7 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include <contracts/tasks/task.hpp>
+#include <contracts/state/task.hpp>
 #include <tools/demo/demo.hpp>
 #include <tools/demo/network.hpp>
 #include <tools/demo/outsider.hpp>

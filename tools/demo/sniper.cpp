@@ -13,10 +13,10 @@ namespace {
 using nlohmann::json;
 using namespace contracts;
 
-constexpr const char* kName = "sniper";
-constexpr Amount kFunds{60'000'000'000};
-constexpr Amount kStake{20'000'000'000};
-constexpr std::chrono::seconds kStartPatience{60};
+constexpr const char* kSniperName = "sniper";
+constexpr Amount kSniperFunds{60'000'000'000};
+constexpr Amount kSniperStake{20'000'000'000};
+constexpr std::chrono::seconds kSniperStartPatience{60};
 // It may hold its move as long as its clock leaves it so many blocks to go on.
 constexpr std::uint64_t kSafeBlocks = 100;
 
@@ -29,15 +29,15 @@ bool is_of_segment(const Dispute& dispute) { return !dispute.verdict && !dispute
 
 }  // namespace
 
-Sniper::Sniper(Network& network, Narrator& narrator) : Outsider(network, {{kName, kFunds}}), narrator_(narrator) {}
+Sniper::Sniper(Network& network, Narrator& narrator) : Outsider(network, {{kSniperName, kSniperFunds}}), narrator_(narrator) {}
 
 void Sniper::prepare(const Packer& /*pack*/) {
-    const Bond bond{.role = Role::kWhistleblower, .amount = kStake};
-    if (network_.rpc().send(network_.key(kName), bond).code != 0) {
+    const Bond bond{.role = Role::kWhistleblower, .amount = kSniperStake};
+    if (network_.rpc().send(network_.key(kSniperName), bond).code != 0) {
         throw std::runtime_error("the accomplice could not bond");
     }
-    network_.start_worker(kName, {"whistleblow", "--threads", "1"});
-    network_.await_workers(kStartPatience);
+    network_.start_worker(kSniperName, {"whistleblow", "--threads", "1"});
+    network_.await_workers(kSniperStartPatience);
     narrator_.plain("  the solver's accomplice, sniper, bonds 20 ASY as whistleblower; it knows where the solver will cheat");
 }
 
@@ -45,8 +45,8 @@ void Sniper::open(const Task& own) {
     segment_ = cheated_segment(own.spec);
     own_ = own.id;
     const Action action = OpenDispute{.task = own.id, .segment = segment_, .role = Role::kWhistleblower};
-    const auto nonce = account(kName).at("next_nonce").get<std::uint64_t>();
-    if (submit(kName, nonce, fee_of(action, 300), action).tx) {
+    const auto nonce = account(kSniperName).at("next_nonce").get<std::uint64_t>();
+    if (submit(kSniperName, nonce, fee_of(action, 300), action).tx) {
         phase_ = Phase::kPlaying;
         narrator_.plain("  sniper disputes segment " + std::to_string(segment_) + " at once, without a replay");
     }
@@ -54,7 +54,7 @@ void Sniper::open(const Task& own) {
 
 /// Stops near the end of its own game, and goes on when somebody honest has disputed, or when its clock demands it.
 void Sniper::hold(const Task& own) {
-    const AccountId self = network_.key(kName).account();
+    const AccountId self = network_.key(kSniperName).account();
     std::optional<Dispute> mine;
     std::string honest;
     for (const DisputeId& id : network_.rpc().disputes(own.id)) {
@@ -68,14 +68,14 @@ void Sniper::hold(const Task& own) {
     if (!mine || !is_open(mine->state)) {
         return;
     }
-    if (phase_ == Phase::kPlaying && mine->position.level >= trace::Level::kTiles) {
-        network_.pause_worker(kName);
+    if (phase_ == Phase::kPlaying && mine->position.level >= dispute::Level::kTiles) {
+        network_.pause_worker(kSniperName);
         phase_ = Phase::kHolding;
         narrator_.plain("  sniper stops shortly before the end of its game, and waits for somebody honest to accuse");
     }
     const bool is_late = network_.rpc().height().value + kSafeBlocks > mine->deadline.value;
     if (phase_ == Phase::kHolding && (!honest.empty() || is_late)) {
-        network_.resume_worker(kName);
+        network_.resume_worker(kSniperName);
         phase_ = Phase::kEnding;
         narrator_.plain(
             honest.empty() ? "  nobody else accuses; sniper ends its game"
@@ -125,7 +125,7 @@ std::map<std::string, Sniper::Accuser> Sniper::accusers() {
 std::uint64_t Sniper::harm() {
     std::uint64_t lost = 0;
     for (const auto& [name, accuser] : accusers()) {
-        lost += name == kName || accuser.earned > accuser.spent ? 0 : accuser.opening;
+        lost += name == kSniperName || accuser.earned > accuser.spent ? 0 : accuser.opening;
     }
     return lost;
 }
@@ -142,7 +142,7 @@ json Sniper::report() {
             won_by = name;
             prize = accuser.earned;
         }
-        if (name == kName) {
+        if (name == kSniperName) {
             sniper = entry;
         } else {
             honest.push_back(entry);

@@ -10,7 +10,7 @@ using nlohmann::json;
 
 constexpr const char* kFiller = "spammer";
 constexpr const char* kBeggar = "spammer-of-one-fee";
-constexpr Amount kFunds{60'000'000'000};
+constexpr Amount kSpammerFunds{60'000'000'000};
 // One fee, at any price that the first blocks have, and not two.
 constexpr Amount kFundsOfOneFee{1'000'000};
 constexpr Amount kOneFee{600'000};
@@ -23,7 +23,7 @@ std::uint64_t gas_of_block(Network& network, std::uint64_t height) {
 
 }  // namespace
 
-Spammer::Spammer(Network& network) : Outsider(network, {{kFiller, kFunds}, {kBeggar, kFundsOfOneFee}}) {}
+Spammer::Spammer(Network& network) : Outsider(network, {{kFiller, kSpammerFunds}, {kBeggar, kFundsOfOneFee}}) {}
 
 contracts::Action Spammer::filler(const std::string& name) const {
     return contracts::Transfer{.to = network_.key(name).account(), .amount = Amount{1}};

@@ -14,8 +14,8 @@ using nlohmann::json;
 
 constexpr std::size_t kAccounts = 32;
 constexpr std::size_t kKeysOfEach = contracts::kMaxRegistered / kAccounts;
-constexpr Amount kFunds{30'000'000};
-constexpr Amount kStake{1'000'000};
+constexpr Amount kSquatterFunds{30'000'000};
+constexpr Amount kSquatterStake{1'000'000};
 // Blocks that are full of registrations raise the base fee.
 constexpr std::uint64_t kPercentOfBaseFee = 400;
 constexpr std::uint64_t kLeastCharged = 2 * kAccounts;
@@ -23,7 +23,7 @@ constexpr std::uint64_t kLeastCharged = 2 * kAccounts;
 Outsider::Funds funds_of_all() {
     Outsider::Funds funds;
     for (std::size_t i = 1; i <= kAccounts; ++i) {
-        funds["squatter-" + std::to_string(i)] = kFunds;
+        funds["squatter-" + std::to_string(i)] = kSquatterFunds;
     }
     return funds;
 }
@@ -50,7 +50,7 @@ void Squatter::note(const Answer& answer) {
 void Squatter::register_keys(const std::string& name) {
     const Hash256 claim = contracts::consensus_key_claim(network_.rpc().chain_id(), network_.key(name).account());
     const crypto::Ed25519Key other = consensus_key(name, kKeysOfEach);
-    const contracts::Action bond = contracts::Bond{.role = contracts::Role::kValidator, .amount = kStake};
+    const contracts::Action bond = contracts::Bond{.role = contracts::Role::kValidator, .amount = kSquatterStake};
     static_cast<void>(submit(name, 0, fee_of(bond, kPercentOfBaseFee), bond));
     for (std::size_t i = 0; i < kKeysOfEach; ++i) {
         const crypto::Ed25519Key key = consensus_key(name, i);
@@ -85,7 +85,7 @@ json Squatter::report() {
                 reasons[reason] = reasons.value(reason, 0U) + 1U;
                 ++charged;
             }
-        } catch (const net::RpcError&) {
+        } catch (const client::RpcError&) {
             // The mempool dropped it when its turn came: the state refuses it, so that it is never charged.
         }
     }

@@ -15,12 +15,12 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* kName = "staller";
-constexpr Amount kFunds{150'000'000'000};
-constexpr std::uint64_t kTasks = 12;
+constexpr const char* kStallerName = "staller";
+constexpr Amount kStallerFunds{150'000'000'000};
+constexpr std::uint64_t kStallerTasks = 12;
 // Less than the demo's own task, which a solver with an unanswered offer is drawn for all the same (TASK-19).
-constexpr Amount kReward{10'000'000'000};
-constexpr int kBacklog = 64;
+constexpr Amount kStallerReward{10'000'000'000};
+constexpr int kStallerBacklog = 64;
 
 }  // namespace
 
@@ -30,7 +30,7 @@ MutePort::MutePort() : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     socklen_t size = sizeof(address);
     auto* const any = reinterpret_cast<sockaddr*>(&address);
-    if (::bind(fd_, any, size) != 0 || ::listen(fd_, kBacklog) != 0 || ::getsockname(fd_, any, &size) != 0) {
+    if (::bind(fd_, any, size) != 0 || ::listen(fd_, kStallerBacklog) != 0 || ::getsockname(fd_, any, &size) != 0) {
         ::close(fd_);
         throw std::runtime_error("there is no port to be silent at");
     }
@@ -39,21 +39,21 @@ MutePort::MutePort() : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
 
 MutePort::~MutePort() { ::close(fd_); }
 
-Staller::Staller(Network& network) : Outsider(network, {{kName, kFunds}}) {}
+Staller::Staller(Network& network) : Outsider(network, {{kStallerName, kStallerFunds}}) {}
 
 void Staller::prepare(const Packer& pack) {
     static const crypto::TaggedHash kHash("assay/demo-tarpit");
     contracts::TaskSpec spec = pack(contracts::Mode::kExact);
     spec.title = "tarpit";
-    spec.reward = kReward;
+    spec.reward = kStallerReward;
     spec.verification_fee = least_fee(spec);
-    for (std::uint64_t i = 0; i < kTasks; ++i) {
+    for (std::uint64_t i = 0; i < kStallerTasks; ++i) {
         ports_.push_back(std::make_unique<MutePort>());
         spec.seed = i;
         // Of no bytes that anybody has, or the cache of the demo's own program would do.
         spec.program_artifact.sha256 = kHash(spec.program_artifact.sha256.view());
         spec.program_artifact.location = ports_.back()->url();
-        if (!submit_task(kName, spec)) {
+        if (!submit_task(kStallerName, spec)) {
             throw std::runtime_error("a task of the staller was refused");
         }
     }
@@ -64,7 +64,7 @@ void Staller::act(const contracts::Task& own) {
         return;
     }
     has_cancelled_ = true;
-    cancel_tasks(kName);
+    cancel_tasks(kStallerName);
 }
 
 json Staller::report() { return tally(); }
@@ -77,7 +77,7 @@ std::vector<std::string> Staller::judge(const json& report) const {
     if (report.at("slashed") != 0) {
         complaints.emplace_back("somebody lost stake by a task whose program nobody serves");
     }
-    if (report.at("submitted") < kTasks || report.at("drawn") == 0) {
+    if (report.at("submitted") < kStallerTasks || report.at("drawn") == 0) {
         complaints.emplace_back("no solver was drawn for a task at a silent address, so nothing was tried");
     }
     return complaints;

@@ -3,16 +3,16 @@
 
 #include <cstdint>
 
+#include <tools/demo/network.hpp>
+
 namespace assay::demo {
 namespace {
 
 using nlohmann::json;
 
 // More than the stakes of four verifiers have room for, so that some of them find no profilers.
-constexpr std::uint64_t kDrafts = 12;
+constexpr std::uint64_t kStarverDrafts = 12;
 constexpr std::size_t kLeastStarved = 2;
-
-std::uint64_t grains(const json& amount) { return std::stoull(amount.get<std::string>()); }
 
 }  // namespace
 
@@ -24,7 +24,7 @@ void Starver::act(const contracts::Task& own) {
     }
     if (!has_begun_) {
         has_begun_ = true;
-        draft(kDrafts);
+        draft(kStarverDrafts);
     }
     look_at_stakes();
 }

@@ -27,11 +27,11 @@ std::string describe_slash(const history::Slashed& e, const std::string& who) {
 }
 
 std::string describe_move(const history::DisputeMoved& e, const std::string& who) {
-    if (e.level == trace::Level::kProof) {
+    if (e.level == dispute::Level::kProof) {
         return who + " opens the inputs of the one partial that is left";
     }
     return "round " + std::to_string(e.round + 1) + ": " + who +
-           (e.by_responder ? " reveals its " : " selects the first it knows to be wrong of the ") + trace::to_string(e.level);
+           (e.by_responder ? " reveals its " : " selects the first it knows to be wrong of the ") + dispute::to_string(e.level);
 }
 
 /// "contract node 77 of step 100, tile 32, partial 1"
@@ -233,7 +233,6 @@ HistoryRecord decode_record(const nlohmann::json& item) {
 }  // namespace
 
 std::string format_amount(Amount amount) {
-    constexpr std::uint64_t kGrainsPerAsy = 1'000'000'000;
     std::array<char, 48> text{};
     std::snprintf(
         text.data(), text.size(), "%llu.%03llu ASY", static_cast<unsigned long long>(amount.grains / kGrainsPerAsy),

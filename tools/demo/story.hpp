@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <contracts/tasks/task.hpp>
+#include <contracts/state/task.hpp>
 #include <tools/demo/narrator.hpp>
 #include <tools/demo/network.hpp>
 

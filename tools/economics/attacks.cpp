@@ -11,7 +11,7 @@ namespace assay::economics {
 namespace {
 
 constexpr std::uint32_t kSybils = 10;
-constexpr Grains kRich = 1'000'000 * kGrainsPerAsy;  // nobody runs dry in one task, and a crowd's wealth fits 64 bits
+constexpr Grains kAttacksRich = 1'000'000 * kGrainsPerAsy;  // nobody runs dry in one task, and a crowd's wealth fits 64 bits
 
 /// The accounts of one run, and who of them the attacker is.
 struct Stage {
@@ -59,19 +59,19 @@ class Attacks {
         const Adversary& a = costs_.adversary;
         Stage out;
         Ledger& ledger = out.ledger;
-        ledger.add(Role::kSubmitter, Strategy::kHonest, kRich);
-        ledger.add(Role::kSolver, Strategy::kHonest, kRich);
+        ledger.add(Role::kSubmitter, Strategy::kHonest, kAttacksRich);
+        ledger.add(Role::kSolver, Strategy::kHonest, kAttacksRich);
         const std::uint32_t ours = std::min(a.coalition_verifiers, a.verifiers);
         const std::uint32_t lazy = std::min(a.careless_verifiers, a.verifiers - ours);
-        ledger.add(Role::kVerifier, verifiers == kDesignPoint ? Strategy::kCoalition : Strategy::kHonest, kRich, ours);
-        ledger.add(Role::kVerifier, verifiers == kDesignPoint ? Strategy::kLazy : Strategy::kHonest, kRich, lazy);
-        ledger.add(Role::kVerifier, Strategy::kHonest, kRich, a.verifiers - ours - lazy);
+        ledger.add(Role::kVerifier, verifiers == kDesignPoint ? Strategy::kCoalition : Strategy::kHonest, kAttacksRich, ours);
+        ledger.add(Role::kVerifier, verifiers == kDesignPoint ? Strategy::kLazy : Strategy::kHonest, kAttacksRich, lazy);
+        ledger.add(Role::kVerifier, Strategy::kHonest, kAttacksRich, a.verifiers - ours - lazy);
         const std::uint32_t coalition = std::min(a.coalition_watchers, a.watchers);
         const std::uint32_t idle = std::min(a.idle_watchers, a.watchers - coalition);
-        ledger.add(Role::kWatcher, Strategy::kCoalition, kRich, coalition);
-        ledger.add(Role::kWatcher, Strategy::kIdle, kRich, idle);
+        ledger.add(Role::kWatcher, Strategy::kCoalition, kAttacksRich, coalition);
+        ledger.add(Role::kWatcher, Strategy::kIdle, kAttacksRich, idle);
         const std::uint32_t honest = a.watchers - coalition - idle;
-        ledger.add(Role::kWatcher, Strategy::kHonest, kRich, honest - std::min(seated_watchers, honest));
+        ledger.add(Role::kWatcher, Strategy::kHonest, kAttacksRich, honest - std::min(seated_watchers, honest));
         ledger.endow(10 * s_.jackpot * (s_.assignments + 1));  // a full treasury
         return out;
     }
@@ -186,7 +186,7 @@ class Attacks {
         attack.set_up = [this, strategy](bool attacking) {
             Stage out = stage(kAllHonest);
             out.attackers = {next_id(out.ledger)};
-            out.ledger.add(Role::kSybil, attacking ? strategy : Strategy::kHonest, kRich);
+            out.ledger.add(Role::kSybil, attacking ? strategy : Strategy::kHonest, kAttacksRich);
             out.round.verifier = out.attackers[0];
             out.round.self_challenge = attacking;
             return out;
@@ -203,8 +203,8 @@ class Attacks {
         attack.set_up = [this, strategy](bool attacking) {
             Stage out = stage(kAllHonest, 1);
             out.attackers = {next_id(out.ledger)};
-            out.ledger.add(Role::kSybil, attacking ? strategy : Strategy::kHonest, kRich);
-            out.ledger.add(Role::kSybil, Strategy::kHonest, kRich);
+            out.ledger.add(Role::kSybil, attacking ? strategy : Strategy::kHonest, kAttacksRich);
+            out.ledger.add(Role::kSybil, Strategy::kHonest, kAttacksRich);
             out.round.verifier = out.attackers[0] + 1;
             out.round.watcher = out.attackers[0];
             return out;
@@ -262,7 +262,7 @@ class Attacks {
         return [this, deviate](bool attacking) {
             Stage out = stage(kAllHonest);
             out.round.verifier = next_id(out.ledger);
-            out.ledger.add(Role::kSybil, Strategy::kCoalition, kRich);
+            out.ledger.add(Role::kSybil, Strategy::kCoalition, kAttacksRich);
             for (std::uint32_t id = 0; id < out.ledger.agents.size(); ++id) {
                 if (out.ledger.agents[id].strategy == Strategy::kCoalition) {
                     out.attackers.push_back(id);
@@ -358,7 +358,7 @@ class Attacks {
         flood.set_up = [this](bool attacking) {
             Stage out = stage(kAllHonest);
             out.attackers = {next_id(out.ledger)};
-            out.ledger.add(Role::kSybil, Strategy::kFlooding, kRich);
+            out.ledger.add(Role::kSybil, Strategy::kFlooding, kAttacksRich);
             out.round.floods = attacking ? kSybils : 0;
             return out;
         };

@@ -7,7 +7,7 @@
 #include <limits>
 #include <set>
 
-#include <contracts/params/params.hpp>
+#include <contracts/state/params.hpp>
 #include <contracts/stake/terms.hpp>
 #include <contracts/stake/staking.hpp>
 #include <tools/economics/committee.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tools/economics/costs.hpp>
 
-#include <contracts/params/params.hpp>
+#include <contracts/state/params.hpp>
 
 namespace assay::economics {
 

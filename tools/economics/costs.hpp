@@ -6,12 +6,14 @@
 #include <string>
 #include <vector>
 
+#include <core/base/integers.hpp>
+
 /// What `assay economics` is told: prices, tasks, adversaries; and what it looks for: the chain's parameters.
 namespace assay::economics {
 
 /// Money in grains. Signed, because gains and losses are.
 using Grains = std::int64_t;
-inline constexpr Grains kGrainsPerAsy = 1'000'000'000;
+inline constexpr Grains kGrainsPerAsy = static_cast<Grains>(assay::kGrainsPerAsy);
 inline constexpr double to_asy(Grains grains) {
     return static_cast<double>(grains) / 1e9;
 }

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include <contracts/duties/lane.hpp>
-#include <contracts/params/params.hpp>
+#include <contracts/state/params.hpp>
 #include <tools/economics/setting.hpp>
 
 namespace assay::economics {

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include <contracts/chain/gas.hpp>
-#include <contracts/params/params.hpp>
+#include <contracts/state/params.hpp>
 #include <tools/economics/committee.hpp>
 
 namespace assay::economics {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include <contracts/chain/gas.hpp>
-#include <contracts/params/params.hpp>
+#include <contracts/state/params.hpp>
 
 namespace assay::economics {
 namespace {

@@ -12,7 +12,7 @@ constexpr std::uint32_t kSamples = 50;
 constexpr std::uint32_t kFloodEvery = 20;  // tasks
 constexpr std::uint32_t kFloods = 3;       // disputes
 constexpr Grains kDuties = 30;             // bonds that an account can lose before it is ruined
-constexpr Grains kRich = 100'000'000 * kGrainsPerAsy;
+constexpr Grains kPopulationsRich = 100'000'000 * kGrainsPerAsy;
 
 struct Group {
     Role role;
@@ -111,7 +111,7 @@ PopulationResult live(
     PopulationResult result{
         .name = name, .what = what, .tasks = options.tasks, .sampled = {}, .treasury = {}, .wealth = {}};
     Ledger ledger;
-    ledger.add(Role::kSubmitter, Strategy::kHonest, kRich);
+    ledger.add(Role::kSubmitter, Strategy::kHonest, kPopulationsRich);
     for (const Group& group : groups) {
         const Grains least = std::max<Grains>(duty(group.role, setting), 1);
         ledger.add(group.role, group.strategy, least * kDuties, group.accounts);

@@ -22,7 +22,7 @@ constexpr std::array<std::uint32_t, 4> kWinner = {2'500, 3'333, 5'000, 6'667};
 constexpr std::uint32_t kTaxStep = 25;
 constexpr std::uint32_t kMostTax = 5'000;
 constexpr std::uint32_t kBondStep = 25;
-constexpr std::uint32_t kMostBond = 1'000'000;
+constexpr std::uint32_t kMostBondBps = 1'000'000;
 constexpr double kMostContributorBond = 1e9;  // ASY
 constexpr std::uint32_t kMostAssignments = 256;  // PAR-1: with the evaluation
 
@@ -62,7 +62,7 @@ Bond fit(const std::vector<Need>& needs) {
                 bps = std::max(bps, need.bond / to_asy(need.value) * 10'000.0);
             }
         }
-        const double steps = std::ceil(std::min(bps, static_cast<double>(kMostBond)) / kBondStep);
+        const double steps = std::ceil(std::min(bps, static_cast<double>(kMostBondBps)) / kBondStep);
         const Bond bond{least, static_cast<std::uint32_t>(steps) * kBondStep};
         double cost = 0.0;
         for (const Need& need : needs) {

@@ -8,7 +8,7 @@
 #include <set>
 #include <vector>
 
-#include <contracts/chain/transaction.hpp>
+#include <contracts/state/transaction.hpp>
 #include <verifier/artifacts/store.hpp>
 
 namespace assay::artifacts {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include <core/base/assert.hpp>
-#include <verifier/trace/commitment.hpp>
+#include <core/dispute/commitment.hpp>
 
 namespace assay::artifacts {
 namespace {
@@ -134,6 +134,6 @@ Result<TextDataset, DatasetError> build_text_dataset(std::string_view text, std:
     return out;
 }
 
-Hash256 dataset_root(const canonical::RowSource& rows) { return trace::dataset_tree(rows).root(); }
+Hash256 dataset_root(const canonical::RowSource& rows) { return dispute::dataset_tree(rows).root(); }
 
 }  // namespace assay::artifacts

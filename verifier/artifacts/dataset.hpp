@@ -8,7 +8,7 @@
 #include <core/base/bytes.hpp>
 #include <core/base/result.hpp>
 #include <verifier/artifacts/safetensors.hpp>
-#include <verifier/canonical/executor.hpp>
+#include <core/canonical/executor.hpp>
 
 namespace assay::artifacts {
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include <core/crypto/hash.hpp>
-#include <net/http.hpp>
+#include <client/http/http.hpp>
 
 namespace assay::artifacts {
 
@@ -36,7 +36,7 @@ Result<Bytes, FetchError> download(const contracts::ArtifactRef& artifact, const
     try {
         // One byte more than named would already be a mismatch; the room for it keeps the two errors apart.
         const std::uint64_t body_max = std::max<std::uint64_t>(artifact.size_bytes + 1, 4096);
-        const auto response = net::http_get(
+        const auto response = http::http_get(
             url,
             {.timeout = limits.timeout,
              .body_max = body_max,
@@ -53,9 +53,9 @@ Result<Bytes, FetchError> download(const contracts::ArtifactRef& artifact, const
             return Unexpected{FetchError::kMismatch};
         }
         return Bytes(body.begin(), body.end());
-    } catch (const net::NetForbidden&) {
+    } catch (const http::NetForbidden&) {
         return Unexpected{FetchError::kForbidden};
-    } catch (const net::NetError&) {
+    } catch (const http::NetError&) {
         return Unexpected{FetchError::kUnreachable};
     }
 }

@@ -5,7 +5,7 @@
 #include <new>
 #include <utility>
 
-#include <net/http.hpp>
+#include <client/http/http.hpp>
 
 namespace assay::artifacts {
 namespace {
@@ -44,7 +44,7 @@ Fetcher::Key Fetcher::key_of(const contracts::ArtifactRef& artifact) {
 }
 
 std::string Fetcher::host_of(const contracts::ArtifactRef& artifact) {
-    const auto url = net::decode_url(artifact.location);
+    const auto url = http::decode_url(artifact.location);
     return url ? url->host + " " + url->port : artifact.location;
 }
 

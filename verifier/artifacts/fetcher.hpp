@@ -13,7 +13,7 @@
 #include <tuple>
 #include <vector>
 
-#include <contracts/chain/transaction.hpp>
+#include <contracts/state/transaction.hpp>
 #include <verifier/artifacts/cache.hpp>
 #include <verifier/artifacts/fetch.hpp>
 #include <verifier/artifacts/store.hpp>

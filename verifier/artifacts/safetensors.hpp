@@ -8,7 +8,7 @@
 
 #include <core/base/bytes.hpp>
 #include <core/base/result.hpp>
-#include <verifier/canonical/tile.hpp>
+#include <core/canonical/tile.hpp>
 
 /// The safetensors file format: named tensors behind a JSON header. Only what a canonical tensor can be is taken:
 /// F32, I32 and I64, of at most two dimensions, none of them zero.

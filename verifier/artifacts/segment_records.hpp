@@ -5,7 +5,7 @@
 #include <optional>
 
 #include <core/base/fields.hpp>
-#include <contracts/tasks/task.hpp>
+#include <contracts/state/task.hpp>
 
 namespace assay::artifacts {
 

@@ -9,11 +9,11 @@ namespace {
 
 constexpr std::string_view kPrefix = "/artifact/";
 
-net::HttpResponse refuse(unsigned status, std::string why) {
+http::HttpResponse refuse(unsigned status, std::string why) {
     return {.status = status, .content_type = "text/plain", .body = std::move(why) + "\n"};
 }
 
-net::HttpResponse answer(const net::HttpRequest& request, const ArtifactServer::Finder& find) {
+http::HttpResponse answer(const http::HttpRequest& request, const ArtifactServer::Finder& find) {
     if (request.method != "GET") {
         return refuse(405, "only GET");
     }
@@ -36,13 +36,13 @@ net::HttpResponse answer(const net::HttpRequest& request, const ArtifactServer::
 
 }  // namespace
 
-ArtifactServer::ArtifactServer(const net::HttpServerOptions& options, Finder find)
+ArtifactServer::ArtifactServer(const http::HttpServerOptions& options, Finder find)
     : address_(options.address),
-      server_(std::make_unique<net::HttpServer>(
-          options, [find = std::move(find)](const net::HttpRequest& request) { return answer(request, find); }
+      server_(std::make_unique<http::HttpServer>(
+          options, [find = std::move(find)](const http::HttpRequest& request) { return answer(request, find); }
       )) {}
 
-ArtifactServer::ArtifactServer(const net::HttpServerOptions& options, const ContentStore& store)
+ArtifactServer::ArtifactServer(const http::HttpServerOptions& options, const ContentStore& store)
     : ArtifactServer(options, [&store](const Hash256& hash) {
           return store.has(hash) ? std::optional(store.path(hash)) : std::nullopt;
       }) {}

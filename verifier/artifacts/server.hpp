@@ -9,7 +9,7 @@
 #include <string>
 
 #include <core/base/bytes.hpp>
-#include <net/http.hpp>
+#include <client/http/http.hpp>
 #include <verifier/artifacts/store.hpp>
 
 namespace assay::artifacts {
@@ -21,17 +21,17 @@ class ArtifactServer {
     /// threads.
     using Finder = std::function<std::optional<std::filesystem::path>(const Hash256& hash)>;
 
-    /// Binds at once; throws net::NetError. What `find` uses outlives the server.
-    ArtifactServer(const net::HttpServerOptions& options, Finder find);
+    /// Binds at once; throws http::NetError. What `find` uses outlives the server.
+    ArtifactServer(const http::HttpServerOptions& options, Finder find);
     /// Serves all of a store, which outlives the server.
-    ArtifactServer(const net::HttpServerOptions& options, const ContentStore& store);
+    ArtifactServer(const http::HttpServerOptions& options, const ContentStore& store);
     /// "http://127.0.0.1:4000": what artifact references name as their location.
     std::string url() const;
     void stop() { server_->stop(); }
 
   private:
     std::string address_;
-    std::unique_ptr<net::HttpServer> server_;
+    std::unique_ptr<http::HttpServer> server_;
 };
 
 }  // namespace assay::artifacts

@@ -7,7 +7,7 @@
 
 #include <core/base/assert.hpp>
 #include <verifier/artifacts/safetensors.hpp>
-#include <verifier/trace/commitment.hpp>
+#include <core/dispute/commitment.hpp>
 
 namespace assay::artifacts {
 namespace {
@@ -79,8 +79,8 @@ Result<std::vector<canonical::Tensor>, StateError> decode_initial(const program:
     return decode_named(program.initial, bytes);
 }
 
-trace::ProgramCommitment commit_program(const program::Program& program, const Hash256& initial_root) {
-    return trace::commit_program(
+dispute::ProgramCommitment commit_program(const program::Program& program, const Hash256& initial_root) {
+    return dispute::commit_program(
         program.init, program.step, static_cast<std::uint32_t>(program.state.size()), program.batch_size,
         program.dataset, {.count = static_cast<std::uint32_t>(program.initial.size()), .root = initial_root}
     );
@@ -90,9 +90,9 @@ Hash256 state_root_of(std::span<const canonical::Tensor> state) {
     std::vector<Hash256> commitments;
     commitments.reserve(state.size());
     for (const canonical::Tensor& tensor : state) {
-        commitments.push_back(trace::commit_tensor(tensor));
+        commitments.push_back(dispute::commit_tensor(tensor));
     }
-    return trace::state_root(commitments);
+    return dispute::state_root(commitments);
 }
 
 std::vector<canonical::TensorType> state_types(const program::Program& program) {

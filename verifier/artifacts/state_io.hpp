@@ -7,9 +7,9 @@
 
 #include <core/base/bytes.hpp>
 #include <core/base/result.hpp>
-#include <verifier/canonical/tile.hpp>
-#include <verifier/program/program.hpp>
-#include <verifier/trace/commitment.hpp>
+#include <core/canonical/tile.hpp>
+#include <verifier/compile/program/program.hpp>
+#include <core/dispute/commitment.hpp>
 
 namespace assay::artifacts {
 
@@ -30,7 +30,7 @@ Bytes encode_initial(const program::Program& program, std::span<const canonical:
 Result<std::vector<canonical::Tensor>, StateError> decode_initial(const program::Program& program, ByteView bytes);
 
 /// What the chain keeps of `program`, given the state root of its initial tensors (zero when it has none).
-trace::ProgramCommitment commit_program(const program::Program& program, const Hash256& initial_root = {});
+dispute::ProgramCommitment commit_program(const program::Program& program, const Hash256& initial_root = {});
 
 /// The state root (TRC-3) of whole tensors.
 Hash256 state_root_of(std::span<const canonical::Tensor> state);

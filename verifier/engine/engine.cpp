@@ -10,12 +10,12 @@
 #include <stdexcept>
 
 #include <core/base/assert.hpp>
-#include <verifier/canonical/partial.hpp>
-#include <verifier/engine/backend.hpp>
+#include <core/canonical/partial.hpp>
+#include <verifier/engine/backend/backend.hpp>
 #include <verifier/engine/fused/executor.hpp>
 #include <verifier/engine/fused/plan.hpp>
 #include <verifier/engine/fused/thread_pool.hpp>
-#include <verifier/engine/torch_runtime.hpp>
+#include <verifier/engine/torch/runtime.hpp>
 
 namespace assay::engine {
 

@@ -9,42 +9,18 @@
 #include <vector>
 
 #include <core/base/result.hpp>
-#include <verifier/canonical/executor.hpp>
-#include <verifier/canonical/tile.hpp>
-#include <verifier/program/program.hpp>
+#include <core/canonical/executor.hpp>
+#include <core/canonical/tile.hpp>
+#include <verifier/compile/program/program.hpp>
+#include <verifier/engine/backend/options.hpp>
 
-/// Fast executors of canonical graphs over libtorch; equal to verifier/canonical bit for bit (NUM-1). The only room
+/// Fast executors of canonical graphs over libtorch; equal to core/canonical bit for bit (NUM-1). The only room
 /// that includes libtorch, and only in .cpp files.
 namespace assay::engine {
 
 /// Changes a node's output during execution: how the demo and the tests play a dishonest solver. Called for every
 /// node (kCommit excepted) of the step; may alter `output` in place (same dtype and shape).
 using Tamper = std::function<void(std::uint64_t step, std::uint32_t node, canonical::Tensor& output)>;
-
-/// How exact products are computed where libtorch's operations compute. Every way leaves the same bits.
-enum class ProductChoice : std::uint8_t {
-    kAutomatic,  ///< on an accelerator as kMeasured, on a CPU the way that is known to be fast
-    kMeasured,   ///< every exact way is timed on the first product of a shape, and the fastest is used from then on
-    kFloats,     ///< f32, as many columns at a time as are exact; doubles where none are
-    kDoubles,    ///< f64, the right operand cut in two where that is needed
-    kResidues,   ///< int8 with sums of int32, modulo as many numbers as are needed
-};
-
-/// What computes the parts that libtorch has no single operation for. Every way leaves the same bits.
-enum class KernelChoice : std::uint8_t {
-    kAutomatic,  ///< our own kernels where they were compiled for the device, else kLibrary
-    kLibrary,    ///< several of libtorch's operations one after another
-    kOwn,        ///< our own kernels; on a CPU their text as loops (for tests)
-};
-
-struct EngineOptions {
-    std::string device = "cpu";  ///< a torch device string
-    int threads = 1;
-    /// On the CPU, compute with libtorch's operations only, as on an accelerator: slower, the same bits (for tests).
-    bool portable = false;
-    ProductChoice products = ProductChoice::kAutomatic;  ///< of the portable engine
-    KernelChoice kernels = KernelChoice::kAutomatic;     ///< of the portable engine
-};
 
 /// Where the time of steps went, in seconds of all threads together.
 struct StepProfile {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <core/base/assert.hpp>
-#include <verifier/engine/backend.hpp>
+#include <verifier/engine/backend/backend.hpp>
 #include <verifier/engine/fused/product.hpp>
 #include <verifier/engine/fused/row_kernels.hpp>
 #include <verifier/engine/fused/row_op.hpp>
@@ -22,10 +22,9 @@ using canonical::Op;
 using canonical::Shape;
 using canonical::Tensor;
 
-constexpr std::align_val_t kAlignment{64};
 
 struct Free {
-    void operator()(std::byte* memory) const { ::operator delete(memory, kAlignment); }
+    void operator()(std::byte* memory) const { ::operator delete(memory, std::align_val_t{fused::kTensorAlignment}); }
 };
 
 // Memory that outlives a tensor: a step allocates the same sizes again and again, and fresh pages cost more than the
@@ -40,7 +39,7 @@ class Pool {
             block = std::move(list.back());
             list.pop_back();
         } else {
-            block.reset(static_cast<std::byte*>(::operator new(std::max<std::size_t>(size, 1), kAlignment)));
+            block.reset(static_cast<std::byte*>(::operator new(std::max<std::size_t>(size, 1), std::align_val_t{fused::kTensorAlignment})));
         }
         return {block.release(), [this, size](std::byte* memory) { free_[size].emplace_back(memory); }};
     }
@@ -61,7 +60,7 @@ struct HostTensor {
     }
 };
 
-struct NoRows final : canonical::RowSource {
+struct HostBackendNoRows final : canonical::RowSource {
     canonical::DatasetShape shape() const override { return {}; }
     ByteView row(std::uint64_t) const override { return {}; }
 };
@@ -113,7 +112,7 @@ class HostBackend final : public Backend {
     }
 
     void draw(const Task& task, const canonical::StepContext& context) override {
-        store(task.output, canonical::execute_node(task.node, context, NoRows{}, {}));
+        store(task.output, canonical::execute_node(task.node, context, HostBackendNoRows{}, {}));
     }
 
   private:
@@ -195,7 +194,7 @@ class HostBackend final : public Backend {
         for (const Tensor& tensor : tensors) {
             inputs.push_back(&tensor);
         }
-        const Tensor result = canonical::execute_node(task.node, {}, NoRows{}, inputs);
+        const Tensor result = canonical::execute_node(task.node, {}, HostBackendNoRows{}, inputs);
         std::memcpy(out.memory.get(), result.data.data(), result.data.size());
     }
 

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-#include <verifier/engine/backend.hpp>
+#include <verifier/engine/backend/backend.hpp>
 
 namespace assay::engine {
 namespace {
@@ -22,7 +22,7 @@ using canonical::Tensor;
 
 constexpr std::uint32_t kSampleRows = 37;  // more than a tile, not a multiple of anything
 
-struct NoRows final : canonical::RowSource {
+struct SelfTestNoRows final : canonical::RowSource {
     canonical::DatasetShape shape() const override { return {}; }
     ByteView row(std::uint64_t) const override { return {}; }
 };
@@ -150,7 +150,7 @@ void check(const Node& grouped, const EngineOptions& options) {
     const Operands small_operands = cancelling(small);
     const std::array<const Tensor*, 4> inputs{
         &small_operands[0], &small_operands[1], &small_operands[2], &small_operands[3]};
-    const Tensor small_expected = canonical::execute_node(small, {}, NoRows{}, inputs);
+    const Tensor small_expected = canonical::execute_node(small, {}, SelfTestNoRows{}, inputs);
     for (const EngineOptions& way : ways_of(options)) {
         if (run(node, operands, way) != expected) {
             refuse(node);

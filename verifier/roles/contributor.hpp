@@ -6,8 +6,8 @@
 #include <string>
 
 #include <core/crypto/keys.hpp>
-#include <contracts/beacon/beacon.hpp>
-#include <contracts/params/params.hpp>
+#include <contracts/state/beacon.hpp>
+#include <contracts/state/params.hpp>
 
 /// What a contributor of the beacon sends next. Its secrets follow from its key, so that nothing has to be remembered.
 namespace assay::roles {

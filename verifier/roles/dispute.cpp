@@ -8,7 +8,7 @@ Intent decide_dispute(const contracts::Dispute& dispute, const AccountId& self) 
     if (dispute.state != contracts::DisputeState::kActive || (!is_responder && dispute.challenger != self)) {
         return Wait::kNothingDue;
     }
-    if (dispute.position.level == trace::Level::kProof) {
+    if (dispute.position.level == dispute::Level::kProof) {
         return intent::MoveProve{dispute.id};
     }
     const bool responder_to_move = dispute.position.pending.empty();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <contracts/arbitration/dispute.hpp>
+#include <contracts/state/dispute.hpp>
 #include <verifier/roles/intent.hpp>
 
 namespace assay::roles {

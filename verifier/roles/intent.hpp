@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <variant>
 
-#include <contracts/chain/transaction.hpp>
+#include <contracts/state/transaction.hpp>
 
 /// What a role decides to do next. Deciding is pure and lives here; doing is the worker's.
 namespace assay::roles {

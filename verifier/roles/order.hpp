@@ -4,8 +4,8 @@
 #include <map>
 #include <vector>
 
-#include <contracts/arbitration/dispute.hpp>
-#include <contracts/tasks/task.hpp>
+#include <contracts/state/dispute.hpp>
+#include <contracts/state/task.hpp>
 #include <verifier/roles/intent.hpp>
 
 /// What a worker with several duties does first.

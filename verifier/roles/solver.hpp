@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include <core/base/integers.hpp>
-#include <contracts/tasks/task.hpp>
+#include <contracts/state/task.hpp>
 #include <verifier/roles/intent.hpp>
 
 namespace assay::roles {

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <core/base/integers.hpp>
-#include <contracts/chain/transaction.hpp>
-#include <contracts/tasks/task.hpp>
+#include <contracts/state/transaction.hpp>
+#include <contracts/state/task.hpp>
 #include <verifier/roles/finding.hpp>
 #include <verifier/roles/intent.hpp>
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include <core/base/integers.hpp>
-#include <contracts/tasks/task.hpp>
+#include <contracts/state/task.hpp>
 #include <verifier/roles/finding.hpp>
 #include <verifier/roles/intent.hpp>
 

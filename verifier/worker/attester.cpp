@@ -7,7 +7,7 @@
 
 #include <contracts/availability/availability.hpp>
 #include <verifier/roles/verifier.hpp>
-#include <verifier/trace/player.hpp>
+#include <core/dispute/player.hpp>
 #include <verifier/worker/offers.hpp>
 
 namespace assay::worker {
@@ -87,7 +87,7 @@ bool Attester::attend(const contracts::Task& task) {
     const contracts::AskedTile asked = contracts::asked_tile(task, place_of(*task.committee, at_.chain.self()));
     const std::uint64_t tiles = canonical::tile_count((*state)[asked.tensor].shape);
     const bool sent = at_.chain.send(contracts::AttestAvailability{
-        .task = task.id, .opening = trace::open_tile(*state, asked.tensor, asked.number % tiles)});
+        .task = task.id, .opening = dispute::open_tile(*state, asked.tensor, asked.number % tiles)});
     if (sent) {
         at_.reporter.event(
             {{"event", "attested"},

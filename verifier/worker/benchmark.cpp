@@ -6,26 +6,26 @@
 #include <stdexcept>
 #include <vector>
 
-#include <verifier/program/models.hpp>
+#include <verifier/compile/program/models.hpp>
 
 namespace assay::worker {
 namespace {
 
 constexpr double kUnit = 1e6;
-constexpr std::uint64_t kRows = 2'048;
-constexpr std::uint64_t kSeed = 1;
+constexpr std::uint64_t kBenchmarkRows = 2'048;
+constexpr std::uint64_t kBenchmarkSeed = 1;
 constexpr int kWarmUpSteps = 2;
 constexpr std::uint32_t kClasses = 32;
 
 /// Rows of numbers below kClasses: what they say does not matter to the time.
 class Numbers final : public canonical::RowSource {
   public:
-    explicit Numbers(std::uint32_t width) : width_(width), values_(kRows * width) {
+    explicit Numbers(std::uint32_t width) : width_(width), values_(kBenchmarkRows * width) {
         for (std::size_t i = 0; i < values_.size(); ++i) {
             values_[i] = static_cast<std::int32_t>(i * 2'654'435'761U / 128U % kClasses);
         }
     }
-    canonical::DatasetShape shape() const override { return {kRows, width_}; }
+    canonical::DatasetShape shape() const override { return {kBenchmarkRows, width_}; }
     ByteView row(std::uint64_t index) const override {
         return {reinterpret_cast<const std::uint8_t*>(values_.data() + index * width_), std::size_t{width_} * 4};
     }
@@ -55,7 +55,7 @@ double measure(
     std::vector<canonical::Tensor> state;
     {
         engine::Engine init(model.init, rows, options);
-        if (!init.run_step({.seed = kSeed, .step = 0, .dataset = model.dataset})) {
+        if (!init.run_step({.seed = kBenchmarkSeed, .step = 0, .dataset = model.dataset})) {
             throw std::runtime_error("the benchmark's initialisation diverged");
         }
         state = init.state();
@@ -71,7 +71,7 @@ double measure(
         if (i == kWarmUpSteps) {
             started = Clock::now();
         }
-        if (!step.run_step({.seed = kSeed, .step = i, .dataset = model.dataset})) {
+        if (!step.run_step({.seed = kBenchmarkSeed, .step = i, .dataset = model.dataset})) {
             throw std::runtime_error("the benchmark diverged");
         }
         // Reading the loss waits for the device.
@@ -91,7 +91,7 @@ program::MlpConfig perceptron(std::uint32_t width, std::uint32_t batch_size) {
     config.classes = kClasses;
     config.scale = 1.0F / 32.0F;
     config.batch_size = batch_size;
-    config.dataset_rows = kRows;
+    config.dataset_rows = kBenchmarkRows;
     return config;
 }
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include <contracts/params/params.hpp>
+#include <contracts/state/params.hpp>
 #include <nlohmann/json.hpp>
 #include <verifier/engine/engine.hpp>
 

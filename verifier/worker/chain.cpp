@@ -5,11 +5,12 @@
 #include <string>
 #include <utility>
 
+#include <client/rpc_codes.hpp>
 #include <core/codec/borsh.hpp>
 #include <core/crypto/hash.hpp>
-#include <contracts/chain/slots.hpp>
+#include <contracts/state/slots.hpp>
 #include <contracts/duties/duty.hpp>
-#include <verifier/trace/evaluation.hpp>
+#include <core/dispute/evaluation.hpp>
 
 namespace assay::worker {
 namespace {
@@ -18,8 +19,8 @@ constexpr std::chrono::seconds kSendTimeout{15};
 constexpr std::uint32_t kFailuresBeforePause = 3;
 constexpr std::uint64_t kPauseBlocks = 25;
 
-net::RpcError bad_answer(const std::string& method) {
-    return net::RpcError(-32603, "bad_answer", "the node's answer to " + method + " cannot be understood", {});
+client::RpcError bad_answer(const std::string& method) {
+    return client::RpcError(client::kInternalError, "bad_answer", "the node's answer to " + method + " cannot be understood", {});
 }
 
 std::uint64_t grains_of(const nlohmann::json& value) {
@@ -36,11 +37,11 @@ std::uint64_t grains_of(const nlohmann::json& value) {
 /// answers nothing, and costs nothing.
 class NodesView final : public contracts::StateView {
   public:
-    explicit NodesView(net::RpcClient& rpc) : rpc_(rpc) {}
+    explicit NodesView(client::RpcClient& rpc) : rpc_(rpc) {}
     std::optional<Bytes> get(const Bytes& key) const override { return rpc_.slot(key); }
 
   private:
-    net::RpcClient& rpc_;
+    client::RpcClient& rpc_;
 };
 
 /// DTY-1. What is larger has a fee.
@@ -78,9 +79,9 @@ auto Chain::proven(Read read) {
         }
         return read(*proven_);
     } catch (const client::Mismatch& error) {  // a node that lies, or is behind: another may answer there later
-        throw net::RpcError(-32603, "mismatch", error.what(), {});
+        throw client::RpcError(client::kInternalError, "mismatch", error.what(), {});
     } catch (const client::AnchorError& error) {
-        throw net::RpcError(-32603, "chain_file", error.what(), {});
+        throw client::RpcError(client::kInternalError, "chain_file", error.what(), {});
     }
 }
 
@@ -195,7 +196,7 @@ const contracts::Checkpoint& Chain::checkpoint(const contracts::TaskId& task, st
 }
 
 Hash256 Chain::claimed_root(const contracts::Task& task, std::uint32_t segment) {
-    return segment == contracts::evaluation_segment(task) ? trace::score_root(task.evaluation.value().score)
+    return segment == contracts::evaluation_segment(task) ? dispute::score_root(task.evaluation.value().score)
                                                           : checkpoint(task.id, segment).state_root;
 }
 
@@ -234,7 +235,7 @@ bool Chain::note_failure(Failures& failures, const contracts::Action& action, co
     return false;
 }
 
-net::TxResult Chain::submit(const contracts::Action& action) {
+client::TxResult Chain::submit(const contracts::Action& action) {
     const NodesView view(rpc_);
     if (const auto duty = contracts::find_duty(view, params(), self_, action); duty && is_small_enough(action)) {
         return rpc_.answer(key_, action, chain_id(), duty->due, kSendTimeout);
@@ -250,13 +251,13 @@ bool Chain::send(const contracts::Action& action) {
         return false;
     }
     try {
-        const net::TxResult result = submit(action);
+        const client::TxResult result = submit(action);
         if (result.code != 0) {
             return note_failure(failures, action, result.error);
         }
-    } catch (const net::FeeTooHigh& error) {
+    } catch (const client::FeeTooHigh& error) {
         return note_failure(failures, action, error.what());
-    } catch (const net::RpcError& error) {
+    } catch (const client::RpcError& error) {
         if (error.name != "tx_rejected") {
             throw;
         }

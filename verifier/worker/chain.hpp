@@ -11,21 +11,21 @@
 
 #include <client/proven_chain.hpp>
 #include <core/crypto/keys.hpp>
-#include <contracts/stake/stake.hpp>
-#include <net/rpc_client.hpp>
+#include <contracts/state/stake.hpp>
+#include <client/rpc_client.hpp>
 #include <verifier/worker/pins.hpp>
 #include <verifier/worker/reporter.hpp>
 
 namespace assay::worker {
 
 /// The chain as one worker sees it: the tasks that are not over, its own stake, and its transactions. Everything here
-/// throws net::NetError or net::RpcError when the node cannot be asked.
+/// throws http::NetError or client::RpcError when the node cannot be asked.
 class Chain {
   public:
     /// The chain is the one that `home` has pinned, or pins now.
     Chain(const std::string& url, const std::filesystem::path& home, const Pins& pins, crypto::SecretKey key, Reporter& reporter);
 
-    net::RpcClient& rpc() { return rpc_; }
+    client::RpcClient& rpc() { return rpc_; }
     const AccountId& self() const { return self_; }
     /// Proven against the chain that is pinned, as are parameters and what send() signs on. Throws RpcError "mismatch".
     const contracts::Params& params();
@@ -74,10 +74,10 @@ class Chain {
     /// What may be read from it in its newest state.
     template <class Read>
     auto proven(Read read);
-    net::TxResult submit(const contracts::Action& action);
+    client::TxResult submit(const contracts::Action& action);
     bool note_failure(Failures& failures, const contracts::Action& action, const std::string& why);
 
-    net::RpcClient rpc_;
+    client::RpcClient rpc_;
     std::filesystem::path anchor_file_;
     Pins pins_;
     std::optional<client::ProvenChain> proven_;

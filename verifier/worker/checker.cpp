@@ -6,19 +6,19 @@
 #include <string>
 #include <utility>
 
+#include <verifier/worker/reporter.hpp>
 #include <core/crypto/random.hpp>
-#include <contracts/tasks/task.hpp>
+#include <contracts/state/task.hpp>
 #include <contracts/verification/lottery.hpp>
 #include <contracts/verification/verification.hpp>
-#include <verifier/trace/commitment.hpp>
-#include <verifier/trace/player.hpp>
+#include <core/dispute/commitment.hpp>
+#include <core/dispute/player.hpp>
 #include <verifier/worker/evaluating.hpp>
 #include <verifier/worker/measuring.hpp>
 
 namespace assay::worker {
 namespace {
 
-constexpr std::chrono::milliseconds kReportInterval{500};
 
 const char* verdict_name(roles::Finding finding) {
     switch (finding) {
@@ -142,7 +142,7 @@ void Checker::pretend(const contracts::Task& task, std::uint32_t segment) {
     const Hash256 claimed = at_.chain.claimed_root(task, segment);
     at_.journal.replays({task.id, segment}).first = claimed;
     if (!contracts::is_exact(task, segment)) {
-        at_.judged[{task.id, segment}].verdict = {.end_root = claimed, .probe_root = {}, .measurement = trace::Measurement{}};
+        at_.judged[{task.id, segment}].verdict = {.end_root = claimed, .probe_root = {}, .measurement = dispute::Measurement{}};
     }
     for (const std::uint32_t mark : own_marks(task, segment, at_.chain.self())) {
         auto& invented = at_.journal.probe_replays({task.id, segment}, mark).first;
@@ -207,10 +207,10 @@ void Checker::judge(
     judged.verdict.end_root = end.root(end.diverged_at);
     if (end.diverged_at) {
         judged.verdict.diverged_after = static_cast<std::uint32_t>(*end.diverged_at - material->first_step(segment)) + 1;
-        judged.divergence = trace::open_divergence(end.state);
+        judged.divergence = dispute::open_divergence(end.state);
     } else if (at_.options.dishonesty == Dishonesty::kDivergence) {
         judged.verdict.diverged_after = contracts::step_count(task, segment);
-        judged.divergence = trace::open_tile(end.state, 0, 0);  // which may well be finite
+        judged.divergence = dispute::open_tile(end.state, 0, 0);  // which may well be finite
     } else {
         const auto claimed = at_.state(*material, at_.chain.checkpoint(task.id, segment));
         if (!claimed) {

@@ -10,7 +10,6 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kPoll{1'000};     // how soon a stop is noticed while nothing happens
 constexpr milliseconds kBackoff{1'000};  // before a node that failed is asked again
 
 }  // namespace
@@ -65,10 +64,10 @@ void Contributor::run() {
         try {
             seen = chain_.rpc().wait_for_block(seen, kPoll);
             act(true);
-        } catch (const net::NetError& error) {
+        } catch (const http::NetError& error) {
             reporter_.trouble(std::string("the beacon cannot be reached, trying again: ") + error.what());
             rest();
-        } catch (const net::RpcError& error) {
+        } catch (const client::RpcError& error) {
             reporter_.trouble("the node answered " + error.name + ": " + error.what());
             rest();
         }

@@ -21,23 +21,23 @@ constexpr std::uint64_t kLateBlocks = 10;
 
 }  // namespace
 
-std::vector<trace::NodeReveal> node_reveals(const trace::Claim& claim, const std::vector<contracts::Tx>& moves) {
-    std::vector<trace::NodeReveal> reveals;
-    trace::Position position = trace::start_position(claim);
+std::vector<dispute::NodeReveal> node_reveals(const dispute::Claim& claim, const std::vector<contracts::Tx>& moves) {
+    std::vector<dispute::NodeReveal> reveals;
+    dispute::Position position = dispute::start_position(claim);
     for (const contracts::Tx& tx : moves) {
-        auto next = Result<trace::Position, trace::MoveError>(position);
+        auto next = Result<dispute::Position, dispute::MoveError>(position);
         if (const auto* move = std::get_if<contracts::RevealMove>(&tx.body.action)) {
-            const bool of_nodes = position.level == trace::Level::kNodes;
-            trace::NodeReveal reveal{
+            const bool of_nodes = position.level == dispute::Level::kNodes;
+            dispute::NodeReveal reveal{
                 .first_node = position.first_node,
-                .child_height = of_nodes ? trace::split(claim, position).child_height : 0,
+                .child_height = of_nodes ? dispute::split(claim, position).child_height : 0,
                 .children = move->children};
-            next = trace::reveal(claim, position, move->children);
+            next = dispute::reveal(claim, position, move->children);
             if (next && of_nodes) {
                 reveals.push_back(std::move(reveal));
             }
         } else if (const auto* selection = std::get_if<contracts::SelectMove>(&tx.body.action)) {
-            next = trace::select(claim, position, selection->selection);
+            next = dispute::select(claim, position, selection->selection);
         }
         // A move that failed on the chain changed nothing there either.
         if (next) {
@@ -195,10 +195,10 @@ bool DisputeDesk::prove(const contracts::Dispute& dispute, EngineReplay& replay)
         return false;
     }
     const auto reveals = node_reveals(dispute.claim, at_.chain.rpc().dispute_moves(dispute.id));
-    const trace::Proof proof = trace::make_proof(dispute.claim, dispute.position, replay, reveals);
-    const auto ruling = trace::judge(dispute.claim, dispute.position, proof);
+    const dispute::Proof proof = dispute::make_proof(dispute.claim, dispute.position, replay, reveals);
+    const auto ruling = dispute::judge(dispute.claim, dispute.position, proof);
     const bool is_responder = dispute.responder == at_.chain.self();
-    const auto in_our_favour = is_responder ? trace::Ruling::kClaimHolds : trace::Ruling::kClaimRefuted;
+    const auto in_our_favour = is_responder ? dispute::Ruling::kClaimHolds : dispute::Ruling::kClaimRefuted;
     if (!ruling || *ruling != in_our_favour) {
         lost_.insert(dispute.id);
         at_.reporter.trouble(
@@ -211,7 +211,7 @@ bool DisputeDesk::prove(const contracts::Dispute& dispute, EngineReplay& replay)
 }
 
 bool DisputeDesk::may_show_divergence(const contracts::Dispute& dispute) const {
-    return dispute.challenger == at_.chain.self() && dispute.position.level >= trace::Level::kNodes;
+    return dispute.challenger == at_.chain.self() && dispute.position.level >= dispute::Level::kNodes;
 }
 
 bool DisputeDesk::move(
@@ -222,11 +222,11 @@ bool DisputeDesk::move(
         if (replay == nullptr) {
             return false;
         }
-        const trace::Position& position = dispute.position;
+        const dispute::Position& position = dispute.position;
         const char* kind = "prove";
         bool moved = false;
         const auto divergence = may_show_divergence(dispute)
-                                    ? trace::make_divergence_proof(dispute.claim, position, *replay)
+                                    ? dispute::make_divergence_proof(dispute.claim, position, *replay)
                                     : std::nullopt;
         if (divergence) {
             moved = at_.chain.send(contracts::ProveMove{.dispute = dispute.id, .proof = *divergence});
@@ -237,13 +237,13 @@ bool DisputeDesk::move(
             moved = at_.chain.send(contracts::RevealMove{
                 .dispute = dispute.id,
                 .round = position.rounds,
-                .children = trace::make_reveal(dispute.claim, position, *replay)});
+                .children = dispute::make_reveal(dispute.claim, position, *replay)});
         } else if (std::holds_alternative<roles::intent::MoveSelect>(intent)) {
             kind = "select";
             moved = at_.chain.send(contracts::SelectMove{
                 .dispute = dispute.id,
                 .round = position.rounds,
-                .selection = trace::make_selection(dispute.claim, position, *replay)});
+                .selection = dispute::make_selection(dispute.claim, position, *replay)});
         } else {
             moved = prove(dispute, *replay);
         }
@@ -254,14 +254,14 @@ bool DisputeDesk::move(
                  {"task", to_hex(task.id.view())},
                  {"segment", dispute.segment},
                  {"round", position.rounds},
-                 {"level", trace::to_string(position.level)},
+                 {"level", dispute::to_string(position.level)},
                  {"move", kind}}
             );
         }
         return moved;
-    } catch (const net::NetError&) {
+    } catch (const http::NetError&) {
         throw;
-    } catch (const net::RpcError&) {
+    } catch (const client::RpcError&) {
         throw;
     } catch (const JournalError&) {
         throw;

@@ -6,14 +6,14 @@
 #include <set>
 #include <vector>
 
-#include <contracts/arbitration/dispute.hpp>
+#include <contracts/state/dispute.hpp>
 #include <verifier/worker/replay.hpp>
 #include <verifier/worker/workplace.hpp>
 
 namespace assay::worker {
 
 /// The kNodes reveals among a dispute's moves, in order: paths of proofs need them.
-std::vector<trace::NodeReveal> node_reveals(const trace::Claim& claim, const std::vector<contracts::Tx>& moves);
+std::vector<dispute::NodeReveal> node_reveals(const dispute::Claim& claim, const std::vector<contracts::Tx>& moves);
 
 /// Plays this worker's side of its disputes, as responder or challenger. A dishonest worker plays on with what it
 /// really computed; since nobody sends a proof that the referee would rule against, its opponent has to.

@@ -7,8 +7,8 @@
 
 #include <core/base/assert.hpp>
 #include <core/merkle/tree.hpp>
-#include <verifier/program/evaluation.hpp>
-#include <verifier/trace/commitment.hpp>
+#include <verifier/compile/program/evaluation.hpp>
+#include <core/dispute/commitment.hpp>
 #include <verifier/worker/runner.hpp>
 
 namespace assay::worker {
@@ -33,7 +33,7 @@ contracts::Evaluation evaluate(
     contracts::Evaluation out;
     std::vector<Hash256> leaves;
     for (const canonical::Tensor& tensor : state) {
-        leaves.push_back(trace::commit_tensor(tensor));
+        leaves.push_back(dispute::commit_tensor(tensor));
     }
     out.tensors_root = merkle::root_of(leaves);
     std::memcpy(&out.score, runner.state().front().data.data(), sizeof(out.score));

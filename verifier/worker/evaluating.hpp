@@ -4,7 +4,7 @@
 #include <memory>
 #include <span>
 
-#include <contracts/chain/transaction.hpp>
+#include <contracts/state/transaction.hpp>
 #include <verifier/engine/engine.hpp>
 #include <verifier/worker/fraud.hpp>
 #include <verifier/worker/material.hpp>

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include <verifier/canonical/executor.hpp>
+#include <core/canonical/executor.hpp>
 
 namespace assay::worker {
 namespace {

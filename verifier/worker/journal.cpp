@@ -100,12 +100,12 @@ void Journal::load() {
         verdicts_[place_of(item.at("segment"))] = {
             .verdict = {.end_root = fixed_of<Hash256>(item.at("end_root")),
                         .probe_root = {},
-                        .measurement = decode_hex<std::optional<trace::Measurement>>(item.value("measurement", "00")),
+                        .measurement = decode_hex<std::optional<dispute::Measurement>>(item.value("measurement", "00")),
                         .diverged_after = decode_hex<std::optional<std::uint32_t>>(item.value("diverged_after", "00"))},
             .marks = decode_hex<std::vector<Hash256>>(item.value("marks", "00000000")),
             .decoy_root = fixed_of<Hash256>(item.at("decoy_root")),
             .salt = fixed_of<Hash256>(item.at("salt"))};
-        if (const auto divergence = decode_hex<std::optional<trace::StateOpening>>(item.value("divergence", "00"))) {
+        if (const auto divergence = decode_hex<std::optional<dispute::StateOpening>>(item.value("divergence", "00"))) {
             divergences_[place_of(item.at("segment"))] = *divergence;
         }
     }
@@ -258,13 +258,13 @@ std::optional<contracts::VerdictOpening> Journal::verdict(const Place& segment) 
     return found == verdicts_.end() ? std::nullopt : std::optional(found->second);
 }
 
-std::optional<trace::StateOpening> Journal::divergence(const Place& segment) const {
+std::optional<dispute::StateOpening> Journal::divergence(const Place& segment) const {
     const auto found = divergences_.find(segment);
     return found == divergences_.end() ? std::nullopt : std::optional(found->second);
 }
 
 void Journal::keep_verdict(
-    const Place& segment, const contracts::VerdictOpening& verdict, const std::optional<trace::StateOpening>& divergence
+    const Place& segment, const contracts::VerdictOpening& verdict, const std::optional<dispute::StateOpening>& divergence
 ) {
     verdicts_[segment] = verdict;
     if (divergence) {

@@ -13,7 +13,7 @@
 
 #include <core/base/bytes.hpp>
 #include <core/base/fields.hpp>
-#include <contracts/chain/transaction.hpp>
+#include <contracts/state/transaction.hpp>
 #include <verifier/roles/finding.hpp>
 
 namespace assay::worker {
@@ -56,9 +56,9 @@ class Journal {
     /// With what shows its divergence, if it says so (VER-17).
     void keep_verdict(
         const Place& segment, const contracts::VerdictOpening& verdict,
-        const std::optional<trace::StateOpening>& divergence = std::nullopt
+        const std::optional<dispute::StateOpening>& divergence = std::nullopt
     );
-    std::optional<trace::StateOpening> divergence(const Place& segment) const;
+    std::optional<dispute::StateOpening> divergence(const Place& segment) const;
 
     /// Our report on a task that we profile, and what hides it until it is published.
     struct KeptProfile {
@@ -107,7 +107,7 @@ class Journal {
     bool is_unsaved_ = false;
     std::map<TaskId, std::vector<StoredCheckpoint>> checkpoints_;
     std::map<Place, contracts::VerdictOpening> verdicts_;
-    std::map<Place, trace::StateOpening> divergences_;  ///< of verdicts_
+    std::map<Place, dispute::StateOpening> divergences_;  ///< of verdicts_
     std::map<TaskId, KeptProfile> profiles_;
     std::map<Place, roles::Replays> replays_;
     std::map<std::pair<Place, std::uint32_t>, roles::Replays> probes_;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <signal.h>
-#include <termios.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -12,9 +11,10 @@
 
 #include <CLI/CLI.hpp>
 
-#include <net/rpc_client.hpp>
+#include <client/rpc_client.hpp>
+#include <core/keys/key_file.hpp>
+#include <core/keys/password.hpp>
 #include <verifier/worker/benchmark.hpp>
-#include <verifier/worker/key_file.hpp>
 #include <verifier/worker/options.hpp>
 #include <verifier/worker/segment_check.hpp>
 #include <verifier/worker/worker.hpp>
@@ -132,42 +132,23 @@ void set_listen(Arguments& args) {
     args.worker.listen_port = static_cast<std::uint16_t>(std::stoul(port));
 }
 
-assay::crypto::SecretText ask_password() {
-    std::cerr << "password: " << std::flush;
-    termios shown{};
-    const bool is_terminal = ::tcgetattr(STDIN_FILENO, &shown) == 0;
-    if (is_terminal) {
-        termios hidden = shown;
-        hidden.c_lflag &= ~static_cast<tcflag_t>(ECHO);
-        ::tcsetattr(STDIN_FILENO, TCSANOW, &hidden);
-    }
-    assay::crypto::SecretText password;
-    for (char c = 0; std::cin.get(c) && c != '\n';) {
-        password.push_back(c);
-    }
-    if (is_terminal) {
-        ::tcsetattr(STDIN_FILENO, TCSANOW, &shown);
-        std::cerr << "\n";
-    }
-    return password;
-}
-
 assay::crypto::SecretKey read_key(const Arguments& args) {
     if (!args.key_hex_file.empty()) {
-        return assay::worker::read_hex_key(args.key_hex_file);
+        return assay::crypto::read_hex_key(args.key_hex_file);
     }
     if (args.key_file.empty()) {
         throw std::runtime_error("one of --key and --key-hex-file is needed");
     }
-    const assay::crypto::SecretText password =
-        args.password_file.empty() ? ask_password() : assay::worker::read_password(args.password_file);
-    return assay::worker::read_keystore(args.key_file, password.view());
+    const assay::crypto::SecretText password = assay::crypto::read_password(
+        {.file = args.password_file, .variable = "ASSAY_PASSWORD", .prompt = "Password for " + args.key_file, .twice = false}
+    );
+    return assay::crypto::read_sealed_key(args.key_file, password.view());
 }
 
 int print_benchmark(const Arguments& args) {
     assay::contracts::Params params;
     if (!args.params_node.empty()) {
-        params = assay::net::RpcClient(args.params_node).params();
+        params = assay::client::RpcClient(args.params_node).params();
     }
     const auto benchmark = assay::worker::run_benchmark(args.worker.engine, args.seconds);
     std::cout << (args.output == "json" ? to_json(benchmark, params).dump(2) : to_text(benchmark, params)) << std::endl;

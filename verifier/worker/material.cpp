@@ -6,9 +6,9 @@
 
 #include <core/base/assert.hpp>
 #include <verifier/artifacts/state_io.hpp>
-#include <verifier/program/distance.hpp>
-#include <verifier/program/evaluation.hpp>
-#include <verifier/trace/commitment.hpp>
+#include <verifier/compile/program/distance.hpp>
+#include <verifier/compile/program/evaluation.hpp>
+#include <core/dispute/commitment.hpp>
 
 namespace assay::worker {
 namespace {
@@ -49,7 +49,7 @@ bool commits_to_distance(const program::Program& program, const contracts::TaskS
     if (!distance || !spec.distance) {
         return false;
     }
-    const trace::ProgramCommitment commitment = artifacts::commit_program(*distance, Hash256{});
+    const dispute::ProgramCommitment commitment = artifacts::commit_program(*distance, Hash256{});
     return *spec.distance == contracts::DistanceCommitment{commitment.init_root, commitment.init_nodes, commitment.init_work};
 }
 
@@ -85,7 +85,7 @@ bool commits_to_evaluation(
     if (!evaluation) {
         return false;
     }
-    const trace::ProgramCommitment commitment = artifacts::commit_program(*evaluation, Hash256{});
+    const dispute::ProgramCommitment commitment = artifacts::commit_program(*evaluation, Hash256{});
     return commitment.init_root == committed.graph_root && commitment.init_nodes == committed.nodes &&
            commitment.init_work == committed.work;
 }
@@ -102,7 +102,7 @@ Result<std::optional<canonical::Tensor>, Unavailable> load_holdout(
     if (!rows || rows->shape().width != program.dataset.width) {
         return unusable(Defect::kHoldoutFormat, "the hold-out set has no rows of the width that the program reads");
     }
-    if (trace::commit_tensor(rows->tensor()) != spec.evaluation->holdout) {
+    if (dispute::commit_tensor(rows->tensor()) != spec.evaluation->holdout) {
         return unusable(Defect::kHoldoutOther, "the hold-out set is not the one that the task commits to");
     }
     if (!commits_to_evaluation(program, *spec.evaluation, rows->shape().rows)) {
@@ -185,7 +185,7 @@ Result<std::shared_ptr<const Material>, Unavailable> load_material(
     if (dataset->shape() != program->dataset) {
         return unusable(Defect::kDatasetShape, "the dataset does not have the shape that the program reads");
     }
-    merkle::Tree rows_tree = trace::dataset_tree(*dataset);
+    merkle::Tree rows_tree = dispute::dataset_tree(*dataset);
     if (rows_tree.root() != spec.dataset_root) {
         return unusable(Defect::kDatasetOther, "the dataset is not the one that the task commits to");
     }

@@ -9,11 +9,11 @@
 
 #include <core/base/result.hpp>
 #include <core/merkle/tree.hpp>
-#include <contracts/tasks/task.hpp>
+#include <contracts/state/task.hpp>
 #include <verifier/artifacts/dataset.hpp>
 #include <verifier/artifacts/fetch.hpp>
 #include <verifier/artifacts/store.hpp>
-#include <verifier/program/program.hpp>
+#include <verifier/compile/program/program.hpp>
 
 namespace assay::worker {
 

@@ -6,8 +6,8 @@
 #include <core/base/assert.hpp>
 #include <core/merkle/tree.hpp>
 #include <verifier/engine/native/native_engine.hpp>
-#include <verifier/program/distance.hpp>
-#include <verifier/trace/commitment.hpp>
+#include <verifier/compile/program/distance.hpp>
+#include <core/dispute/commitment.hpp>
 #include <verifier/worker/runner.hpp>
 
 namespace assay::worker {
@@ -17,7 +17,7 @@ Hash256 tree_root(const States& state) {
     std::vector<Hash256> leaves;
     leaves.reserve(state.size());
     for (const canonical::Tensor& tensor : state) {
-        leaves.push_back(trace::commit_tensor(tensor));
+        leaves.push_back(dispute::commit_tensor(tensor));
     }
     return merkle::root_of(leaves);
 }
@@ -37,12 +37,12 @@ Measuring prepare_measuring(
     return {.material = std::move(material), .roots = {tree_root(start), tree_root(replayed), tree_root(claimed)}};
 }
 
-trace::Measurement measure(
+dispute::Measurement measure(
     const Measuring& measuring, const engine::EngineOptions& options, const std::shared_ptr<const Fraud>& fraud
 ) {
     Runner runner(measuring.material, true, options, fraud);
     runner.run(0);
-    return trace::decode_measurement(canonical::tile_of(runner.state().front(), 0));
+    return dispute::decode_measurement(canonical::tile_of(runner.state().front(), 0));
 }
 
 std::shared_ptr<const Material> with_seed(const Material& task, std::uint64_t seed) {

@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
-#include <contracts/chain/transaction.hpp>
+#include <contracts/state/transaction.hpp>
 #include <verifier/engine/engine.hpp>
-#include <verifier/trace/tolerance.hpp>
+#include <core/dispute/tolerance.hpp>
 #include <verifier/worker/fraud.hpp>
 #include <verifier/worker/material.hpp>
 
@@ -28,7 +28,7 @@ Measuring prepare_measuring(
     const Material& task, const States& start, const States& replayed, const States& claimed, std::uint64_t seed
 );
 /// As `fraud` has it, where there is one. Throws std::runtime_error.
-trace::Measurement measure(
+dispute::Measurement measure(
     const Measuring& measuring, const engine::EngineOptions& options, const std::shared_ptr<const Fraud>& fraud = nullptr
 );
 

@@ -10,10 +10,10 @@
 #include <utility>
 
 #include <contracts/chain/gas.hpp>
-#include <contracts/tasks/task.hpp>
+#include <contracts/state/task.hpp>
 #include <verifier/artifacts/state_io.hpp>
 #include <verifier/roles/solver.hpp>
-#include <verifier/trace/work.hpp>
+#include <core/dispute/work.hpp>
 #include <verifier/worker/runner.hpp>
 
 namespace assay::worker {
@@ -69,8 +69,8 @@ std::uint64_t memory_of(const Material& material) {
     }
     const canonical::Graph& init = material.program.init;
     const canonical::Graph& step = material.program.step;
-    const std::uint64_t training = kMemoryFactor * std::max(trace::memory_of(init), trace::memory_of(step));
-    const std::uint64_t dispute = 2 * state + trace::output_bytes(step);
+    const std::uint64_t training = kMemoryFactor * std::max(dispute::memory_of(init), dispute::memory_of(step));
+    const std::uint64_t dispute = 2 * state + dispute::output_bytes(step);
     const std::uint64_t rows = material.dataset->shape().rows * material.dataset->shape().width * 4;
     return 2 * rows + state + std::max(training, dispute);
 }

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include <contracts/chain/transaction.hpp>
+#include <contracts/state/transaction.hpp>
 #include <verifier/engine/engine.hpp>
 #include <verifier/worker/pins.hpp>
 

@@ -112,7 +112,7 @@ contracts::ProfileSegment Profiler::profile_segment(
         {{"event", "profile"},
          {"task", to_hex(task.id.view())},
          {"segment", segment},
-         {"drift", trace::relative_drift(out.measurement.parameters)}}
+         {"drift", dispute::relative_drift(out.measurement.parameters)}}
     );
     return out;
 }
@@ -148,9 +148,9 @@ std::optional<contracts::ProfileReport> Profiler::make_report(const contracts::T
         throw;
     } catch (const artifacts::StoreError&) {
         throw;
-    } catch (const net::NetError&) {
+    } catch (const http::NetError&) {
         throw;
-    } catch (const net::RpcError&) {
+    } catch (const client::RpcError&) {
         throw;
     } catch (const std::exception& error) {
         at_.reporter.trouble("task " + to_hex(task.id.view()) + ": unable to profile it: " + error.what());
@@ -218,9 +218,9 @@ ProfileWatch::Checked ProfileWatch::check(const contracts::Task& task, const Acc
         return !*fault || challenge(task, profiler, **fault) ? Checked::kDone : Checked::kFailed;
     } catch (const JournalError&) {
         throw;
-    } catch (const net::NetError&) {
+    } catch (const http::NetError&) {
         throw;
-    } catch (const net::RpcError&) {
+    } catch (const client::RpcError&) {
         throw;
     } catch (const std::exception& error) {
         // Out of memory, a device, a replay that diverges: nothing to accuse anybody of.

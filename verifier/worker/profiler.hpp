@@ -53,7 +53,7 @@ class ProfileWatch {
     struct Reference {
         contracts::TaskId task;
         std::array<States, 3> states{};  ///< the start, after segment 1, and after it under the reference's seed
-        trace::Measurement measurement{};
+        dispute::Measurement measurement{};
         contracts::MeasuredRoots roots{};
     };
     Result<const Reference*, Unavailable> reference_of(

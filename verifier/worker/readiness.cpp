@@ -8,28 +8,28 @@
 #include <memory>
 #include <vector>
 
-#include <verifier/canonical/executor.hpp>
-#include <verifier/program/models.hpp>
+#include <core/canonical/executor.hpp>
+#include <verifier/compile/program/models.hpp>
 #include <verifier/worker/offers.hpp>
 
 namespace assay::worker {
 namespace {
 
 constexpr std::uint32_t kWidth = 48;  // more than a tile, not a multiple of one
-constexpr std::uint64_t kRows = 64;
-constexpr std::uint64_t kSeed = 20;
+constexpr std::uint64_t kReadinessRows = 64;
+constexpr std::uint64_t kReadinessSeed = 20;
 constexpr std::uint64_t kSteps = 2;
 /// A validator refuses a block that is further ahead; behind, blocks are as old as the chain is slow.
 constexpr std::int64_t kSkewMaxMs = 30'000;
 
 class Rows final : public canonical::RowSource {
   public:
-    explicit Rows(std::uint32_t width) : width_(width), values_(kRows * width) {
+    explicit Rows(std::uint32_t width) : width_(width), values_(kReadinessRows * width) {
         for (std::size_t i = 0; i < values_.size(); ++i) {
             values_[i] = static_cast<std::int32_t>(i * 2'654'435'761U / 128U % 8);
         }
     }
-    canonical::DatasetShape shape() const override { return {kRows, width_}; }
+    canonical::DatasetShape shape() const override { return {kReadinessRows, width_}; }
     ByteView row(std::uint64_t index) const override {
         return {reinterpret_cast<const std::uint8_t*>(values_.data() + index * width_), std::size_t{width_} * 4};
     }
@@ -46,7 +46,7 @@ program::Program small_model() {
     config.classes = 8;
     config.scale = 1.0F / 8.0F;
     config.batch_size = 33;
-    config.dataset_rows = kRows;
+    config.dataset_rows = kReadinessRows;
     return program::build_mlp(config, {});
 }
 
@@ -129,7 +129,7 @@ void check_device(const engine::EngineOptions& options) {
     std::vector<canonical::Tensor> wanted;
     std::vector<canonical::Tensor> found;
     try {
-        const canonical::StepContext start{.seed = kSeed, .step = 0, .dataset = model.dataset};
+        const canonical::StepContext start{.seed = kReadinessSeed, .step = 0, .dataset = model.dataset};
         wanted = canonical::execute_graph(model.init, start, *rows, {}).value();
         engine::Engine init(model.init, rows, options);
         if (!init.run_step(start)) {
@@ -139,7 +139,7 @@ void check_device(const engine::EngineOptions& options) {
         engine::Engine step(model.step, rows, options);
         step.set_state(found);
         for (std::uint64_t i = 0; i < kSteps && found == wanted; ++i) {
-            const canonical::StepContext context{.seed = kSeed, .step = i, .dataset = model.dataset};
+            const canonical::StepContext context{.seed = kReadinessSeed, .step = i, .dataset = model.dataset};
             wanted = canonical::execute_graph(model.step, context, *rows, wanted).value();
             if (!step.run_step(context)) {
                 refuse_device(options, "its self-test diverged");

@@ -20,8 +20,8 @@ class NotReady : public std::runtime_error {
 /// the device cannot be used or computes otherwise.
 void check_device(const engine::EngineOptions& options);
 
-/// Asks the node. Throws NotReady when its blocks' time is far from this machine's; net::NetError when it cannot be
-/// reached, net::RpcError when it serves another chain than this home has pinned. Reports the registered class, and
+/// Asks the node. Throws NotReady when its blocks' time is far from this machine's; http::NetError when it cannot be
+/// reached, client::RpcError when it serves another chain than this home has pinned. Reports the registered class, and
 /// stake that is not there and may still come.
 void check_node(Workplace& at);
 

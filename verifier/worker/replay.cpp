@@ -22,7 +22,7 @@ std::uint64_t size_bytes(const std::vector<canonical::Tensor>& state) {
 }  // namespace
 
 EngineReplay::EngineReplay(
-    std::shared_ptr<const Material> material, const trace::Claim& claim, std::vector<canonical::Tensor> before,
+    std::shared_ptr<const Material> material, const dispute::Claim& claim, std::vector<canonical::Tensor> before,
     const engine::EngineOptions& options, std::shared_ptr<const Fraud> fraud, std::uint64_t state_budget_bytes
 )
     : material_(std::move(material)),

@@ -6,18 +6,18 @@
 #include <optional>
 #include <vector>
 
-#include <verifier/trace/player.hpp>
+#include <core/dispute/player.hpp>
 #include <verifier/worker/runner.hpp>
 
 namespace assay::worker {
 
 /// A party's execution of a disputed claim by the fast engine: starts from the checkpoint before the claim, keeps
 /// states along the way within a budget of memory, and the node outputs of one step. Throws std::runtime_error.
-class EngineReplay final : public trace::Replay {
+class EngineReplay final : public dispute::Replay {
   public:
     /// `before` is the state at the claim's start; of the initialisation it is the material's.
     EngineReplay(
-        std::shared_ptr<const Material> material, const trace::Claim& claim, std::vector<canonical::Tensor> before,
+        std::shared_ptr<const Material> material, const dispute::Claim& claim, std::vector<canonical::Tensor> before,
         const engine::EngineOptions& options, std::shared_ptr<const Fraud> fraud = nullptr,
         std::uint64_t state_budget_bytes = 256U << 20U
     );
@@ -38,7 +38,7 @@ class EngineReplay final : public trace::Replay {
     bool is_kept(std::uint64_t step) const;
 
     std::shared_ptr<const Material> material_;
-    trace::Claim claim_;
+    dispute::Claim claim_;
     Runner runner_;
     std::uint64_t stride_ = 1;  ///< every stride-th state is kept
     std::map<std::uint64_t, std::vector<canonical::Tensor>> states_;  // by the step they precede

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <mutex>
 #include <string>
 
 #include <nlohmann/json.hpp>
 
 namespace assay::worker {
+
+/// How often long work reports its progress.
+inline constexpr std::chrono::milliseconds kReportInterval{500};
 
 /// What a worker says: one line per event on standard output, as a JSON object or for people. Each has "event"; the
 /// names and members are in docs/operations/worker.md. Thread-safe.

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include <verifier/artifacts/state_io.hpp>
-#include <verifier/trace/commitment.hpp>
+#include <core/dispute/commitment.hpp>
 
 namespace assay::worker {
 
@@ -76,7 +76,7 @@ float Runner::loss() const { return engine_.scalar(material_->program.loss_node)
 
 Hash256 SegmentEnd::root(std::optional<std::uint64_t> claimed) const {
     const Hash256 state_root = artifacts::state_root_of(state);
-    return diverged_at && diverged_at != claimed ? trace::diverged_root(*diverged_at, state_root) : state_root;
+    return diverged_at && diverged_at != claimed ? dispute::diverged_root(*diverged_at, state_root) : state_root;
 }
 
 std::optional<SegmentEnd> run_segment(

@@ -10,9 +10,10 @@
 #include <utility>
 #include <vector>
 
+#include <verifier/worker/reporter.hpp>
 #include <core/codec/borsh.hpp>
 #include <contracts/verification/verification.hpp>
-#include <verifier/trace/evaluation.hpp>
+#include <core/dispute/evaluation.hpp>
 #include <verifier/worker/evaluating.hpp>
 #include <verifier/worker/measuring.hpp>
 #include <verifier/worker/runner.hpp>
@@ -20,7 +21,6 @@
 namespace assay::worker {
 namespace {
 
-constexpr std::chrono::milliseconds kReportInterval{500};
 
 bool is_evaluation(const artifacts::SegmentRecords& records) {
     return records.segment == contracts::evaluation_segment(records.task);
@@ -68,13 +68,13 @@ SegmentCheck::Distance measure_distance(
 ) {
     contracts::Verdict verdict;
     SegmentCheck::Distance out{
-        .drift = {trace::kMaxRelative, trace::kMaxRelative}, .threshold = task.tolerance->threshold.value()};
+        .drift = {dispute::kMaxRelative, dispute::kMaxRelative}, .threshold = task.tolerance->threshold.value()};
     if (!end.diverged_at) {
         verdict.measurement = measure(
             prepare_measuring(material, ends.before, end.state, ends.after, task.tolerance->sketch_seed), options
         );
         out.drift = {
-            trace::relative_drift(verdict.measurement->parameters), trace::relative_drift(verdict.measurement->other)};
+            dispute::relative_drift(verdict.measurement->parameters), dispute::relative_drift(verdict.measurement->other)};
     }
     out.is_within = contracts::is_within_threshold(task, verdict);
     return out;
@@ -117,7 +117,7 @@ Result<std::optional<SegmentCheck>, Unavailable> check_segment(
     if (!end) {
         return std::optional<SegmentCheck>{};
     }
-    check.claimed = records.after ? records.after->state_root : trace::score_root(task.evaluation.value().score);
+    check.claimed = records.after ? records.after->state_root : dispute::score_root(task.evaluation.value().score);
     check.replayed = end->root(claimed_step);
     check.diverged_at = end->diverged_at;
     if (!contracts::is_exact(task, records.segment)) {

@@ -8,7 +8,7 @@
 
 #include <core/base/bytes.hpp>
 #include <core/base/result.hpp>
-#include <contracts/tasks/task.hpp>
+#include <contracts/state/task.hpp>
 #include <verifier/artifacts/segment_records.hpp>
 #include <verifier/engine/engine.hpp>
 #include <verifier/worker/material.hpp>

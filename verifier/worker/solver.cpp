@@ -15,8 +15,8 @@
 #include <verifier/artifacts/state_io.hpp>
 #include <verifier/roles/order.hpp>
 #include <verifier/roles/solver.hpp>
-#include <verifier/trace/commitment.hpp>
-#include <verifier/trace/player.hpp>
+#include <core/dispute/commitment.hpp>
+#include <core/dispute/player.hpp>
 #include <verifier/worker/dispute_desk.hpp>
 #include <verifier/worker/evaluating.hpp>
 #include <verifier/worker/offers.hpp>
@@ -227,7 +227,7 @@ class Solver final : public Role {
             return false;
         }
         const auto state = decode_stored(*material, stored);
-        const auto opening = state ? trace::open_divergence(*state) : std::nullopt;
+        const auto opening = state ? dispute::open_divergence(*state) : std::nullopt;
         if (!opening) {
             compute_again(task, task.checkpoints);
             return false;
@@ -337,9 +337,9 @@ class Solver final : public Role {
                 store(task, *trainer);
             }
             return true;
-        } catch (const net::NetError&) {
+        } catch (const http::NetError&) {
             throw;
-        } catch (const net::RpcError&) {
+        } catch (const client::RpcError&) {
             throw;
         } catch (const JournalError&) {
             throw;

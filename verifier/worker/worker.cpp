@@ -25,7 +25,6 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kPoll{1'000};          // how soon a signal is noticed while nothing happens
 constexpr milliseconds kBackoffFirst{250};
 constexpr milliseconds kBackoffMax{5'000};
 
@@ -45,7 +44,7 @@ std::unique_ptr<artifacts::ArtifactServer> listen(
         }
         return cache.has(hash) ? std::optional(cache.path(hash)) : std::nullopt;
     };
-    net::HttpServerOptions server{.address = options.listen_address, .port = options.listen_port};
+    http::HttpServerOptions server{.address = options.listen_address, .port = options.listen_port};
     const bool reuse = server.port == 0 && journal.listen_port() != 0;
     if (reuse) {
         server.port = journal.listen_port();
@@ -167,9 +166,9 @@ class Urgent {
         }
         try {
             attend();
-        } catch (const net::NetError& error) {
+        } catch (const http::NetError& error) {
             at_.reporter.trouble(std::string("the node cannot be reached, trying again: ") + error.what());
-        } catch (const net::RpcError& error) {
+        } catch (const client::RpcError& error) {
             at_.reporter.trouble("the node answered " + error.name + ": " + error.what());
         } catch (const artifacts::StoreError& error) {
             at_.reporter.trouble(error.what());
@@ -211,9 +210,9 @@ void outlast_full_disk(Workplace& at, Role& role, const std::string& why) {
             at.store.remove(at.store.put(Bytes(kProbeBytes, 0x5A)));
             at.reporter.trouble("the disk can be written again");
             return;
-        } catch (const net::NetError&) {
+        } catch (const http::NetError&) {
             sleep_unless_stopped(kBackoffMax, at.stop);
-        } catch (const net::RpcError&) {
+        } catch (const client::RpcError&) {
             sleep_unless_stopped(kBackoffMax, at.stop);
         } catch (const JournalError&) {
             sleep_unless_stopped(kPoll, at.stop);
@@ -249,11 +248,11 @@ void work(Workplace& at, Role& role) {
             outlast_full_disk(at, role, error.what());
         } catch (const artifacts::StoreError& error) {
             outlast_full_disk(at, role, error.what());
-        } catch (const net::NetError& error) {
+        } catch (const http::NetError& error) {
             at.reporter.trouble(std::string("the node cannot be reached, trying again: ") + error.what());
             sleep_unless_stopped(backoff, at.stop);
             backoff = std::min(backoff * 2, kBackoffMax);
-        } catch (const net::RpcError& error) {
+        } catch (const client::RpcError& error) {
             at.reporter.trouble("the node answered " + error.name + ": " + error.what());
             sleep_unless_stopped(backoff, at.stop);
             backoff = std::min(backoff * 2, kBackoffMax);
@@ -268,9 +267,9 @@ bool await_node(Workplace& at) {
         try {
             check_node(at);
             return true;
-        } catch (const net::NetError& error) {
+        } catch (const http::NetError& error) {
             at.reporter.trouble(std::string("not ready, the node cannot be reached: ") + error.what());
-        } catch (const net::RpcError& error) {
+        } catch (const client::RpcError& error) {
             at.reporter.trouble("not ready, the node answered " + error.name + ": " + error.what());
         }
         sleep_unless_stopped(backoff, at.stop);

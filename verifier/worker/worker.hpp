@@ -9,7 +9,7 @@
 namespace assay::worker {
 
 /// Runs a worker until `stop` is set. Returns the exit status; trouble with the node is waited out. Throws what no
-/// waiting helps: JournalError, artifacts::StoreError, net::NetError for the listening socket.
+/// waiting helps: JournalError, artifacts::StoreError, http::NetError for the listening socket.
 int run_worker(const WorkerOptions& options, const crypto::SecretKey& key, const std::atomic<bool>& stop);
 
 /// Serves the store in options.home and does nothing else.

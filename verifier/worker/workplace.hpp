@@ -21,6 +21,9 @@
 
 namespace assay::worker {
 
+/// How soon a signal to stop is noticed while nothing happens.
+inline constexpr std::chrono::milliseconds kPoll{1'000};
+
 /// Artifacts that a dishonest worker does not serve. Asked on the artifact server's threads.
 class Withheld {
   public:
@@ -42,7 +45,7 @@ class Withheld {
 struct Judged {
     contracts::Verdict verdict;
     contracts::MeasuredRoots roots{};  ///< of the states measured
-    std::optional<trace::StateOpening> divergence{};  ///< of the end's state, where the replay diverged
+    std::optional<dispute::StateOpening> divergence{};  ///< of the end's state, where the replay diverged
 };
 
 /// What the parts of a worker share. Used by one thread, `withheld` and `stop` excepted.

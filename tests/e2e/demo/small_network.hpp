@@ -13,7 +13,7 @@
 #include <vector>
 
 #include <contracts/tasks/work.hpp>
-#include <tools/cli/task_directory.hpp>
+#include <verifier/taskdir/task_directory.hpp>
 #include <tools/demo/network.hpp>
 #include <verifier/artifacts/server.hpp>
 #include <verifier/artifacts/store.hpp>
@@ -63,7 +63,7 @@ struct SmallNetwork {
             << "[model]\nkind = \"char\"\ncontext = 8\nembedding = 32\nhidden = " << hidden
             << "\nbatch_size = 32\n[optimizer]\nkind = \"adam\"\nlearning_rate = 0.003\n"
                "[data]\ntext = \"/usr/share/common-licenses/GPL-3\"\n";
-        auto spec = cli::pack_task(directory, store, location.empty() ? server.url() : location);
+        auto spec = taskdir::pack_task(directory, store, location.empty() ? server.url() : location);
         if (training_blocks == kLeastTime) {
             const auto least = contracts::training_blocks_min(network.rpc().params(), spec);
             spec.training_blocks = static_cast<std::uint32_t>(least);

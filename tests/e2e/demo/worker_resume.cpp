@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include <tools/cli/task_directory.hpp>
+#include <verifier/taskdir/task_directory.hpp>
 #include <tools/demo/network.hpp>
 #include <verifier/artifacts/server.hpp>
 #include <verifier/artifacts/store.hpp>
@@ -62,7 +62,7 @@ Run run(const std::filesystem::path& bin, const std::filesystem::path& home, int
     network.rpc().send(network.key("solver"), contracts::Bond{.role = Role::kSolver, .amount = Amount{50 * kAsy}});
     network.rpc().send(network.key("verifier"), contracts::Bond{.role = Role::kVerifier, .amount = Amount{50 * kAsy}});
     write_task(home / "task");
-    const auto spec = cli::pack_task(home / "task", store, server.url());
+    const auto spec = taskdir::pack_task(home / "task", store, server.url());
     const contracts::TaskId id = contracts::task_id(network.key("submitter").account(), 0);
     network.rpc().send(network.key("submitter"), contracts::SubmitTask{.spec = spec});
     network.start_worker("solver", {"solve"});

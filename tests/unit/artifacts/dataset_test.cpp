@@ -5,7 +5,7 @@
 
 #include <tests/unit/artifacts/files.hpp>
 #include <verifier/artifacts/dataset.hpp>
-#include <verifier/trace/commitment.hpp>
+#include <core/dispute/commitment.hpp>
 
 namespace assay::artifacts {
 namespace {
@@ -67,7 +67,7 @@ TEST_CASE("TRC-6: the dataset root is the Merkle root over its rows") {
     REQUIRE(dataset.has_value());
     std::vector<Hash256> leaves;
     for (std::uint64_t i = 0; i < dataset->shape().rows; ++i) {
-        leaves.push_back(trace::row_leaf(dataset->row(i)));
+        leaves.push_back(dispute::row_leaf(dataset->row(i)));
     }
     CHECK(dataset_root(*dataset) == merkle::root_of(leaves));
 }

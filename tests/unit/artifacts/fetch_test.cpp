@@ -30,11 +30,11 @@ TEST_CASE("ART-6: an artifact is served at its name and kept by who fetched it")
         REQUIRE(got.has_value());
         CHECK(*got == Bytes{'w', 'e', 'i', 'g', 'h', 't', 's'});
         CHECK(served.local.has(served.hash));
-        CHECK(net::http_get(server.url() + "/artifact/" + std::string(64, '0')).status == 404);
-        CHECK(net::http_get(server.url() + "/artifact/AB").status == 400);
-        CHECK(net::http_get(server.url() + "/artifact/../../etc/passwd").status == 400);
-        CHECK(net::http_get(server.url() + "/").status == 404);
-        CHECK(net::http_post(server.url() + "/artifact/" + to_hex(served.hash.view()), "").status == 405);
+        CHECK(http::http_get(server.url() + "/artifact/" + std::string(64, '0')).status == 404);
+        CHECK(http::http_get(server.url() + "/artifact/AB").status == 400);
+        CHECK(http::http_get(server.url() + "/artifact/../../etc/passwd").status == 400);
+        CHECK(http::http_get(server.url() + "/").status == 404);
+        CHECK(http::http_post(server.url() + "/artifact/" + to_hex(served.hash.view()), "").status == 405);
     }
     // From the store, now that nobody serves it.
     CHECK(fetch(served.ref("http://127.0.0.1:1"), served.local).has_value());

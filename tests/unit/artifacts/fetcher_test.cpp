@@ -129,7 +129,7 @@ TEST_CASE("one host has one connection, so twelve artifacts at a silent address 
 
 TEST_CASE("a host that failed is asked after those that did not") {
     Place place;
-    net::HttpServer good({}, [](const net::HttpRequest&) { return net::HttpResponse{.status = 404, .body = {}}; });
+    http::HttpServer good({}, [](const http::HttpRequest&) { return http::HttpResponse{.status = 404, .body = {}}; });
     const std::string url = "http://127.0.0.1:" + std::to_string(good.port());
     Fetcher fetcher(
         place.own, place.cache, {.threads = 1, .backoff_first = std::chrono::hours(1), .backoff_max = std::chrono::hours(1)}

@@ -5,7 +5,7 @@
 
 #include <verifier/artifacts/safetensors.hpp>
 #include <verifier/artifacts/state_io.hpp>
-#include <verifier/trace/commitment.hpp>
+#include <core/dispute/commitment.hpp>
 
 namespace assay::artifacts {
 namespace {
@@ -82,9 +82,9 @@ TEST_CASE("ART-11: initial tensors have names and types of their own") {
 TEST_CASE("TRC-3: the state root commits to every tensor in order") {
     const auto program = two_tensors();
     auto state = some_state(program);
-    const std::vector<Hash256> commitments{trace::commit_tensor(state[0]), trace::commit_tensor(state[1])};
+    const std::vector<Hash256> commitments{dispute::commit_tensor(state[0]), dispute::commit_tensor(state[1])};
     const Hash256 root = state_root_of(state);
-    CHECK(root == trace::state_root(commitments));
+    CHECK(root == dispute::state_root(commitments));
     state[0].data.back() = 1;
     CHECK(state_root_of(state) != root);
     CHECK(state_types(program)[0] == canonical::TensorType{canonical::DType::kF32, {40, 3}});

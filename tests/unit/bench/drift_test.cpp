@@ -5,7 +5,7 @@
 #include <vector>
 
 #include <doctest/doctest.h>
-#include <contracts/params/params.hpp>
+#include <contracts/state/params.hpp>
 #include <tools/bench/drift_judged.hpp>
 
 // What the drift study makes of runs, against what is plain from their drifts.
@@ -14,12 +14,12 @@ namespace assay::bench {
 namespace {
 
 using nlohmann::json;
-using trace::Measurement;
+using dispute::Measurement;
 
 /// Of a segment whose parameters and other tensors have drifted by so many updates.
 Measurement drifted(float parameters, float other) {
     const auto row = [](float drift) {
-        trace::GroupMeasurement group;
+        dispute::GroupMeasurement group;
         group.drift2 = std::bit_cast<std::uint32_t>(drift * drift);
         group.update2 = group.claimed2 = std::bit_cast<std::uint32_t>(1.0F);
         return group;

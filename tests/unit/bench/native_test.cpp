@@ -8,8 +8,8 @@
 #include <doctest/doctest.h>
 #include <tools/bench/native_models.hpp>
 #include <verifier/engine/engine.hpp>
-#include <verifier/program/models.hpp>
-#include <verifier/program/program.hpp>
+#include <verifier/compile/program/models.hpp>
+#include <verifier/compile/program/program.hpp>
 
 // The model families, differentiated on the graph and trained canonically, against the same models in libtorch's layers
 // with its autograd: the same start and the same batches give the same losses.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <verifier/canonical/executor.hpp>
+#include <core/canonical/executor.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <verifier/canonical/node.hpp>
+#include <core/canonical/node.hpp>
 
 #include <doctest/doctest.h>
 

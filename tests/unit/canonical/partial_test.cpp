@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <verifier/canonical/partial.hpp>
+#include <core/canonical/partial.hpp>
 
 #include <doctest/doctest.h>
 

@@ -5,7 +5,7 @@
 #include <functional>
 #include <vector>
 
-#include <verifier/canonical/executor.hpp>
+#include <core/canonical/executor.hpp>
 
 /// Random well-formed nodes with inputs, the same on every machine.
 namespace assay::canonical::test {

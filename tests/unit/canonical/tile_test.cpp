@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <verifier/canonical/tile.hpp>
+#include <core/canonical/tile.hpp>
 
 #include <doctest/doctest.h>
 

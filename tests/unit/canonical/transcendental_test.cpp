@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <verifier/canonical/transcendental.hpp>
+#include <core/canonical/transcendental.hpp>
 
 #include <doctest/doctest.h>
 

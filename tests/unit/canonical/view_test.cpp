@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <verifier/canonical/view.hpp>
+#include <core/canonical/view.hpp>
 
 #include <doctest/doctest.h>
 
@@ -7,7 +7,7 @@
 #include <limits>
 
 #include <tests/unit/canonical/samples.hpp>
-#include <verifier/canonical/partial.hpp>
+#include <core/canonical/partial.hpp>
 
 using namespace assay;
 using namespace assay::canonical;

@@ -10,7 +10,7 @@
 
 #include <core/codec/borsh.hpp>
 #include <core/crypto/address.hpp>
-#include <tools/cli/session.hpp>
+#include <tools/cli/common/session.hpp>
 
 #include <tests/unit/cli/forged_node.hpp>
 #include <tests/unit/cli/temporary.hpp>
@@ -55,7 +55,7 @@ struct Program {
 };
 
 std::string free_url() {
-    const net::HttpServer server({}, [](const net::HttpRequest&) { return net::HttpResponse{}; });
+    const http::HttpServer server({}, [](const http::HttpRequest&) { return http::HttpResponse{}; });
     return "http://127.0.0.1:" + std::to_string(server.port());
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
-#include <tools/cli/explain.hpp>
+#include <tools/cli/chain/explain.hpp>
 
 #include <tests/unit/cli/forged_node.hpp>
 
@@ -20,7 +20,7 @@ Dispute make_dispute() {
     d.challenger_bond = Amount{5'000'000'000};
     d.claim.first_step = 50;
     d.claim.step_count = 25;
-    d.position.level = trace::Level::kSteps;
+    d.position.level = dispute::Level::kSteps;
     d.position.first_step = 50;
     d.position.step_count = 25;
     d.opened_at = Height{100};
@@ -57,7 +57,7 @@ TEST_CASE("a refuted claim says what was recomputed and who lost what") {
     Dispute d = make_dispute();
     d.state = DisputeState::kRefuted;
     d.reason = contracts::Reason::kLostDispute;
-    d.position.level = trace::Level::kProof;
+    d.position.level = dispute::Level::kProof;
     d.position.first_step = 60;
     d.position.first_node = 17;
     d.position.node = canonical::Node{};
@@ -119,7 +119,7 @@ TEST_CASE("a challenged verdict is told with its verifier, what is awaited, and 
 TEST_CASE("EVL-5: a disputed score is told as one") {
     Dispute d = make_dispute();
     d.claim.initialisation = true;
-    d.position.level = trace::Level::kNodes;
+    d.position.level = dispute::Level::kNodes;
     CHECK(says(d, "the score of task"));
     CHECK(says(d, "the task's evaluation makes of the final state and the hold-out set"));
     CHECK(says(d, "  The evaluation"));
@@ -129,7 +129,7 @@ TEST_CASE("a disputed initialisation has no steps") {
     Dispute d = make_dispute();
     d.segment = 0;
     d.claim.initialisation = true;
-    d.position.level = trace::Level::kNodes;
+    d.position.level = dispute::Level::kNodes;
     CHECK(says(d, "the task's initialisation makes the state"));
     CHECK(says(d, "  The initialisation"));
 }

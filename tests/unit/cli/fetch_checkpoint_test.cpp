@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
-#include <contracts/chain/state.hpp>
+#include <contracts/state/state.hpp>
 #include <core/codec/borsh.hpp>
-#include <tools/cli/fetch_checkpoint.hpp>
-#include <tools/cli/session.hpp>
+#include <tools/cli/task/fetch_checkpoint.hpp>
+#include <tools/cli/common/session.hpp>
 #include <verifier/artifacts/server.hpp>
 #include <verifier/artifacts/state_io.hpp>
-#include <verifier/program/program.hpp>
-#include <verifier/trace/commitment.hpp>
+#include <verifier/compile/program/program.hpp>
+#include <core/dispute/commitment.hpp>
 
 #include <tests/unit/cli/forged_node.hpp>
 #include <tests/unit/cli/temporary.hpp>
@@ -22,7 +22,7 @@ using cli_test::ForgedNode;
 struct Published {
     cli_test::TemporaryDirectory directory;
     artifacts::ContentStore store{directory.path()};
-    artifacts::ArtifactServer server{net::HttpServerOptions{}, store};
+    artifacts::ArtifactServer server{http::HttpServerOptions{}, store};
     ForgedNode node{1};
     program::Program program = program::build_char_model(
         {.vocabulary = 5, .context = 4, .embedding = 32, .hidden = 8, .batch_size = 2, .dataset_rows = 10}, {}
@@ -35,7 +35,7 @@ struct Published {
             state.push_back(canonical::make_tensor(type.dtype, type.shape));
         }
         node.task.checkpoints = 1;
-        node.task.spec.program = trace::commit_program(
+        node.task.spec.program = dispute::commit_program(
             program.init, program.step, static_cast<std::uint32_t>(program.state.size()), program.batch_size, program.dataset
         );
         node.task.spec.program_artifact = publish(codec::encode(program));
@@ -48,7 +48,7 @@ struct Published {
     FetchedCheckpoint fetch(std::optional<std::uint32_t> index = std::nullopt) {
         node.slots[contracts::keys::checkpoint(node.task.id, 0)] = codec::encode(checkpoint);
         node.serve();
-        net::RpcClient rpc(node.url());
+        client::RpcClient rpc(node.url());
         return fetch_checkpoint(rpc, node.task.id, index);
     }
     int exit_code(std::optional<std::uint32_t> index = std::nullopt) {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include <contracts/chain/state.hpp>
+#include <contracts/state/state.hpp>
 #include <core/codec/borsh.hpp>
 #include <core/crypto/address.hpp>
 #include <core/merkle/jmt.hpp>
@@ -104,8 +104,8 @@ void ForgedNode::serve() {
     if (block.header.height == Height{}) {
         block = sign_state(kHeight);
     }
-    server_ = std::make_unique<net::HttpServer>(net::HttpServerOptions{}, [this](const net::HttpRequest& request) {
-        return net::HttpResponse{.body = respond(json::parse(request.body)).dump()};
+    server_ = std::make_unique<http::HttpServer>(http::HttpServerOptions{}, [this](const http::HttpRequest& request) {
+        return http::HttpResponse{.body = respond(json::parse(request.body)).dump()};
     });
 }
 

@@ -10,9 +10,9 @@
 #include <nlohmann/json.hpp>
 
 #include <consensus/solo/block.hpp>
-#include <contracts/tasks/task.hpp>
+#include <contracts/state/task.hpp>
 #include <core/crypto/keys.hpp>
-#include <net/http.hpp>
+#include <client/http/http.hpp>
 
 namespace assay::cli_test {
 
@@ -60,7 +60,7 @@ class ForgedNode {
     std::vector<Hash256> truth_roots_;                   ///< after so many records
     std::map<Bytes, Bytes> nodes_;                       ///< of the trees, by to_key
     std::vector<Hash256> app_hashes_;                    ///< by height
-    std::unique_ptr<net::HttpServer> server_;
+    std::unique_ptr<http::HttpServer> server_;
 };
 
 }  // namespace assay::cli_test

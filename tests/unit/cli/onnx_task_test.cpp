@@ -9,17 +9,19 @@
 #include <vector>
 
 #include <tests/unit/cli/temporary.hpp>
-#include <tools/cli/task_build.hpp>
-#include <tools/cli/task_directory.hpp>
-#include <tools/cli/task_first_step.hpp>
-#include <tools/cli/task_lint.hpp>
+#include <verifier/taskdir/task_build.hpp>
+#include <verifier/taskdir/task_directory.hpp>
+#include <tools/cli/task/task_first_step.hpp>
+#include <tools/cli/task/task_lint.hpp>
 #include <verifier/artifacts/safetensors.hpp>
 #include <verifier/artifacts/state_io.hpp>
-#include <verifier/canonical/executor.hpp>
+#include <core/canonical/executor.hpp>
 
 /// tests/vectors/onnx/make_fixtures.py: trainings that PyTorch exported, and what PyTorch made of them.
 namespace assay::cli {
 namespace {
+
+using namespace taskdir;
 
 using cli_test::TemporaryDirectory;
 using cli_test::write_text;

@@ -7,15 +7,17 @@
 #include <contracts/tasks/tasks.hpp>
 #include <tests/unit/cli/temporary.hpp>
 #include <tests/unit/cli/tiny_task.hpp>
-#include <tools/cli/task_directory.hpp>
-#include <tools/cli/task_estimate.hpp>
-#include <tools/cli/task_lint.hpp>
+#include <verifier/taskdir/task_directory.hpp>
+#include <tools/cli/task/task_estimate.hpp>
+#include <tools/cli/task/task_lint.hpp>
 #include <verifier/artifacts/dataset.hpp>
 #include <verifier/artifacts/safetensors.hpp>
-#include <verifier/trace/commitment.hpp>
+#include <core/dispute/commitment.hpp>
 
 namespace assay::cli {
 namespace {
+
+using namespace taskdir;
 
 using canonical::DType;
 using canonical::Tensor;
@@ -65,7 +67,7 @@ TEST_CASE("EVL-8: a hold-out text becomes whole batches of rows with the data's 
     CHECK(character(4) == 'n');
     CHECK(character(5) == 'r');
     CHECK(directory.finds(Severity::kNote, "evaluation", "takes 6 of the 7 rows"));
-    CHECK(task.spec.evaluation->holdout == trace::commit_tensor(rows));
+    CHECK(task.spec.evaluation->holdout == dispute::commit_tensor(rows));
     CHECK(task.spec.evaluation->nodes == task.evaluation->program.init.size());
     CHECK(contracts::check_spec(task.spec).has_value());
 }
@@ -77,7 +79,7 @@ TEST_CASE("a packed hold-out set is in the store, and the spec says where") {
     CHECK(spec.evaluation->data.location == "http://127.0.0.1:4000");
     const auto bytes = store.get(spec.evaluation->data.sha256);
     REQUIRE(bytes.has_value());
-    CHECK(trace::commit_tensor(artifacts::Dataset::decode(*bytes)->tensor()) == spec.evaluation->holdout);
+    CHECK(dispute::commit_tensor(artifacts::Dataset::decode(*bytes)->tensor()) == spec.evaluation->holdout);
 }
 
 TEST_CASE("EVL-8: batches that are not there, or that the graph does not hold, are refused with how many are") {

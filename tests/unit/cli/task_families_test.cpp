@@ -7,13 +7,15 @@
 
 #include <tests/unit/cli/temporary.hpp>
 #include <tests/unit/cli/tiny_task.hpp>
-#include <tools/cli/task_build.hpp>
-#include <tools/cli/task_directory.hpp>
-#include <tools/cli/task_lint.hpp>
+#include <verifier/taskdir/task_build.hpp>
+#include <verifier/taskdir/task_directory.hpp>
+#include <tools/cli/task/task_lint.hpp>
 #include <verifier/artifacts/safetensors.hpp>
 
 namespace assay::cli {
 namespace {
+
+using namespace taskdir;
 
 using canonical::DType;
 using cli_test::TemporaryDirectory;

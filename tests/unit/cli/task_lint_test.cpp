@@ -6,11 +6,13 @@
 
 #include <tests/unit/cli/temporary.hpp>
 #include <tests/unit/cli/tiny_task.hpp>
-#include <tools/cli/task_estimate.hpp>
-#include <tools/cli/task_lint.hpp>
+#include <tools/cli/task/task_estimate.hpp>
+#include <tools/cli/task/task_lint.hpp>
 
 namespace assay::cli {
 namespace {
+
+using namespace taskdir;
 
 using cli_test::TemporaryDirectory;
 using cli_test::replaced;
@@ -26,16 +28,16 @@ struct Directory {
         write_text(at.path() / "task.toml", toml);
         write_text(at.path() / "text.txt", text);
     }
-    Findings lint() const { return lint_task(at.path()); }
-    bool finds(Severity severity, const std::string& key, const std::string& part) const {
-        const Findings findings = lint();
-        return std::any_of(findings.all().begin(), findings.all().end(), [&](const Finding& f) {
+    taskdir::Findings lint() const { return lint_task(at.path()); }
+    bool finds(taskdir::Severity severity, const std::string& key, const std::string& part) const {
+        const taskdir::Findings findings = lint();
+        return std::any_of(findings.all().begin(), findings.all().end(), [&](const taskdir::Finding& f) {
             return f.severity == severity && f.key == key && f.message.find(part) != std::string::npos;
         });
     }
-    BuiltTask build() const {
-        Findings findings(task_file_name(at.path()));
-        auto task = build_task(at.path(), findings);
+    taskdir::BuiltTask build() const {
+        taskdir::Findings findings(task_file_name(at.path()));
+        auto task = taskdir::build_task(at.path(), findings);
         findings.throw_if_wrong();
         REQUIRE(task.has_value());
         return *std::move(task);
@@ -43,7 +45,7 @@ struct Directory {
 };
 
 TEST_CASE("a good directory has no findings") {
-    const Findings findings = Directory(kGood).lint();
+    const taskdir::Findings findings = Directory(kGood).lint();
     CHECK(findings.all().empty());
     CHECK(findings_text(findings) == "0 errors, 0 warnings, 0 notes\n");
 }
@@ -52,8 +54,8 @@ TEST_CASE("every wrong key is found, with its line") {
     std::string toml = replaced(kGood, "steps = 20", "steps = 0");
     toml = replaced(toml, "hidden = 8", "hidden = \"8\"");
     toml = replaced(toml, "kind = \"adam\"", "kind = \"adam\"\nbeta3 = 0.1");
-    const Findings findings = Directory(toml).lint();
-    REQUIRE(findings.count(Severity::kError) == 3);
+    const taskdir::Findings findings = Directory(toml).lint();
+    REQUIRE(findings.count(taskdir::Severity::kError) == 3);
     CHECK(findings.all()[0].key == "steps");
     CHECK(findings.all()[0].line == 2);
     CHECK(findings.all()[1].key == "[model] hidden");
@@ -68,33 +70,33 @@ TEST_CASE("every wrong key is found, with its line") {
 
 TEST_CASE("packing names the first error and how many more there are") {
     const Directory directory(replaced(replaced(kGood, "steps = 20", "steps = 0"), "hidden = 8", "hidden = 0"));
-    CHECK_THROWS_WITH_AS(directory.build(), doctest::Contains("and 1 more"), TaskDirectoryError);
+    CHECK_THROWS_WITH_AS(directory.build(), doctest::Contains("and 1 more"), taskdir::TaskDirectoryError);
 }
 
 TEST_CASE("what cannot be read or is not TOML is a finding too") {
     const TemporaryDirectory empty;
     CHECK(findings_text(lint_task(empty.path())).find("error: cannot read") == 0);
-    CHECK(Directory("steps = ").lint().count(Severity::kError) == 1);
-    CHECK(Directory(replaced(kGood, "text.txt", "none.txt")).lint().count(Severity::kError) == 1);
+    CHECK(Directory("steps = ").lint().count(taskdir::Severity::kError) == 1);
+    CHECK(Directory(replaced(kGood, "text.txt", "none.txt")).lint().count(taskdir::Severity::kError) == 1);
 }
 
 TEST_CASE("a run that ends too early or wastes steps is warned of") {
     const std::string schedule = "[schedule]\nkind = \"linear\"\ntotal_updates = 40\n[data]";
-    CHECK(Directory(replaced(kGood, "[data]", schedule)).finds(Severity::kWarning, "[schedule] total_updates", "20 updates"));
+    CHECK(Directory(replaced(kGood, "[data]", schedule)).finds(taskdir::Severity::kWarning, "[schedule] total_updates", "20 updates"));
     const std::string warmup = "[schedule]\nwarmup_updates = 20\n[data]";
-    CHECK(Directory(replaced(kGood, "[data]", warmup)).finds(Severity::kWarning, "[schedule] warmup_updates", "ends before"));
+    CHECK(Directory(replaced(kGood, "[data]", warmup)).finds(taskdir::Severity::kWarning, "[schedule] warmup_updates", "ends before"));
     const auto accumulating = [](const std::string& n) {
         return Directory(replaced(kGood, "kind = \"adam\"", "kind = \"adam\"\naccumulation = " + n));
     };
-    CHECK(accumulating("3").finds(Severity::kWarning, "[optimizer] accumulation", "last 2 steps"));
-    CHECK(accumulating("21").finds(Severity::kError, "[optimizer] accumulation", "no parameter would ever change"));
+    CHECK(accumulating("3").finds(taskdir::Severity::kWarning, "[optimizer] accumulation", "last 2 steps"));
+    CHECK(accumulating("21").finds(taskdir::Severity::kError, "[optimizer] accumulation", "no parameter would ever change"));
     CHECK(accumulating("4").lint().all().empty());
 }
 
 TEST_CASE("a batch larger than the dataset is warned of, and rows never read are noted") {
-    CHECK(Directory(replaced(kGood, "batch_size = 2", "batch_size = 16")).finds(Severity::kWarning, "[model] batch_size", "15 rows"));
+    CHECK(Directory(replaced(kGood, "batch_size = 2", "batch_size = 16")).finds(taskdir::Severity::kWarning, "[model] batch_size", "15 rows"));
     const Directory brief(replaced(replaced(kGood, "steps = 20", "steps = 7"), "checkpoint_interval = 10", "checkpoint_interval = 7"));
-    CHECK(brief.finds(Severity::kNote, "steps", "14 of the dataset's 15 rows"));
+    CHECK(brief.finds(taskdir::Severity::kNote, "steps", "14 of the dataset's 15 rows"));
 }
 
 TEST_CASE("attention under Adam with a tiny epsilon is warned of in tolerance mode") {
@@ -104,7 +106,7 @@ TEST_CASE("attention under Adam with a tiny epsilon is warned of in tolerance mo
     );
     const std::string in_tolerance = "mode = \"tolerance\"\ntraining_blocks";
     const auto warns = [](const std::string& toml) {
-        return Directory(toml, std::string(40, 'a') + kText).finds(Severity::kWarning, "[optimizer] epsilon", "below 1e-6");
+        return Directory(toml, std::string(40, 'a') + kText).finds(taskdir::Severity::kWarning, "[optimizer] epsilon", "below 1e-6");
     };
     CHECK(warns(replaced(gpt, "training_blocks", in_tolerance)));
     CHECK_FALSE(warns(gpt));
@@ -114,13 +116,13 @@ TEST_CASE("attention under Adam with a tiny epsilon is warned of in tolerance mo
 }
 
 TEST_CASE("a task that pays nothing is warned of") {
-    CHECK(Directory(replaced(kGood, "\"20 ASY\"", "\"0 ASY\"")).finds(Severity::kWarning, "reward", "no solver"));
-    CHECK(Directory(replaced(kGood, "\"500 grains\"", "\"0 grains\"")).finds(Severity::kWarning, "verification_fee", "no verifier"));
+    CHECK(Directory(replaced(kGood, "\"20 ASY\"", "\"0 ASY\"")).finds(taskdir::Severity::kWarning, "reward", "no solver"));
+    CHECK(Directory(replaced(kGood, "\"500 grains\"", "\"0 grains\"")).finds(taskdir::Severity::kWarning, "verification_fee", "no verifier"));
 }
 
 TEST_CASE("a task dearer than most chains admit is noted") {
     const auto notes = [](const std::string& reward) {
-        return Directory(replaced(kGood, "20 ASY", reward)).finds(Severity::kNote, "reward", "task_value_max");
+        return Directory(replaced(kGood, "20 ASY", reward)).finds(taskdir::Severity::kNote, "reward", "task_value_max");
     };
     CHECK(notes("25 ASY"));  // and 500 grains
     CHECK_FALSE(notes("24 ASY"));
@@ -128,17 +130,17 @@ TEST_CASE("a task dearer than most chains admit is noted") {
 
 TEST_CASE("a checkpoint that nobody could fetch is an error") {
     const Directory large(replaced(kGood, "hidden = 8", "hidden = 1000000"));
-    CHECK(large.finds(Severity::kError, "model", "nobody could verify it"));
+    CHECK(large.finds(taskdir::Severity::kError, "model", "nobody could verify it"));
 }
 
 TEST_CASE("the first step of a task is tried where that takes seconds, and a larger one is noted") {
     CHECK_FALSE(Directory(kGood).lint().has_errors());
     const Directory large(replaced(kGood, "hidden = 8", "hidden = 300000"));
-    CHECK(large.finds(Severity::kNote, "model", "too large to try its first step"));
+    CHECK(large.finds(taskdir::Severity::kNote, "model", "too large to try its first step"));
 }
 
 TEST_CASE("an estimate counts parameters, state, work and data") {
-    const BuiltTask task = Directory(kGood).build();
+    const taskdir::BuiltTask task = Directory(kGood).build();
     const Estimate estimate = estimate_task(task);
     // "the quick brown fox" has 16 different characters: 16x32 + 8x128 + 8 + 16x8 + 16.
     const std::uint64_t parameters = 16 * 32 + 8 * 128 + 8 + 16 * 8 + 16;
@@ -162,7 +164,7 @@ TEST_CASE("an estimate counts parameters, state, work and data") {
 }
 
 TEST_CASE("DSP-3: an estimate's rounds are those of the rules") {
-    const BuiltTask task = Directory(kGood).build();
+    const taskdir::BuiltTask task = Directory(kGood).build();
     const DisputeBound bound = estimate_task(task).dispute;
     CHECK(bound.rounds.steps == 1);  // 10 steps
     CHECK(bound.rounds.nodes == (task.program.step.size() > 256 ? 2 : 1));
@@ -170,14 +172,14 @@ TEST_CASE("DSP-3: an estimate's rounds are those of the rules") {
     CHECK(bound.rounds.total() <= 5);
     CHECK(bound.reveal_bytes <= 256 * 32);
     CHECK(bound.proof_bytes > 4096);
-    const BuiltTask longer = Directory(replaced(replaced(kGood, "steps = 20", "steps = 2000"), "interval = 10", "interval = 1000")).build();
+    const taskdir::BuiltTask longer = Directory(replaced(replaced(kGood, "steps = 20", "steps = 2000"), "interval = 10", "interval = 1000")).build();
     CHECK(estimate_task(longer).dispute.rounds.steps == 2);
-    const BuiltTask single = Directory(replaced(replaced(kGood, "steps = 20", "steps = 2"), "interval = 10", "interval = 1")).build();
+    const taskdir::BuiltTask single = Directory(replaced(replaced(kGood, "steps = 20", "steps = 2"), "interval = 10", "interval = 1")).build();
     CHECK(estimate_task(single).dispute.rounds.steps == 0);
 }
 
 TEST_CASE("an estimate is told in words and in JSON") {
-    const BuiltTask task = Directory(kGood).build();
+    const taskdir::BuiltTask task = Directory(kGood).build();
     const Estimate estimate = estimate_task(task);
     const std::string text = estimate_text(estimate, task);
     for (const char* part : {"1,688 parameters", "multiply-adds in XG-21", "15 rows of 5 values", "20 steps of 2 rows in 2 segments"}) {

@@ -9,9 +9,9 @@
 #include <string>
 
 #include <client/proven_chain.hpp>
-#include <consensus/cometbft/light_source.hpp>
+#include <client/light_source.hpp>
 #include <consensus/light/verify.hpp>
-#include <contracts/chain/state.hpp>
+#include <contracts/state/state.hpp>
 #include <core/codec/borsh.hpp>
 #include <core/crypto/address.hpp>
 #include <tests/unit/cli/forged_node.hpp>
@@ -55,7 +55,7 @@ struct Meeting {
             return error.what();
         }
     }
-    std::optional<net::RpcClient> rpc;
+    std::optional<client::RpcClient> rpc;
 };
 
 void alter(Meeting& at, const std::string& asked, const std::string& member, json value) {
@@ -72,7 +72,7 @@ TEST_CASE("what is signed on is proven against the block of the proposer that is
     Meeting at;
     ProvenChain chain = at.chain();
     CHECK(chain.height() == Height{ForgedNode::kHeight});
-    const net::SigningBase base = chain.base(kAlice);
+    const client::SigningBase base = chain.base(kAlice);
     CHECK(base.chain_id == "forged");
     CHECK(base.nonce == 2);
     CHECK(base.params == contracts::Params{});
@@ -167,7 +167,7 @@ TEST_CASE("LGT-5: a trusted block counts for as long as the chain's parameters s
     std::map<std::uint64_t, light::LightBlock> blocks;
     const json document = json::parse(file);
     for (const json& item : document.at("blocks")) {
-        light::LightBlock block = cometbft::decode_light_block(item.at("commit"), item.at("validators"));
+        light::LightBlock block = client::decode_light_block(item.at("commit"), item.at("validators"));
         blocks.emplace(block.header.height, std::move(block));
     }
     const light::Header& first = blocks.begin()->second.header;
@@ -180,7 +180,7 @@ TEST_CASE("LGT-5: a trusted block counts for as long as the chain's parameters s
         return method == "chain_wait" ? std::optional(json{{"height", last}}) : std::nullopt;
     };
     node.serve();
-    net::RpcClient rpc(node.url());
+    client::RpcClient rpc(node.url());
     Anchor anchor{.chain_id = first.chain_id,
                   .genesis = {},
                   .engine = "cometbft",

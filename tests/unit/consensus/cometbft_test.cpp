@@ -16,7 +16,7 @@
 #include <consensus/cometbft/handler.hpp>
 #include <consensus/cometbft/server.hpp>
 #include <consensus/cometbft/supervisor.hpp>
-#include <contracts/chain/tx_error.hpp>
+#include <contracts/state/tx_error.hpp>
 #include <tests/unit/consensus/fake_engine.hpp>
 #include <tests/unit/consensus/toy_machine.hpp>
 

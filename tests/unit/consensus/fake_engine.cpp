@@ -47,8 +47,6 @@ int connect_tcp(const std::string& address) {
     return fd;
 }
 
-std::string to_string(const Bytes& bytes) { return {bytes.begin(), bytes.end()}; }
-
 template <class Message>
 void fill_block(Message& message, std::int64_t height, const std::vector<Bytes>& txs) {
     message.set_height(height);
@@ -57,7 +55,7 @@ void fill_block(Message& message, std::int64_t height, const std::vector<Bytes>&
     message.set_hash(std::string(32, static_cast<char>(height)));
     message.set_proposer_address(std::string(20, static_cast<char>(height % 4)));
     for (const Bytes& tx : txs) {
-        message.add_txs(to_string(tx));
+        message.add_txs(string_of(tx));
     }
 }
 
@@ -149,7 +147,7 @@ abci::Request init_request(const std::string& chain_id) {
 }
 abci::Request check_request(const Bytes& tx, bool again) {
     abci::Request out;
-    out.mutable_check_tx()->set_tx(to_string(tx));
+    out.mutable_check_tx()->set_tx(string_of(tx));
     out.mutable_check_tx()->set_type(again ? abci::RECHECK : abci::NEW);
     return out;
 }
@@ -157,7 +155,7 @@ abci::Request prepare_request(const std::vector<Bytes>& txs, std::int64_t max_by
     abci::Request out;
     out.mutable_prepare_proposal()->set_max_tx_bytes(max_bytes);
     for (const Bytes& tx : txs) {
-        out.mutable_prepare_proposal()->add_txs(to_string(tx));
+        out.mutable_prepare_proposal()->add_txs(string_of(tx));
     }
     return out;
 }

@@ -15,9 +15,6 @@ namespace {
 
 using nlohmann::json;
 
-Bytes to_bytes(const std::string& text) { return {text.begin(), text.end()}; }
-std::string to_string(const Bytes& bytes) { return {bytes.begin(), bytes.end()}; }
-
 /// A tree of the vectors, held by its own nodes.
 class Tree final : public merkle::NodeReader {
   public:
@@ -68,7 +65,7 @@ class Tree final : public merkle::NodeReader {
     std::map<Hash256, Bytes> keys_;
 };
 
-std::string root_of(const json& tree) { return to_string(hex_bytes(tree.at("root").get<std::string>())); }
+std::string root_of(const json& tree) { return string_of(hex_bytes(tree.at("root").get<std::string>())); }
 
 TEST_CASE("CMT-11: proofs are, byte for byte, those that the reference library of ICS-23 accepts") {
     std::size_t proofs = 0;
@@ -95,7 +92,7 @@ TEST_CASE("CMT-11: a verifier by the specification agrees with the reference lib
             const auto value = item.at("value").is_null() ? std::nullopt : std::optional(item.at("value").get<std::string>());
             const bool accepted = test::ics23_accepts(
                 root_of(tree), item.at("key").get<std::string>(), value,
-                to_string(hex_bytes(item.at("proof").get<std::string>())));
+                string_of(hex_bytes(item.at("proof").get<std::string>())));
             CHECK_MESSAGE(accepted == item.at("accepted").get<bool>(), item.at("what").get<std::string>());
             refused += accepted ? 0U : 1U;
         }

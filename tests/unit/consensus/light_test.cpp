@@ -12,7 +12,7 @@
 #include <crypto++/xed25519.h>
 #include <nlohmann/json.hpp>
 
-#include <consensus/cometbft/light_source.hpp>
+#include <client/light_source.hpp>
 #include <consensus/light/verify.hpp>
 #include <core/codec/borsh.hpp>
 #include <core/crypto/hash.hpp>
@@ -27,7 +27,7 @@ std::vector<LightBlock> real_blocks() {
     const auto document = nlohmann::json::parse(file);
     std::vector<LightBlock> out;
     for (const auto& item : document.at("blocks")) {
-        out.push_back(cometbft::decode_light_block(item.at("commit"), item.at("validators")));
+        out.push_back(client::decode_light_block(item.at("commit"), item.at("validators")));
     }
     return out;
 }
@@ -125,7 +125,7 @@ TEST_CASE("an engine's answer that is not as it must be is refused with the name
     const auto refused = [&](const std::function<void(nlohmann::json&)>& change, const char* part) {
         auto bad = good;
         change(bad);
-        CHECK_THROWS_WITH(cometbft::decode_light_block(bad.at("commit"), bad.at("validators")), doctest::Contains(part));
+        CHECK_THROWS_WITH(client::decode_light_block(bad.at("commit"), bad.at("validators")), doctest::Contains(part));
     };
     const auto header = [](nlohmann::json& b) -> nlohmann::json& { return b["commit"]["signed_header"]["header"]; };
     const auto vote = [](nlohmann::json& b) -> nlohmann::json& { return b["commit"]["signed_header"]["commit"]["signatures"][0]; };

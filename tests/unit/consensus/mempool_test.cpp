@@ -11,7 +11,7 @@
 #include <utility>
 
 #include <consensus/mempool.hpp>
-#include <contracts/chain/tx_error.hpp>
+#include <contracts/state/tx_error.hpp>
 #include <tests/unit/consensus/toy_machine.hpp>
 
 using namespace assay;

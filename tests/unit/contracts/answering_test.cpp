@@ -119,7 +119,7 @@ TEST_CASE("DSP-46: a solver answers with its task's bond, which pays for a lost 
         const DisputedVerdict subject{verifier.id, false, VerdictPart::kEnd};
         const DisputeId dispute = dispute_id(id, segment, chain.solver.id, subject);
         CHECK(find_dispute(chain.view, dispute)->challenger_bond.grains == 0);
-        const trace::Claim claim = find_dispute(chain.view, dispute)->claim;
+        const dispute::Claim claim = find_dispute(chain.view, dispute)->claim;
         const auto& before = native.state((segment - 1) * std::uint64_t{ToyRun::kInterval});
         ToyReplay theirs(canonical, claim, before);
         ToyReplay ours(wrong, claim, before);

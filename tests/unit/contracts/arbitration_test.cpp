@@ -64,9 +64,9 @@ TEST_CASE("DSP-36: a tampered tile is pinpointed, refuted by the referee, and th
     const Dispute dispute = find_dispute(chain.view, id).value();
     CHECK(dispute.state == DisputeState::kRefuted);
     CHECK(dispute.reason == Reason::kLostDispute);
-    CHECK(dispute.position.rounds <= trace::kMaxRounds);
+    CHECK(dispute.position.rounds <= dispute::kMaxRounds);
     CHECK(moves == 2 * dispute.position.rounds + 1);
-    const trace::Pinpoint where = trace::pinpoint(dispute.position);
+    const dispute::Pinpoint where = dispute::pinpoint(dispute.position);
     CHECK(where.step == 5);
     CHECK(where.node == 2U);
     CHECK(where.op == canonical::Op::kAdd);
@@ -102,9 +102,9 @@ TEST_CASE("DSP-36: a wrong initial state is refuted, and so is a state that no n
     CHECK(other.task(second).state == TaskState::kConvicted);
     const Dispute dispute = find_dispute(other.view, id).value();
     CHECK(dispute.reason == Reason::kLostDispute);
-    CHECK(trace::pinpoint(dispute.position).step == 7);
-    CHECK(trace::pinpoint(dispute.position).op == canonical::Op::kCommit);
-    CHECK(trace::pinpoint(dispute.position).tensor == 0U);
+    CHECK(dispute::pinpoint(dispute.position).step == 7);
+    CHECK(dispute::pinpoint(dispute.position).op == canonical::Op::kCommit);
+    CHECK(dispute::pinpoint(dispute.position).tensor == 0U);
 }
 
 TEST_CASE("DSP-32: who claims a root that it knows no state of has no move at its tensors, and loses by its clock") {
@@ -117,11 +117,11 @@ TEST_CASE("DSP-32: who claims a root that it knows no state of has no move at it
     chain.post_checkpoints(task, roots);
     CHECK(chain.run(chain.solver, CompleteTask{task}) == 0);
     const DisputeId id = open(chain, task, 2);
-    play_until(chain, id, honest, honest, chain.whistleblower, trace::Level::kTiles);
+    play_until(chain, id, honest, honest, chain.whistleblower, dispute::Level::kTiles);
     const Dispute dispute = find_dispute(chain.view, id).value();
     REQUIRE(dispute.position.node->op == canonical::Op::kCommit);
     ToyReplay replay(honest, dispute.claim, honest.state(4));
-    const auto children = trace::make_reveal(dispute.claim, dispute.position, replay);
+    const auto children = dispute::make_reveal(dispute.claim, dispute.position, replay);
     CHECK(chain.fail(chain.solver, RevealMove{id, dispute.position.rounds, children}) == TxError::kIllegalMove);
     chain.skip(chain.params.dispute_clock_blocks);
     CHECK(find_dispute(chain.view, id)->reason == Reason::kDisputeTimeout);
@@ -154,7 +154,7 @@ TEST_CASE("DSP-36: a proof that the referee cannot use is refused and ends nothi
     Chain chain;
     const TaskId task = complete_toy_task(chain, fraud);
     const DisputeId id = open(chain, task, 2);
-    play_until(chain, id, fraud, honest, chain.whistleblower, trace::Level::kProof);
+    play_until(chain, id, fraud, honest, chain.whistleblower, dispute::Level::kProof);
     CHECK(chain.fail(chain.solver, ProveMove{id, {}}) == TxError::kProofInvalid);
     CHECK(chain.last.referee_partials == 0);
     CHECK(find_dispute(chain.view, id)->state == DisputeState::kActive);
@@ -182,7 +182,7 @@ TEST_CASE("DSP-32: silence loses for whoever is to move") {
     SUBCASE("the challenger") {
         const Dispute dispute = find_dispute(chain.view, id).value();
         ToyReplay replay(honest, dispute.claim, honest.state(4));
-        const auto children = trace::make_reveal(dispute.claim, dispute.position, replay);
+        const auto children = dispute::make_reveal(dispute.claim, dispute.position, replay);
         CHECK(chain.run(chain.solver, RevealMove{id, 0, children}) == 0);
         chain.skip(chain.params.dispute_clock_blocks);
         CHECK(find_dispute(chain.view, id)->state == DisputeState::kUpheld);
@@ -201,7 +201,7 @@ TEST_CASE("DSP-33: a clock runs while its party is to move and is never less tha
     const Dispute opened = find_dispute(chain.view, id).value();
     ToyReplay replay(honest, opened.claim, honest.state(4));
     chain.skip(chain.params.dispute_clock_blocks - 1);
-    const auto children = trace::make_reveal(opened.claim, opened.position, replay);
+    const auto children = dispute::make_reveal(opened.claim, opened.position, replay);
     CHECK(chain.run(chain.solver, RevealMove{id, 0, children}) == 0);
     const Dispute moved = find_dispute(chain.view, id).value();
     CHECK(moved.responder_clock == chain.params.dispute_extension_blocks);
@@ -209,7 +209,7 @@ TEST_CASE("DSP-33: a clock runs while its party is to move and is never less tha
     CHECK(moved.deadline.value == chain.height.value + moved.challenger_clock);
     CHECK(moved.onchain_bytes > opened.onchain_bytes + 32 * children.size());
     chain.skip(4);
-    const auto selection = trace::make_selection(moved.claim, moved.position, replay);
+    const auto selection = dispute::make_selection(moved.claim, moved.position, replay);
     CHECK(chain.run(chain.whistleblower, SelectMove{id, 0, selection}) == 0);
     const Dispute selected = find_dispute(chain.view, id).value();
     CHECK(selected.challenger_clock == chain.params.dispute_clock_blocks - 5);
@@ -240,7 +240,7 @@ TEST_CASE("DSP-37: a claim is built from the task, and covers the last short seg
     Chain chain;
     const TaskId id = complete_toy_task(chain, honest);
     const Task task = chain.task(id);
-    const trace::Claim init = make_claim(chain.view, task, 0);
+    const dispute::Claim init = make_claim(chain.view, task, 0);
     CHECK(init.initialisation);
     CHECK(init.before.is_zero());
     CHECK(init.after == honest.checkpoint_root(0));
@@ -249,7 +249,7 @@ TEST_CASE("DSP-37: a claim is built from the task, and covers the last short seg
     given.spec.program.initial_root = hash_of("given");
     CHECK(make_claim(chain.view, given, 0).before == hash_of("given"));
     CHECK(make_claim(chain.view, given, 1).before == honest.checkpoint_root(0));
-    const trace::Claim last = make_claim(chain.view, task, 3);
+    const dispute::Claim last = make_claim(chain.view, task, 3);
     CHECK(last.first_step == 8);
     CHECK(last.step_count == 2);
     CHECK(last.before == honest.checkpoint_root(2));

@@ -234,13 +234,13 @@ TEST_CASE("AVL-3: the tile of the member's own draw is what attests") {
     const TaskId id = made.id;
     const Actor& who = member(chain, id, 0);
     const AskedTile asked = asked_tile(chain.task(id), 0);
-    const auto refuses = [&](const trace::StateOpening& opening) {
+    const auto refuses = [&](const dispute::StateOpening& opening) {
         return chain.fail(who, AttestAvailability{id, opening}) == TxError::kTileInvalid;
     };
     const auto open = [](const ToyRun& run, const AskedTile& tile) {
         return open_toy_tile(run, tile.checkpoint, tile.tensor, tile.number);
     };
-    const trace::StateOpening right = open(honest(), asked);
+    const dispute::StateOpening right = open(honest(), asked);
     CHECK(asked.tensor < 2);
     CHECK(asked.checkpoint < 4);
     CHECK(right.tile == asked.number % canonical::tile_count(right.type.shape));
@@ -251,7 +251,7 @@ TEST_CASE("AVL-3: the tile of the member's own draw is what attests") {
     const ToyRun other({}, 0.5F);
     const ToyRun skewed(Tamper{true, 0, 0, 0});
     CHECK(refuses(open(asked.checkpoint == 0 ? skewed : other, asked)));
-    trace::StateOpening broken = right;
+    dispute::StateOpening broken = right;
     broken.opening.source_path.pop_back();
     CHECK(refuses(broken));
     broken = right;

@@ -86,19 +86,19 @@ TEST_CASE("PAR-7: tx_size_max has room for every transaction that somebody can o
     CHECK_FALSE(are_valid(params));
     // The largest proof that any node can ask for, and the other moves and answers, in an envelope that is full.
     const auto opening = [](canonical::DType type) {
-        return trace::TileOpening{
+        return dispute::TileOpening{
             canonical::make_tile(type), std::vector<Hash256>(38), std::vector<Hash256>(14)};
     };
-    trace::Proof contraction;
+    dispute::Proof contraction;
     contraction.before = canonical::Accumulator{Bytes(canonical::kMaxAccumulatorBytes)};
     contraction.tiles.assign(4, opening(canonical::DType::kI32));
-    trace::Proof sum;
+    dispute::Proof sum;
     sum.before = canonical::Accumulator{Bytes(canonical::kMaxAccumulatorBytes)};
     sum.tiles = {opening(canonical::DType::kI64), opening(canonical::DType::kI32)};
-    trace::Proof batch;
+    dispute::Proof batch;
     batch.before = canonical::Accumulator{Bytes(canonical::kMaxAccumulatorBytes)};
-    batch.row = trace::RowOpening{Bytes(4 * canonical::kMaxRowWidth), std::vector<Hash256>(64)};
-    trace::NodeOpening commit{{}, std::vector<Hash256>(14)};
+    batch.row = dispute::RowOpening{Bytes(4 * canonical::kMaxRowWidth), std::vector<Hash256>(64)};
+    dispute::NodeOpening commit{{}, std::vector<Hash256>(14)};
     commit.node.op = canonical::Op::kCommit;
     commit.node.inputs.resize(canonical::kMaxStateTensors);
     const ArtifactRef artifact{{}, 0, std::string(kMaxLocationBytes, 'a')};
@@ -118,7 +118,7 @@ TEST_CASE("PAR-7: tx_size_max has room for every transaction that somebody can o
         ProveMove{{}, contraction},
         ProveMove{{}, sum},
         ProveMove{{}, batch},
-        RevealMove{{}, 1, std::vector<Hash256>(trace::kMaxChildren)},
+        RevealMove{{}, 1, std::vector<Hash256>(dispute::kMaxChildren)},
         SelectMove{{}, 1, {0, commit}},
         AttestAvailability{{}, {0, 0, {}, opening(canonical::DType::kI64)}},
         DeclareDivergence{{}, 0, {}, artifact, {0, 0, {}, opening(canonical::DType::kI64)}},

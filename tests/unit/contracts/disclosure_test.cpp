@@ -606,7 +606,7 @@ TEST_CASE("DSP-43: a verifier that did not replay is refuted at the step that it
     play_dispute(chain, dispute, lazy, honest, chain.whistleblower);
     const Dispute ended = dispute_of(chain, dispute);
     CHECK(ended.state == DisputeState::kRefuted);
-    CHECK(trace::pinpoint(ended.position).step == 4);
+    CHECK(dispute::pinpoint(ended.position).step == 4);
     CHECK(ended.slashed == chain.params.verifier_bond);
     CHECK(dispute_of(chain, other).state == DisputeState::kMoot);
     CHECK(chain.stake(Role::kSolver, chain.solver).locked == chain.params.solver_bond);

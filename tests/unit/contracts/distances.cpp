@@ -8,7 +8,6 @@
 namespace assay::contracts::test {
 namespace {
 
-std::uint32_t bits(float value) { return std::bit_cast<std::uint32_t>(value); }
 
 program::Program make_distance_program() {
     const ToyRun run;
@@ -24,15 +23,15 @@ const program::Program& distance_program() {
     return kProgram;
 }
 
-Hash256 tree_root(const State& state) {
+Hash256 measured_root(const State& state) {
     std::vector<Hash256> leaves;
     for (const canonical::Tensor& tensor : state) {
-        leaves.push_back(trace::commit_tensor(tensor));
+        leaves.push_back(dispute::commit_tensor(tensor));
     }
     return merkle::root_of(leaves);
 }
 
-trace::GroupMeasurement nothing() { return {}; }
+dispute::GroupMeasurement nothing() { return {}; }
 
 }  // namespace
 
@@ -52,16 +51,16 @@ TaskSpec tolerance_spec() {
     const program::Program& distance = distance_program();
     TaskSpec spec = run.spec();
     const auto commitment =
-        trace::commit_program(distance.init, distance.step, 1, distance.batch_size, distance.dataset);
+        dispute::commit_program(distance.init, distance.step, 1, distance.batch_size, distance.dataset);
     spec.mode = Mode::kTolerance;
     spec.distance = DistanceCommitment{commitment.init_root, commitment.init_nodes, commitment.init_work};
     return spec;
 }
 
-trace::Measurement measurement_of(float drift) {
-    trace::Measurement measurement{nothing(), nothing()};
-    measurement.parameters.update2 = bits(1.0F);
-    measurement.parameters.drift2 = bits(drift * drift);
+dispute::Measurement measurement_of(float drift) {
+    dispute::Measurement measurement{nothing(), nothing()};
+    measurement.parameters.update2 = std::bit_cast<std::uint32_t>(1.0F);
+    measurement.parameters.drift2 = std::bit_cast<std::uint32_t>(drift * drift);
     return measurement;
 }
 
@@ -84,7 +83,7 @@ State replay_from(const ToyRun& run, State state, std::uint64_t first, std::uint
     return state;
 }
 
-trace::testing::World measuring_world(const State& start, const State& replayed, const State& claimed) {
+dispute::testing::World measuring_world(const State& start, const State& replayed, const State& claimed) {
     const program::Program& program = distance_program();
     return {.init = program.init,
             .step = program.step,
@@ -94,14 +93,14 @@ trace::testing::World measuring_world(const State& start, const State& replayed,
             .initial = program::measured_state(start, replayed, claimed)};
 }
 
-trace::Measurement measure(const State& start, const State& replayed, const State& claimed, std::uint64_t seed) {
-    const trace::testing::World world = measuring_world(start, replayed, claimed);
-    trace::testing::ScalarReplay replay(world, true, seed);
-    return trace::decode_measurement(canonical::tile_of(replay.state_before(1).front(), 0));
+dispute::Measurement measure(const State& start, const State& replayed, const State& claimed, std::uint64_t seed) {
+    const dispute::testing::World world = measuring_world(start, replayed, claimed);
+    dispute::testing::ScalarReplay replay(world, true, seed);
+    return dispute::decode_measurement(canonical::tile_of(replay.state_before(1).front(), 0));
 }
 
 MeasuredRoots roots_of(const State& start, const State& replayed, const State& claimed) {
-    return {tree_root(start), tree_root(replayed), tree_root(claimed)};
+    return {measured_root(start), measured_root(replayed), measured_root(claimed)};
 }
 
 void bond_for_tolerance(Chain& chain) {
@@ -176,27 +175,27 @@ TaskId measured_task(
 }
 
 void play(
-    Chain& chain, const DisputeId& id, trace::Replay& responder, trace::Replay& challenger, const Actor& responding,
+    Chain& chain, const DisputeId& id, dispute::Replay& responder, dispute::Replay& challenger, const Actor& responding,
     const Actor& challenging
 ) {
-    std::vector<trace::NodeReveal> reveals;
+    std::vector<dispute::NodeReveal> reveals;
     for (;;) {
         const Dispute dispute = find_dispute(chain.view, id).value();
-        const trace::Position& position = dispute.position;
+        const dispute::Position& position = dispute.position;
         if (dispute.state != DisputeState::kActive) {
             return;
         }
-        if (position.level == trace::Level::kProof) {
-            const auto proof = trace::make_proof(dispute.claim, position, challenger, reveals);
+        if (position.level == dispute::Level::kProof) {
+            const auto proof = dispute::make_proof(dispute.claim, position, challenger, reveals);
             REQUIRE(chain.run(challenging, ProveMove{id, proof}) == 0);
         } else if (position.pending.empty()) {
-            const auto children = trace::make_reveal(dispute.claim, position, responder);
-            if (position.level == trace::Level::kNodes) {
-                reveals.push_back({position.first_node, trace::split(dispute.claim, position).child_height, children});
+            const auto children = dispute::make_reveal(dispute.claim, position, responder);
+            if (position.level == dispute::Level::kNodes) {
+                reveals.push_back({position.first_node, dispute::split(dispute.claim, position).child_height, children});
             }
             REQUIRE(chain.run(responding, RevealMove{id, position.rounds, children}) == 0);
         } else {
-            const auto selection = trace::make_selection(dispute.claim, position, challenger);
+            const auto selection = dispute::make_selection(dispute.claim, position, challenger);
             REQUIRE(chain.run(challenging, SelectMove{id, position.rounds, selection}) == 0);
         }
     }

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include <tests/unit/contracts/toy.hpp>
-#include <tests/unit/trace/game.hpp>
-#include <verifier/program/distance.hpp>
-#include <verifier/trace/tolerance.hpp>
+#include <tests/unit/dispute/game.hpp>
+#include <verifier/compile/program/distance.hpp>
+#include <core/dispute/tolerance.hpp>
 
 /// Tasks in tolerance mode for tests: the toy program, native runs that are a bit beside it, real measurements.
 namespace assay::contracts::test {
@@ -21,16 +21,16 @@ Params tolerance_params();
 TaskSpec tolerance_spec();
 
 /// A measurement whose parameters drifted by `drift` updates, and whose other tensors by nothing.
-trace::Measurement measurement_of(float drift);
+dispute::Measurement measurement_of(float drift);
 /// Reports segments that drifted by `drift`, and references `reference` away.
 ProfileReport report_of(float drift, float reference = 1.0F);
 
 /// The state after `steps` canonical steps from `state`, of global number `first` on.
 State replay_from(const ToyRun& run, State state, std::uint64_t first, std::uint32_t steps);
-trace::Measurement measure(const State& start, const State& replayed, const State& claimed, std::uint64_t seed);
+dispute::Measurement measure(const State& start, const State& replayed, const State& claimed, std::uint64_t seed);
 MeasuredRoots roots_of(const State& start, const State& replayed, const State& claimed);
 /// The distance program over the three states, for playing disputes over its claim.
-trace::testing::World measuring_world(const State& start, const State& replayed, const State& claimed);
+dispute::testing::World measuring_world(const State& start, const State& replayed, const State& claimed);
 
 /// Bonds everybody; submitter, solver and pauper excepted, all as verifiers.
 void bond_for_tolerance(Chain& chain);
@@ -50,7 +50,7 @@ TaskId measured_task(
 
 /// Plays a dispute to its end by the book; the challenger proves.
 void play(
-    Chain& chain, const DisputeId& id, trace::Replay& responder, trace::Replay& challenger, const Actor& responding,
+    Chain& chain, const DisputeId& id, dispute::Replay& responder, dispute::Replay& challenger, const Actor& responding,
     const Actor& challenging
 );
 

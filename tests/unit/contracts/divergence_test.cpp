@@ -18,7 +18,7 @@ DeclareDivergence declaration(const TaskId& task, const ToyRun& run, std::uint64
     const auto& state = run.state(step + 1);
     return {
         .task = task, .step = step, .state_root = root_of(state), .artifact = {},
-        .opening = trace::open_divergence(state).value()};
+        .opening = dispute::open_divergence(state).value()};
 }
 
 /// A task of `run` in training, with checkpoints 0 .. segments posted.
@@ -40,7 +40,7 @@ DisputeId open(Chain& chain, const TaskId& task, std::uint32_t segment) {
 
 TEST_CASE("TASK-13: a solver whose step diverged declares it, and the task is verified up to that step") {
     const ToyRun run({}, ToyRun::kDivergingScale);
-    REQUIRE_FALSE(trace::open_divergence(run.state(kStep)).has_value());
+    REQUIRE_FALSE(dispute::open_divergence(run.state(kStep)).has_value());
     Params params = quick_params();
     params.segments_checked = 4;
     Chain chain(params);
@@ -84,10 +84,10 @@ TEST_CASE("TASK-13: what is declared must be the next segment's, and shown") {
     // A finite tile of the state, honestly opened.
     CHECK(fails([&](auto& d) {
               const auto& state = run.state(kStep);
-              const std::vector<Hash256> commitments{trace::commit_tensor(state[0]), trace::commit_tensor(state[1])};
+              const std::vector<Hash256> commitments{dispute::commit_tensor(state[0]), dispute::commit_tensor(state[1])};
               d.state_root = root_of(state);
               d.opening.opening.tile = canonical::tile_of(state[0], 0);
-              d.opening.opening.tile_path = trace::tile_tree(state[0]).path(0);
+              d.opening.opening.tile_path = dispute::tile_tree(state[0]).path(0);
               d.opening.opening.source_path = merkle::Tree(commitments).path(0);
           }) == TxError::kNoDivergence);
     CHECK(chain.task(id).state == TaskState::kTraining);
@@ -106,13 +106,13 @@ TEST_CASE("TASK-13: an initialisation that diverges is declared as step 0 before
     tensor.data[2] = 0xc0;
     const std::vector<canonical::Tensor> state{tensor, canonical::make_tensor(canonical::DType::kI32, {1, 1})};
     DeclareDivergence declared{.task = id, .step = 1, .state_root = root_of(state), .artifact = {},
-                               .opening = trace::open_divergence(state).value()};
+                               .opening = dispute::open_divergence(state).value()};
     CHECK(chain.fail(chain.solver, declared) == TxError::kCheckpointOrder);
     declared.step = 0;
     CHECK(chain.run(chain.solver, declared) == 0);
     CHECK(segment_count(chain.task(id)) == 0);
     CHECK(earned_reward(chain.task(id)).grains == 0);
-    const trace::Claim claim = make_claim(chain.view, chain.task(id), 0);
+    const dispute::Claim claim = make_claim(chain.view, chain.task(id), 0);
     CHECK(claim.initialisation);
     CHECK(claim.diverges);
     CHECK(claim.step_count == 1);
@@ -148,7 +148,7 @@ TEST_CASE("DSP-37: the claim of a segment that diverged ends with the step that 
     const TaskId id = train(chain, run, 1);
     CHECK(chain.run(chain.solver, declaration(id, run, kStep)) == 0);
     const Task task = chain.task(id);
-    const trace::Claim claim = make_claim(chain.view, task, 2);
+    const dispute::Claim claim = make_claim(chain.view, task, 2);
     CHECK(claim.first_step == 4);
     CHECK(claim.step_count == 2);
     CHECK(claim.diverges);
@@ -174,10 +174,10 @@ TEST_CASE("DSP-36: a divergence that was made up is refuted, one that happened h
     state[0].data[3] = 0x7f;
     state[0].data[2] = 0x80;
     const DeclareDivergence declared{.task = made_up, .step = 4, .state_root = root_of(state), .artifact = {},
-                                     .opening = trace::open_divergence(state).value()};
+                                     .opening = dispute::open_divergence(state).value()};
     CHECK(other.run(other.solver, declared) == 0);
     const DisputeId second = open(other, made_up, 2);
-    play_until(other, second, honest, honest, other.whistleblower, trace::Level::kTiles);
+    play_until(other, second, honest, honest, other.whistleblower, dispute::Level::kTiles);
     CHECK(find_dispute(other.view, second)->position.node->op == canonical::Op::kCommit);
     other.skip(other.params.dispute_clock_blocks);
     CHECK(other.task(made_up).state == TaskState::kConvicted);
@@ -188,14 +188,14 @@ TEST_CASE("DSP-27: a solver who trains on after a step that diverged is convicte
     Chain chain;
     const TaskId id = complete_toy_task(chain, run);
     const DisputeId dispute = open(chain, id, 2);
-    trace::Proof proof;
-    proof.divergence = trace::open_divergence(run.state(kStep + 1));
+    dispute::Proof proof;
+    proof.divergence = dispute::open_divergence(run.state(kStep + 1));
     CHECK(chain.fail(chain.whistleblower, ProveMove{dispute, proof}) == TxError::kIllegalMove);
     play_dispute(chain, dispute, run, run, chain.whistleblower);
     const Dispute ended = find_dispute(chain.view, dispute).value();
     CHECK(ended.state == DisputeState::kRefuted);
     CHECK(ended.reason == Reason::kLostDispute);
-    CHECK(trace::pinpoint(ended.position).step == kStep);
+    CHECK(dispute::pinpoint(ended.position).step == kStep);
     CHECK(chain.task(id).state == TaskState::kConvicted);
 }
 
@@ -206,6 +206,6 @@ TEST_CASE("DSP-27: who declares a divergence later than the first is convicted b
     CHECK(chain.run(chain.solver, declaration(id, run, kStep + 1)) == 0);
     const DisputeId dispute = open(chain, id, 2);
     play_dispute(chain, dispute, run, run, chain.whistleblower);
-    CHECK(trace::pinpoint(find_dispute(chain.view, dispute)->position).step == kStep);
+    CHECK(dispute::pinpoint(find_dispute(chain.view, dispute)->position).step == kStep);
     CHECK(chain.task(id).state == TaskState::kConvicted);
 }

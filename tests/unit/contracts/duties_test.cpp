@@ -8,7 +8,7 @@
 
 #include <contracts/arbitration/arbitration.hpp>
 #include <contracts/chain/envelope.hpp>
-#include <contracts/chain/slots.hpp>
+#include <contracts/state/slots.hpp>
 #include <contracts/duties/duty.hpp>
 #include <contracts/duties/lane.hpp>
 #include <contracts/ledger/ledger.hpp>

@@ -37,7 +37,7 @@ TEST_CASE("TX-1: no truncation and no flipped bit of any action passes or crashe
     Chain chain;
     const std::vector<Action> actions{
         kPay, SubmitTask{make_spec()}, RevealMove{{}, 0, {hash_of("a")}},
-        SelectMove{{}, 1, {2, trace::NodeOpening{}}}, ProveMove{{}, trace::Proof{}},
+        SelectMove{{}, 1, {2, dispute::NodeOpening{}}}, ProveMove{{}, dispute::Proof{}},
         AttestAvailability{{}, {1, 2, {}, {canonical::make_tile(canonical::DType::kF32), {hash_of("b")}, {}}}},
         DeclareDivergence{{}, 3, hash_of("c"), {}, {1, 2, {}, {canonical::make_tile(canonical::DType::kF32), {}, {}}}}};
     for (const Action& action : actions) {
@@ -145,8 +145,8 @@ TEST_CASE("TX-6: fields that no state could make valid are refused") {
     CHECK(refuses(ChallengeProfile{{}, {}, Role::kVerifier, ProfilePart::kReplayed, kMaxProfileSegments + 1, {}}));
     CHECK(refuses(OpenDispute{{}, 0, Role::kSolver}));
     CHECK(refuses(RevealMove{{}, 0, {}}));
-    CHECK(refuses(RevealMove{{}, 0, std::vector<Hash256>(trace::kMaxChildren + 1)}));
-    CHECK(refuses(SelectMove{{}, 0, {trace::kMaxChildren, {}}}));
+    CHECK(refuses(RevealMove{{}, 0, std::vector<Hash256>(dispute::kMaxChildren + 1)}));
+    CHECK(refuses(SelectMove{{}, 0, {dispute::kMaxChildren, {}}}));
     CHECK(refuses(AttestAvailability{}));
     CHECK(refuses(DeclareDivergence{}));
 }

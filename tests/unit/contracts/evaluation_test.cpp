@@ -10,8 +10,8 @@
 #include <tests/unit/contracts/distances.hpp>
 #include <tests/unit/contracts/evaluations.hpp>
 #include <tests/unit/contracts/toy.hpp>
-#include <verifier/program/evaluation.hpp>
-#include <verifier/trace/evaluation.hpp>
+#include <verifier/compile/program/evaluation.hpp>
+#include <core/dispute/evaluation.hpp>
 
 using namespace assay;
 using namespace assay::contracts;
@@ -57,10 +57,10 @@ void play_evaluation(
 ) {
     const auto& last = run.state(ToyRun::kSteps);
     const auto world = evaluating_world(last);
-    const std::vector<trace::testing::Lie> lie{flattery()};
-    using Lies = std::vector<trace::testing::Lie>;
-    trace::testing::ScalarReplay theirs(world, true, ToyRun::kSeed, solver_lies ? lie : Lies{});
-    trace::testing::ScalarReplay ours(world, true, ToyRun::kSeed, challenger_lies ? lie : Lies{});
+    const std::vector<dispute::testing::Lie> lie{flattery()};
+    using Lies = std::vector<dispute::testing::Lie>;
+    dispute::testing::ScalarReplay theirs(world, true, ToyRun::kSeed, solver_lies ? lie : Lies{});
+    dispute::testing::ScalarReplay ours(world, true, ToyRun::kSeed, challenger_lies ? lie : Lies{});
     play(chain, id, theirs, ours, chain.solver, challenging);
 }
 
@@ -74,7 +74,7 @@ TEST_CASE("EVL-1: an evaluation has a graph that can be disputed, a hold-out set
         [](TaskSpec& s) { s.evaluation->nodes = canonical::kMaxNodes + 1; },
         [](TaskSpec& s) { s.evaluation->holdout = {}; },
         [](TaskSpec& s) { s.evaluation->data.location.push_back('\n'); },
-        [](TaskSpec& s) { s.program.state_tensors = trace::kMaxEvaluatedTensors + 1; }};
+        [](TaskSpec& s) { s.program.state_tensors = dispute::kMaxEvaluatedTensors + 1; }};
     for (const auto change : changes) {
         TaskSpec bad = good;
         change(bad);
@@ -82,7 +82,7 @@ TEST_CASE("EVL-1: an evaluation has a graph that can be disputed, a hold-out set
     }
     TaskSpec largest = good;
     largest.evaluation->nodes = canonical::kMaxNodes;
-    largest.program.state_tensors = trace::kMaxEvaluatedTensors;
+    largest.program.state_tensors = dispute::kMaxEvaluatedTensors;
     CHECK(check_spec(largest).has_value());
     TaskSpec brief = make_spec();
     brief.checkpoint_interval = 1;
@@ -99,9 +99,9 @@ TEST_CASE("EVL-2: the state that an evaluation reads follows from the state's ro
             state.push_back(canonical::make_tensor(DType::kF32, {1, i % 40 + 1}));
         }
         const auto read = program::evaluated_state(state, toy_holdout());
-        CHECK(read.size() == trace::evaluated_tensors(count));
+        CHECK(read.size() == dispute::evaluated_tensors(count));
         CHECK(read.size() <= canonical::kMaxStateTensors);
-        CHECK(root_of(read) == trace::evaluated_root(count, tree_root(state), trace::commit_tensor(toy_holdout())));
+        CHECK(root_of(read) == dispute::evaluated_root(count, tree_root(state), dispute::commit_tensor(toy_holdout())));
     }
 }
 
@@ -109,7 +109,7 @@ TEST_CASE("EVL-3: the claimed state follows from the score's bits, and a score t
     Tensor tensor = canonical::make_tensor(DType::kF32, {1, 1});
     const float score = 2.5F;
     std::memcpy(tensor.data.data(), &score, sizeof(score));
-    CHECK(trace::score_root(std::bit_cast<std::uint32_t>(score)) == root_of({tensor}));
+    CHECK(dispute::score_root(std::bit_cast<std::uint32_t>(score)) == root_of({tensor}));
     const ToyRun run;
     Chain chain;
     const TaskId id = trained_task(chain, run);
@@ -147,7 +147,7 @@ TEST_CASE("EVL-4: a task that diverged has no score") {
     const TaskId id = chain.start_task(evaluated_spec(run.spec()));
     chain.post_checkpoints(id, {run.checkpoint_root(0), run.checkpoint_root(1)});
     const auto& after = run.state(ToyRun::kDivergesAt + 1);
-    const DeclareDivergence declared{id, ToyRun::kDivergesAt, root_of(after), {}, *trace::open_divergence(after)};
+    const DeclareDivergence declared{id, ToyRun::kDivergesAt, root_of(after), {}, *dispute::open_divergence(after)};
     REQUIRE(chain.run(chain.solver, declared) == 0);
     chain.skip(1);
     const Task task = chain.task(id);
@@ -186,10 +186,10 @@ TEST_CASE("EVL-5: a verdict with another score opens a dispute, which the refere
         const std::uint32_t verified = (solver_lies ? right : flattered(right)).score;
         for (const Assignment& due : chain.task(id).assignments) {
             const bool is_evaluation = due.segment == kLast + 1;
-            const Hash256 root = is_evaluation ? trace::score_root(verified) : run.checkpoint_root(due.segment);
+            const Hash256 root = is_evaluation ? dispute::score_root(verified) : run.checkpoint_root(due.segment);
             REQUIRE(chain.commit(chain.verifier, id, due.segment, root) == 0);
         }
-        REQUIRE(chain.publish(chain.verifier, id, kLast + 1, trace::score_root(verified)) == 0);
+        REQUIRE(chain.publish(chain.verifier, id, kLast + 1, dispute::score_root(verified)) == 0);
         const DisputeId dispute = dispute_id(id, kLast + 1, chain.verifier.id);
         REQUIRE(find_dispute(chain.view, dispute).has_value());
         play_evaluation(chain, dispute, run, solver_lies, !solver_lies, chain.verifier);

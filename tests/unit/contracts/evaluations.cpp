@@ -6,8 +6,8 @@
 #include <memory>
 #include <utility>
 
-#include <verifier/program/evaluation.hpp>
-#include <verifier/program/graph_builder.hpp>
+#include <verifier/compile/program/evaluation.hpp>
+#include <verifier/compile/program/graph_builder.hpp>
 
 namespace assay::contracts::test {
 
@@ -18,20 +18,20 @@ using canonical::Tensor;
 namespace {
 
 constexpr Shape kHoldout{4, 3};
-constexpr Shape kWeights{64, 40};
-constexpr Shape kBias{1, 40};
+constexpr Shape kEvaluatedWeights{64, 40};
+constexpr Shape kEvaluatedBias{1, 40};
 
 program::Program toy_evaluation() {
     program::GraphBuilder graph;
-    const auto weights = program::GraphBuilder::state(0, {DType::kF32, kWeights});
-    const auto bias = program::GraphBuilder::state(1, {DType::kF32, kBias});
+    const auto weights = program::GraphBuilder::state(0, {DType::kF32, kEvaluatedWeights});
+    const auto bias = program::GraphBuilder::state(1, {DType::kF32, kEvaluatedBias});
     const auto rows = program::GraphBuilder::state(2, {DType::kI32, kHoldout});
     const auto sum = graph.add(graph.sum(graph.mul(weights, bias)), graph.sum(graph.to_float(rows)));
     const auto largest = graph.fill({1, 1}, 1e30F);
     const std::array score{graph.max(graph.min(sum, largest), graph.scale(largest, -1.0F))};
     return program::make_function(
         {"score", {DType::kF32, {1, 1}}},
-        {{"state.w", {DType::kF32, kWeights}}, {"state.b", {DType::kF32, kBias}}, {"holdout", {DType::kI32, kHoldout}}},
+        {{"state.w", {DType::kF32, kEvaluatedWeights}}, {"state.b", {DType::kF32, kEvaluatedBias}}, {"holdout", {DType::kI32, kHoldout}}},
         std::move(graph).commit(score)
     );
 }
@@ -55,17 +55,17 @@ Tensor toy_holdout() {
 
 TaskSpec evaluated_spec(TaskSpec spec) {
     const program::Program program = toy_evaluation();
-    const auto commitment = trace::commit_program(program.init, program.step, 1, program.batch_size, program.dataset);
+    const auto commitment = dispute::commit_program(program.init, program.step, 1, program.batch_size, program.dataset);
     spec.evaluation = EvaluationCommitment{
         .graph_root = commitment.init_root,
         .nodes = commitment.init_nodes,
-        .holdout = trace::commit_tensor(toy_holdout()),
+        .holdout = dispute::commit_tensor(toy_holdout()),
         .data = {.sha256 = hash_of("holdout"), .size_bytes = 48, .location = "http://127.0.0.1:4000"},
         .work = commitment.init_work};
     return spec;
 }
 
-trace::testing::World evaluating_world(const std::vector<Tensor>& state) {
+dispute::testing::World evaluating_world(const std::vector<Tensor>& state) {
     const program::Program program = toy_evaluation();
     return {.init = program.init,
             .step = program.step,
@@ -77,7 +77,7 @@ trace::testing::World evaluating_world(const std::vector<Tensor>& state) {
 
 Evaluation evaluation_of(const std::vector<Tensor>& state) {
     const auto world = evaluating_world(state);
-    trace::testing::ScalarReplay replay(world, true, ToyRun::kSeed);
+    dispute::testing::ScalarReplay replay(world, true, ToyRun::kSeed);
     Evaluation out{.tensors_root = tree_root(state), .score = 0};
     std::memcpy(&out.score, replay.state_before(1).front().data.data(), sizeof(out.score));
     return out;
@@ -91,14 +91,14 @@ Evaluation flattered(Evaluation evaluation) {
     return evaluation;
 }
 
-trace::testing::Lie flattery() {
+dispute::testing::Lie flattery() {
     return {.step = 0, .node = static_cast<std::uint32_t>(toy_evaluation().init.size() - 2), .alter = lower};
 }
 
 Hash256 tree_root(const std::vector<Tensor>& state) {
     std::vector<Hash256> leaves;
     for (const Tensor& tensor : state) {
-        leaves.push_back(trace::commit_tensor(tensor));
+        leaves.push_back(dispute::commit_tensor(tensor));
     }
     return merkle::root_of(leaves);
 }

@@ -3,7 +3,7 @@
 
 #include <contracts/chain/envelope.hpp>
 #include <contracts/chain/gas.hpp>
-#include <contracts/chain/slots.hpp>
+#include <contracts/state/slots.hpp>
 #include <core/codec/borsh.hpp>
 #include <tests/unit/contracts/fixture.hpp>
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include <contracts/chain/chain.hpp>
-#include <contracts/chain/slots.hpp>
+#include <contracts/state/slots.hpp>
 
 /// A chain in memory for tests: signs and applies transactions, one block each, and after every block scans the whole
 /// state for what must always hold, without the help of the invariants that it is there to test.

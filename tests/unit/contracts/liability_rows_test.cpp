@@ -8,9 +8,9 @@
 #include <string>
 #include <utility>
 
-#include <contracts/chain/slots.hpp>
-#include <contracts/chain/transaction.hpp>
-#include <contracts/tasks/task.hpp>
+#include <contracts/state/slots.hpp>
+#include <contracts/state/transaction.hpp>
+#include <contracts/state/task.hpp>
 
 /// docs/protocol/liability.md says of everything that can cost somebody something who can cause it and how it is
 /// answered. What the code has and the page has not is found here.

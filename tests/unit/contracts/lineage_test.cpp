@@ -5,7 +5,7 @@
 
 #include <contracts/tasks/lineage.hpp>
 #include <contracts/verification/verification.hpp>
-#include <verifier/trace/player.hpp>
+#include <core/dispute/player.hpp>
 #include <tests/unit/contracts/fixture.hpp>
 
 using namespace assay;
@@ -197,7 +197,7 @@ TEST_CASE("LIN-2: checkpoint 0 is the parent's last, and the chain sees to it") 
     CHECK(chain.fail(chain.solver, PostCheckpoint{child, 0, hash_of("2"), {}}) == TxError::kNotParentsState);
     const std::vector<canonical::Tensor> infinite{
         {.dtype = canonical::DType::kF32, .shape = {.rows = 1, .cols = 1}, .data = Bytes{0, 0, 0x80, 0x7f}}};
-    const auto opening = trace::open_divergence(infinite).value();
+    const auto opening = dispute::open_divergence(infinite).value();
     const DeclareDivergence divergence{child, 0, hash_of("x"), {}, opening};
     CHECK(chain.fail(chain.solver, divergence) == TxError::kCheckpointOrder);
     CHECK(chain.run(chain.solver, PostCheckpoint{child, 0, hash_of("3"), {}}) == 0);

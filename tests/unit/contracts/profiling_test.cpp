@@ -17,7 +17,7 @@ using namespace assay::contracts::test;
 
 namespace {
 
-constexpr trace::Relative kBillion = 1'000'000'000;
+constexpr dispute::Relative kBillion = 1'000'000'000;
 
 /// What a profiler with a native engine that is `native` reports of a toy task, every part of it true.
 struct Profiled {
@@ -217,7 +217,7 @@ TEST_CASE("PRF-5: a replay or an initial state that is reported wrongly is refut
         const DisputeId dispute = dispute_id(id, segment, challenger.id, {profiler.id, part});
         CHECK(chain.fail(challenger, ChallengeProfile{id, profiler.id, role, part, segment, {}}) ==
               TxError::kAlreadyDisputed);
-        const trace::Claim claim = find_dispute(chain.view, dispute)->claim;
+        const dispute::Claim claim = find_dispute(chain.view, dispute)->claim;
         CHECK(claim.seed == (part == ProfilePart::kReference ? chain.task(id).tolerance->reference_seed : 7));
         if (part == ProfilePart::kReference) {
             chain.skip(chain.params.dispute_clock_blocks);  // it has no replay that leads there
@@ -240,7 +240,7 @@ TEST_CASE("PRF-5: a measurement that is reported wrongly is refuted, and a right
         Chain chain(tolerance_params());
         const TaskId id = profiling_task(chain);
         Profiled profiled = profile_honestly(chain, id, native);
-        const trace::Measurement right = profiled.report.segments[1].measurement;
+        const dispute::Measurement right = profiled.report.segments[1].measurement;
         if (lies) {
             profiled.report.segments[1].measurement.parameters.drift2 += 1;
         }
@@ -256,12 +256,12 @@ TEST_CASE("PRF-5: a measurement that is reported wrongly is refuted, and a right
         const auto world = measuring_world(profiled.before[1], profiled.replayed[1], profiled.native[1]);
         const std::uint64_t seed = chain.task(id).tolerance->profile_seed;
         const auto commit = static_cast<std::uint32_t>(world.init.size() - 1);
-        const trace::testing::Lie lie{0, commit, [](canonical::Tensor& tensor) { ++tensor.data[0]; }, 0};
-        trace::testing::ScalarReplay theirs(world, true, seed, lies ? std::vector{lie} : std::vector<trace::testing::Lie>{});
-        trace::testing::ScalarReplay ours(world, true, seed, lies ? std::vector<trace::testing::Lie>{} : std::vector{lie});
+        const dispute::testing::Lie lie{0, commit, [](canonical::Tensor& tensor) { ++tensor.data[0]; }, 0};
+        dispute::testing::ScalarReplay theirs(world, true, seed, lies ? std::vector{lie} : std::vector<dispute::testing::Lie>{});
+        dispute::testing::ScalarReplay ours(world, true, seed, lies ? std::vector<dispute::testing::Lie>{} : std::vector{lie});
         const DisputeId dispute = dispute_id(id, 2, challenger.id, {profiler.id, part});
         CHECK(find_dispute(chain.view, dispute)->claim.after ==
-              trace::measurement_root(profiled.report.segments[1].measurement));
+              dispute::measurement_root(profiled.report.segments[1].measurement));
         play(chain, dispute, theirs, ours, profiler, challenger);
         CHECK(find_dispute(chain.view, dispute)->state == (lies ? DisputeState::kRefuted : DisputeState::kUpheld));
         CHECK((right == profiled.report.segments[1].measurement) == !lies);
@@ -269,7 +269,7 @@ TEST_CASE("PRF-5: a measurement that is reported wrongly is refuted, and a right
 }
 
 TEST_CASE("PRF-6: the threshold is a part of d_ref, and no single profiler can move it or have the task refused") {
-    const trace::ThresholdRule rule = threshold_rule(Params{});
+    const dispute::ThresholdRule rule = threshold_rule(Params{});
     std::vector<ProfileReport> reports(4, report_of(1e-3F));
     reports[1] = report_of(2e-3F);
     auto bounds = bounds_from(reports, 3, rule);
@@ -296,7 +296,7 @@ TEST_CASE("PRF-6: the threshold is a part of d_ref, and no single profiler can m
 }
 
 TEST_CASE("PRF-7: a task whose drift is not far from d_ref, or with too few reports, is refused and pays a third") {
-    const trace::ThresholdRule rule = threshold_rule(Params{});
+    const dispute::ThresholdRule rule = threshold_rule(Params{});
     std::vector<ProfileReport> reports(3, report_of(1e-2F, 0.2F));
     CHECK(bounds_from(reports, 3, rule).error() == ProfilingOutcome::kNotSeparated);
     CHECK(bounds_from(std::span(reports).first(2), 3, rule).error() == ProfilingOutcome::kTooFew);
@@ -345,7 +345,7 @@ TEST_CASE("LIN-6: a profile of a task with a parent starts from the parent's las
     const auto part = ProfilePart::kReplayed;
     REQUIRE(chain.run(challenger, ChallengeProfile{id, profiler.id, role, part, 1, {}}) == 0);
     const DisputeId dispute = dispute_id(id, 1, challenger.id, {profiler.id, part});
-    const trace::Claim claim = find_dispute(chain.view, dispute)->claim;
+    const dispute::Claim claim = find_dispute(chain.view, dispute)->claim;
     CHECK(claim.before == root_of(start));
     ToyReplay theirs(liar, claim, start);
     ToyReplay ours(canonical, claim, start);

@@ -117,14 +117,14 @@ class Crowd {
     Action choose_move() {
         const DisputeId id = pick(disputes_);
         const auto dispute = find_dispute(chain_.view, id);
-        if (!dispute || below(6) == 0 || dispute->position.level == trace::Level::kProof) {
+        if (!dispute || below(6) == 0 || dispute->position.level == dispute::Level::kProof) {
             return ProveMove{id, {}};
         }
-        const trace::Position& position = dispute->position;
+        const dispute::Position& position = dispute->position;
         if (!position.pending.empty()) {
             return SelectMove{id, position.rounds, {static_cast<std::uint32_t>(below(position.pending.size())), {}}};
         }
-        std::vector<Hash256> children(trace::split(dispute->claim, position).count, hash_of("child"));
+        std::vector<Hash256> children(dispute::split(dispute->claim, position).count, hash_of("child"));
         children.back() = position.state_after;
         return RevealMove{id, position.rounds, children};
     }

@@ -225,7 +225,7 @@ std::vector<Case> cases_without_fraud() {
              chain.post_checkpoints(id, roots);
              const auto& state = kRun.state(ToyRun::kDivergesAt + 1);
              REQUIRE(chain.run(chain.solver, DeclareDivergence{id, ToyRun::kDivergesAt, root_of(state), {},
-                                                               trace::open_divergence(state).value()}) == 0);
+                                                               dispute::open_divergence(state).value()}) == 0);
              chain.skip(1);
              chain.commit_all(id);
              chain.publish_all(id);
@@ -250,7 +250,7 @@ std::vector<Case> cases_of_accusers_and_verifiers() {
              const DisputeId dispute = accuse(chain, id);
              const Dispute open = find_dispute(chain.view, dispute).value();
              ToyReplay replay(honest(), open.claim, honest().state(4));
-             const auto children = trace::make_reveal(open.claim, open.position, replay);
+             const auto children = dispute::make_reveal(open.claim, open.position, replay);
              REQUIRE(chain.run(chain.solver, RevealMove{dispute, 0, children}) == 0);
              chain.skip(chain.params.dispute_clock_blocks + 1);
              chain.end_windows(id);

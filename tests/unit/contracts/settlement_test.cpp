@@ -203,8 +203,8 @@ TEST_CASE("SET-6: a verifier whose rejection was refuted earns no fee") {
     const DisputeId dispute = dispute_id(id, 1, chain.verifier.id);
     // The solver reveals something, and the challenger falls silent.
     const Dispute open = find_dispute(chain.view, dispute).value();
-    REQUIRE(open.position.level == trace::Level::kSteps);
-    std::vector<Hash256> children(trace::split(open.claim, open.position).count, hash_of("c"));
+    REQUIRE(open.position.level == dispute::Level::kSteps);
+    std::vector<Hash256> children(dispute::split(open.claim, open.position).count, hash_of("c"));
     children.back() = open.claim.after;
     CHECK(chain.run(chain.solver, RevealMove{dispute, 0, children}) == 0);
     chain.skip(params.dispute_clock_blocks + 1);

@@ -102,7 +102,7 @@ TEST_CASE("TASK-2: a specification that cannot be trained, replayed or disputed 
     large.steps = 10'000;
     large.checkpoint_interval = 1'000;
     large.program.step_nodes = 10'000;
-    CHECK(dispute_rounds_max(large) == trace::kMaxRounds);
+    CHECK(dispute_rounds_max(large) == dispute::kMaxRounds);
     CHECK(check_spec(large).has_value());
 }
 

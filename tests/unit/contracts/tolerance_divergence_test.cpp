@@ -5,10 +5,10 @@
 #include <limits>
 
 #include <contracts/arbitration/arbitration.hpp>
-#include <contracts/tasks/task.hpp>
+#include <contracts/state/task.hpp>
 #include <contracts/verification/lottery.hpp>
 #include <tests/unit/contracts/verdicts.hpp>
-#include <verifier/trace/player.hpp>
+#include <core/dispute/player.hpp>
 
 /// Verdicts by distance that say that the replay diverged.
 using namespace assay;
@@ -69,17 +69,17 @@ TEST_CASE("VER-17: nobody convicts an honest solver by a divergence of a state t
     // The true state after two steps of segment 2: a dispute over this end root would confirm it.
     Committed made = with_divergence(checkpoints_of(honest), honest, 2, honest.state(6));
     const Verdict lie = made.verdicts[made.place];
-    const auto fails = [&](std::optional<trace::StateOpening> opening) {
+    const auto fails = [&](std::optional<dispute::StateOpening> opening) {
         return made.chain.fail(made.verifier(), PublishVerdict{made.id, 2, lie, std::move(opening)});
     };
     CHECK(fails(std::nullopt) == TxError::kNoDivergence);
     const State infinite = with_first(honest.state(6), std::numeric_limits<float>::infinity());
-    const trace::StateOpening another = trace::open_divergence(infinite).value();
+    const dispute::StateOpening another = dispute::open_divergence(infinite).value();
     CHECK(fails(another) == TxError::kNoDivergence);
     // The tile as it is, honestly opened.
-    trace::StateOpening finite = another;
+    dispute::StateOpening finite = another;
     finite.opening.tile = canonical::tile_of(honest.state(6)[0], 0);
-    REQUIRE(trace::state_root_of(finite, 2) == lie.end_root);
+    REQUIRE(dispute::state_root_of(finite, 2) == lie.end_root);
     CHECK(fails(finite) == TxError::kNoDivergence);
     finite.type.shape.rows = 0;
     CHECK(fails(finite) == TxError::kFieldOutOfRange);
@@ -96,7 +96,7 @@ TEST_CASE("VER-17: only a verdict that says that its replay diverged has a tile 
     Committed made = with_divergence(checkpoints_of(honest), honest, 2, infinite);
     const std::size_t other = place_of(made.chain, made.id, 1);
     const Actor& verifier = made.chain.actor_of(made.chain.task(made.id).assignments[other].verifier);
-    const PublishVerdict superfluous{made.id, 1, made.published(other), trace::open_divergence(infinite)};
+    const PublishVerdict superfluous{made.id, 1, made.published(other), dispute::open_divergence(infinite)};
     CHECK(made.chain.fail(verifier, superfluous) == TxError::kMeasurementMismatch);
 }
 
@@ -105,7 +105,7 @@ TEST_CASE("DSP-45: a divergence that is shown of an invented state is refuted, a
     const State invented = with_first(honest.state(6), std::numeric_limits<float>::infinity());
     Committed made = with_divergence(checkpoints_of(honest), honest, 2, invented);
     Chain& chain = made.chain;
-    const PublishVerdict lie{made.id, 2, made.verdicts[made.place], trace::open_divergence(invented)};
+    const PublishVerdict lie{made.id, 2, made.verdicts[made.place], dispute::open_divergence(invented)};
     REQUIRE(chain.run(made.verifier(), lie) == 0);
     publish_others(made);
     const Actor& liar = made.verifier();
@@ -113,7 +113,7 @@ TEST_CASE("DSP-45: a divergence that is shown of an invented state is refuted, a
     const Role role = &challenger == &chain.stranger ? Role::kVerifier : Role::kWhistleblower;
     REQUIRE(chain.run(challenger, ChallengeVerdict{made.id, 2, liar.id, role, VerdictPart::kEnd}) == 0);
     const DisputeId id = dispute_id(made.id, 2, challenger.id, DisputedVerdict{liar.id, false, VerdictPart::kEnd});
-    const trace::Claim claim = find_dispute(chain.view, id)->claim;
+    const dispute::Claim claim = find_dispute(chain.view, id)->claim;
     CHECK(claim.diverges);
     // A bit of the exponent more makes the infinity that it claims.
     const ToyRun lying(Tamper{false, 5, 4, 3});
@@ -136,17 +136,17 @@ TEST_CASE("VER-19: a replay that diverges from the solver's checkpoint convicts 
         std::memcpy(huge[0].data.data() + i, &most, sizeof(most));
     }
     std::uint32_t steps = 1;
-    while (steps < 4 && !trace::open_divergence(replay_from(canonical, huge, 4, steps))) {
+    while (steps < 4 && !dispute::open_divergence(replay_from(canonical, huge, 4, steps))) {
         ++steps;
     }
     const State diverged = replay_from(canonical, huge, 4, steps);
-    REQUIRE(trace::open_divergence(diverged).has_value());
+    REQUIRE(dispute::open_divergence(diverged).has_value());
     const auto checkpoints = [&](std::uint32_t index) {
         return index == 1 ? huge : checkpoints_of(canonical)(index);
     };
     Committed made = with_divergence(checkpoints, canonical, steps, diverged);
     publish_others(made);
-    const PublishVerdict publish{made.id, 2, made.verdicts[made.place], trace::open_divergence(diverged)};
+    const PublishVerdict publish{made.id, 2, made.verdicts[made.place], dispute::open_divergence(diverged)};
     REQUIRE(made.chain.run(made.verifier(), publish) == 0);
     CHECK(made.chain.task(made.id).assignments[made.place].status == VerdictStatus::kRejected);
     end_task(made.chain, made.id, made.verdicts);

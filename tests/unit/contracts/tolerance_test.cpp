@@ -37,7 +37,7 @@ TEST_CASE("TASK-2: a task in tolerance mode, and only that, commits to a distanc
     spec.mode = Mode::kExact;
     CHECK_FALSE(check_spec(spec).has_value());
     spec = tolerance_spec();
-    spec.program.state_tensors = trace::kMaxMeasuredTensors + 1;
+    spec.program.state_tensors = dispute::kMaxMeasuredTensors + 1;
     CHECK_FALSE(check_spec(spec).has_value());
     Chain chain(tolerance_params());
     spec = tolerance_spec();
@@ -281,9 +281,9 @@ TEST_CASE("DSP-45: a verifier that inflates a measurement is refuted by the solv
         const float one = 1.0F;
         std::memcpy(tensor.data.data(), &one, sizeof(one));
     };
-    trace::testing::ScalarReplay theirs(world, true, seed, {{0, commit, inflate, 0}});
-    trace::testing::ScalarReplay ours(world, true, seed);
-    CHECK(ours.state_root_after(0) == trace::measurement_root(*right.measurement));
+    dispute::testing::ScalarReplay theirs(world, true, seed, {{0, commit, inflate, 0}});
+    dispute::testing::ScalarReplay ours(world, true, seed);
+    CHECK(ours.state_root_after(0) == dispute::measurement_root(*right.measurement));
     play(chain, dispute, theirs, ours, verifier, challenger);
     CHECK(find_dispute(chain.view, dispute)->state == DisputeState::kRefuted);
     CHECK(chain.task(id).assignments[place].status == VerdictStatus::kRefuted);
@@ -316,7 +316,7 @@ TEST_CASE("DSP-45: a wrong end root is refuted, and a challenge of a right one c
         REQUIRE(chain.run(challenger, ChallengeVerdict{id, 2, verifier.id, role, VerdictPart::kEnd}) == 0);
         const DisputeId dispute =
             dispute_id(id, 2, challenger.id, DisputedVerdict{verifier.id, false, VerdictPart::kEnd});
-        const trace::Claim claim = find_dispute(chain.view, dispute)->claim;
+        const dispute::Claim claim = find_dispute(chain.view, dispute)->claim;
         ToyReplay theirs(lies ? liar : canonical, claim, start);
         ToyReplay ours(lies ? canonical : liar, claim, start);
         play(chain, dispute, theirs, ours, verifier, challenger);

@@ -64,9 +64,9 @@ ByteView ToyRows::row(std::uint64_t index) const {
 Hash256 root_of(const std::vector<Tensor>& state) {
     std::vector<Hash256> commitments;
     for (const Tensor& tensor : state) {
-        commitments.push_back(trace::commit_tensor(tensor));
+        commitments.push_back(dispute::commit_tensor(tensor));
     }
-    return trace::state_root(commitments);
+    return dispute::state_root(commitments);
 }
 
 ToyRun::ToyRun(std::optional<Tamper> tamper, float scale, ToyNoise noise)
@@ -74,7 +74,7 @@ ToyRun::ToyRun(std::optional<Tamper> tamper, float scale, ToyNoise noise)
       seed_(noise.seed),
       init_(make_init()),
       step_(make_step(scale, noise.bound)),
-      rows_tree_(trace::dataset_tree(rows_)) {
+      rows_tree_(dispute::dataset_tree(rows_)) {
     const std::vector<canonical::TensorType> types{{DType::kF32, kWeights}, {DType::kF32, kBias}};
     REQUIRE(canonical::check_graph(init_, {}, types).has_value());
     REQUIRE(canonical::check_graph(step_, types, types).has_value());
@@ -120,7 +120,7 @@ ToyRun::Step ToyRun::run_step(bool initialisation, std::uint64_t step, const std
 TaskSpec ToyRun::spec() const {
     TaskSpec spec = make_spec();
     spec.title = "toy";
-    spec.program = trace::commit_program(init_, step_, 2, kBatch, rows_.shape());
+    spec.program = dispute::commit_program(init_, step_, 2, kBatch, rows_.shape());
     spec.dataset_root = rows_tree_.root();
     spec.seed = kSeed;
     spec.steps = kSteps;
@@ -140,7 +140,7 @@ std::vector<Hash256> ToyRun::checkpoint_roots() const {
     return roots;
 }
 
-ToyReplay::ToyReplay(const ToyRun& run, const trace::Claim& claim, std::vector<Tensor> before)
+ToyReplay::ToyReplay(const ToyRun& run, const dispute::Claim& claim, std::vector<Tensor> before)
     : run_(run),
       initialisation_(claim.initialisation),
       first_step_(claim.first_step),
@@ -149,7 +149,7 @@ ToyReplay::ToyReplay(const ToyRun& run, const trace::Claim& claim, std::vector<T
 
 std::optional<std::uint64_t> ToyReplay::diverged_at() {
     for (std::uint64_t step = first_step_; step <= last_step_; ++step) {
-        if (trace::open_divergence(step_of(step).next)) {
+        if (dispute::open_divergence(step_of(step).next)) {
             return step;
         }
     }
@@ -176,34 +176,34 @@ const std::vector<Tensor>& ToyReplay::node_outputs(std::uint64_t step) { return 
 
 std::uint32_t play_until(
     Chain& chain, const DisputeId& id, const ToyRun& responder, const ToyRun& challenger, const Actor& challenging,
-    std::optional<trace::Level> level
+    std::optional<dispute::Level> level
 ) {
-    const trace::Claim claim = find_dispute(chain.view, id)->claim;
+    const dispute::Claim claim = find_dispute(chain.view, id)->claim;
     const std::vector<Tensor> before =
         claim.initialisation ? std::vector<Tensor>{} : responder.state(claim.first_step);
     ToyReplay theirs(responder, claim, before);
     ToyReplay ours(challenger, claim, before);
     const AccountId answers = find_dispute(chain.view, id)->responder;
     const Actor& responding = answers == chain.solver.id ? chain.solver : chain.verifier;
-    std::vector<trace::NodeReveal> reveals;
+    std::vector<dispute::NodeReveal> reveals;
     for (std::uint32_t moves = 0;; ++moves) {
         const Dispute dispute = find_dispute(chain.view, id).value();
-        const trace::Position& position = dispute.position;
+        const dispute::Position& position = dispute.position;
         if (dispute.state != DisputeState::kActive || position.level == level) {
             return moves;
         }
-        if (const auto proof = trace::make_divergence_proof(claim, position, ours)) {
+        if (const auto proof = dispute::make_divergence_proof(claim, position, ours)) {
             REQUIRE(chain.run(challenging, ProveMove{id, *proof}) == 0);
-        } else if (position.level == trace::Level::kProof) {
-            REQUIRE(chain.run(challenging, ProveMove{id, trace::make_proof(claim, position, ours, reveals)}) == 0);
+        } else if (position.level == dispute::Level::kProof) {
+            REQUIRE(chain.run(challenging, ProveMove{id, dispute::make_proof(claim, position, ours, reveals)}) == 0);
         } else if (position.pending.empty()) {
-            const auto children = trace::make_reveal(claim, position, theirs);
-            if (position.level == trace::Level::kNodes) {
-                reveals.push_back({position.first_node, trace::split(claim, position).child_height, children});
+            const auto children = dispute::make_reveal(claim, position, theirs);
+            if (position.level == dispute::Level::kNodes) {
+                reveals.push_back({position.first_node, dispute::split(claim, position).child_height, children});
             }
             REQUIRE(chain.run(responding, RevealMove{id, position.rounds, children}) == 0);
         } else {
-            const auto selection = trace::make_selection(claim, position, ours);
+            const auto selection = dispute::make_selection(claim, position, ours);
             REQUIRE(chain.run(challenging, SelectMove{id, position.rounds, selection}) == 0);
         }
     }
@@ -228,19 +228,19 @@ TaskId complete_toy_task(Chain& chain, const ToyRun& run) {
     return id;
 }
 
-trace::StateOpening open_toy_tile(const ToyRun& run, std::uint32_t checkpoint, std::uint32_t tensor, std::uint64_t tile) {
+dispute::StateOpening open_toy_tile(const ToyRun& run, std::uint32_t checkpoint, std::uint32_t tensor, std::uint64_t tile) {
     const std::uint64_t step = std::uint64_t{checkpoint} * ToyRun::kInterval;
     const auto& state = run.state(std::min(step, ToyRun::kSteps));
     std::vector<Hash256> commitments;
     for (const auto& part : state) {
-        commitments.push_back(trace::commit_tensor(part));
+        commitments.push_back(dispute::commit_tensor(part));
     }
-    trace::StateOpening out;
+    dispute::StateOpening out;
     out.tensor = tensor;
     out.tile = tile % canonical::tile_count(state[tensor].shape);
     out.type = {state[tensor].dtype, state[tensor].shape};
     out.opening.tile = canonical::tile_of(state[tensor], out.tile);
-    out.opening.tile_path = trace::tile_tree(state[tensor]).path(out.tile);
+    out.opening.tile_path = dispute::tile_tree(state[tensor]).path(out.tile);
     out.opening.source_path = merkle::Tree(commitments).path(tensor);
     return out;
 }

@@ -8,8 +8,8 @@
 
 #include <core/merkle/tree.hpp>
 #include <tests/unit/contracts/fixture.hpp>
-#include <verifier/trace/commitment.hpp>
-#include <verifier/trace/player.hpp>
+#include <core/dispute/commitment.hpp>
+#include <core/dispute/player.hpp>
 
 /// A program small enough to play disputes with: two state tensors, a graph of six nodes, on the scalar executor.
 namespace assay::contracts::test {
@@ -86,9 +86,9 @@ class ToyRun {
 Hash256 root_of(const std::vector<canonical::Tensor>& state);
 
 /// A party's replay of one claim. A challenger replays from the responder's state before the claim, which is agreed.
-class ToyReplay final : public trace::Replay {
+class ToyReplay final : public dispute::Replay {
   public:
-    ToyReplay(const ToyRun& run, const trace::Claim& claim, std::vector<canonical::Tensor> before);
+    ToyReplay(const ToyRun& run, const dispute::Claim& claim, std::vector<canonical::Tensor> before);
     Hash256 state_root_after(std::uint64_t step) override;
     const std::vector<canonical::Tensor>& state_before(std::uint64_t step) override;
     const std::vector<canonical::Tensor>& node_outputs(std::uint64_t step) override;
@@ -116,11 +116,11 @@ std::uint32_t play_dispute(
 /// As play_dispute, but stops at the first position of `level`.
 std::uint32_t play_until(
     Chain& chain, const DisputeId& id, const ToyRun& responder, const ToyRun& challenger, const Actor& challenging,
-    std::optional<trace::Level> level
+    std::optional<dispute::Level> level
 );
 
 /// Tile `tile` of tensor `tensor`, modulo their number, of checkpoint `checkpoint` of a task of `run`.
-trace::StateOpening open_toy_tile(const ToyRun& run, std::uint32_t checkpoint, std::uint32_t tensor, std::uint64_t tile);
+dispute::StateOpening open_toy_tile(const ToyRun& run, std::uint32_t checkpoint, std::uint32_t tensor, std::uint64_t tile);
 
 /// A run without a mistake, made once.
 const ToyRun& honest();

@@ -8,7 +8,7 @@
 #include <tuple>
 #include <vector>
 
-#include <contracts/chain/slots.hpp>
+#include <contracts/state/slots.hpp>
 #include <contracts/ledger/ledger.hpp>
 #include <contracts/validators/validators.hpp>
 #include <core/crypto/ed25519.hpp>

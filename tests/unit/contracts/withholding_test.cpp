@@ -7,7 +7,7 @@
 
 #include <contracts/arbitration/arbitration.hpp>
 #include <contracts/arbitration/ending.hpp>
-#include <contracts/chain/slots.hpp>
+#include <contracts/state/slots.hpp>
 #include <contracts/availability/availability.hpp>
 #include <contracts/verification/verification.hpp>
 #include <tests/unit/contracts/committees.hpp>

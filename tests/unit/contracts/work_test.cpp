@@ -4,7 +4,7 @@
 #include <vector>
 
 #include <contracts/arbitration/arbitration.hpp>
-#include <contracts/chain/slots.hpp>
+#include <contracts/state/slots.hpp>
 #include <contracts/params/rules.hpp>
 #include <contracts/tasks/work.hpp>
 #include <tests/unit/contracts/committees.hpp>

@@ -10,7 +10,7 @@
 
 #include <core/crypto/ed25519.hpp>
 #include <core/crypto/hash.hpp>
-#include <core/crypto/keystore.hpp>
+#include <core/keys/keystore.hpp>
 #include <core/crypto/random.hpp>
 
 #include <tests/unit/core/vectors.hpp>

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <contracts/chain/gas.hpp>
-#include <contracts/params/params.hpp>
+#include <contracts/state/params.hpp>
 #include <contracts/params/rules.hpp>
 #include <tools/economics/committee.hpp>
 #include <tools/economics/constraints.hpp>

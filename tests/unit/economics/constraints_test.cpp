@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include <contracts/params/params.hpp>
+#include <contracts/state/params.hpp>
 #include <tools/economics/model.hpp>
 
 namespace assay::economics {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <tools/cli/economics_command.hpp>
+#include <tools/cli/economics/economics_command.hpp>
 
 #include <doctest/doctest.h>
 
@@ -12,7 +12,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include <tools/cli/findings.hpp>
+#include <verifier/taskdir/findings.hpp>
 
 #include <tests/unit/cli/temporary.hpp>
 
@@ -30,7 +30,7 @@ EconomicsFile read(const std::string& text) {
 std::string complaint(const std::string& text) {
     try {
         static_cast<void>(read(text));
-    } catch (const TaskDirectoryError& error) {
+    } catch (const taskdir::TaskDirectoryError& error) {
         return error.what();
     }
     return "";

@@ -9,7 +9,7 @@
 #include <set>
 #include <string>
 
-#include <contracts/params/params.hpp>
+#include <contracts/state/params.hpp>
 #include <contracts/params/rules.hpp>
 #include <tools/economics/solve.hpp>
 #include <tools/economics/unnamed.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <verifier/program/distance.hpp>
+#include <verifier/compile/program/distance.hpp>
 
 #include <bit>
 #include <limits>
@@ -8,7 +8,7 @@
 #include <doctest/doctest.h>
 #include <tests/unit/engine/equality.hpp>
 #include <tests/unit/program/scalar_graph.hpp>
-#include <verifier/program/models.hpp>
+#include <verifier/compile/program/models.hpp>
 
 using namespace assay;
 using namespace assay::test;

@@ -13,7 +13,7 @@
 #include <verifier/engine/fused/executor.hpp>
 #include <verifier/engine/fused/plan.hpp>
 #include <verifier/engine/fused/thread_pool.hpp>
-#include <verifier/engine/torch_runtime.hpp>
+#include <verifier/engine/torch/runtime.hpp>
 
 namespace assay::test {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include <verifier/canonical/executor.hpp>
+#include <core/canonical/executor.hpp>
 #include <verifier/engine/engine.hpp>
 
 /// Holds every executor to the definition, bit for bit.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <verifier/program/evaluation.hpp>
+#include <verifier/compile/program/evaluation.hpp>
 
 #include <algorithm>
 

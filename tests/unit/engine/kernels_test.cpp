@@ -6,10 +6,10 @@
 
 #include <doctest/doctest.h>
 #include <tests/unit/canonical/samples.hpp>
-#include <verifier/canonical/executor.hpp>
-#include <verifier/canonical/partial.hpp>
+#include <core/canonical/executor.hpp>
+#include <core/canonical/partial.hpp>
 #include <verifier/engine/cuda/kernels.hpp>
-#include <verifier/engine/residues.hpp>
+#include <verifier/engine/cuda/residues.hpp>
 
 using namespace assay;
 using namespace assay::engine;

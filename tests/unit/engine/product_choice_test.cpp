@@ -5,9 +5,9 @@
 
 #include <doctest/doctest.h>
 #include <tests/unit/canonical/samples.hpp>
-#include <verifier/engine/backend.hpp>
-#include <verifier/engine/product_choice.hpp>
-#include <verifier/engine/residues.hpp>
+#include <verifier/engine/backend/backend.hpp>
+#include <verifier/engine/backend/product_choice.hpp>
+#include <verifier/engine/cuda/residues.hpp>
 
 using namespace assay;
 using namespace assay::engine;

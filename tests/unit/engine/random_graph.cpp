@@ -7,7 +7,7 @@
 
 #include <core/base/assert.hpp>
 #include <tests/unit/canonical/samples.hpp>
-#include <verifier/program/array.hpp>
+#include <verifier/compile/program/array.hpp>
 
 namespace assay::test {
 

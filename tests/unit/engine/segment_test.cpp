@@ -5,7 +5,7 @@
 #include <doctest/doctest.h>
 #include <tests/unit/engine/equality.hpp>
 #include <tests/unit/program/text_rows.hpp>
-#include <verifier/program/program.hpp>
+#include <verifier/compile/program/program.hpp>
 
 using namespace assay;
 using namespace assay::test;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include <tests/unit/engine/equality.hpp>
-#include <verifier/program/program.hpp>
+#include <verifier/compile/program/program.hpp>
 
 namespace assay::test {
 

@@ -8,10 +8,10 @@
 #include <core/merkle/jmt.hpp>
 #include <consensus/mempool.hpp>
 #include <contracts/chain/gas.hpp>
-#include <contracts/chain/slots.hpp>
-#include <contracts/chain/tx_error.hpp>
-#include <node/app/application.hpp>
-#include <node/app/config.hpp>
+#include <contracts/state/slots.hpp>
+#include <contracts/state/tx_error.hpp>
+#include <node/daemon/application.hpp>
+#include <node/daemon/config.hpp>
 #include <tests/unit/consensus/toy_machine.hpp>
 #include <tests/unit/node/chain.hpp>
 

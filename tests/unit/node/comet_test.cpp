@@ -6,8 +6,8 @@
 #include <consensus/cometbft/handler.hpp>
 #include <consensus/solo/engine.hpp>
 #include <core/codec/borsh.hpp>
-#include <contracts/chain/slots.hpp>
-#include <node/app/application.hpp>
+#include <contracts/state/slots.hpp>
+#include <node/daemon/application.hpp>
 #include <tests/unit/consensus/fake_engine.hpp>
 #include <tests/unit/consensus/ics23_check.hpp>
 #include <tests/unit/consensus/toy_machine.hpp>
@@ -42,7 +42,6 @@ struct Abci {
     }
 };
 
-std::string to_string(const Hash256& hash) { return {hash.data.begin(), hash.data.end()}; }
 
 /// Random blocks: transfers and bonds, some of them wrong, and bytes that are no transactions.
 std::vector<Bytes> random_txs(std::mt19937_64& random, std::array<std::uint64_t, 4>& nonces) {
@@ -93,7 +92,7 @@ TEST_CASE("CMT-10: the embedded engine's blocks give the same app hash at every 
         engine.make_block();
         const auto record = log.read({height});
         REQUIRE(record.has_value());
-        CHECK(abci.decide(solo::to_request(record->block)) == to_string(app.info().app_hash));
+        CHECK(abci.decide(solo::to_request(record->block)) == string_of(app.info().app_hash));
     }
     CHECK(failed > 0);
     CHECK(abci.app.info().height == app.info().height);
@@ -110,7 +109,7 @@ TEST_CASE("CMT-10: what a proposer puts into a block although no mempool would t
         const auto block = make_block(height, random_txs(random, nonces));
         const auto result = direct.finalize(block);
         direct.commit();
-        CHECK(abci.decide(block) == to_string(result.app_hash));
+        CHECK(abci.decide(block) == string_of(result.app_hash));
     }
 }
 
@@ -141,7 +140,7 @@ abci::ResponseQuery ask(Abci& abci, const std::string& key, std::int64_t height)
 bool is_proven(const abci::ResponseQuery& answer, const Hash256& app_hash) {
     const auto value = answer.value().empty() ? std::nullopt : std::optional(answer.value());
     return answer.proof_ops().ops_size() == 1 && answer.proof_ops().ops(0).type() == "ics23:jmt" &&
-           cometbft::test::ics23_accepts(to_string(app_hash), answer.key(), value, answer.proof_ops().ops(0).data());
+           cometbft::test::ics23_accepts(string_of(app_hash), answer.key(), value, answer.proof_ops().ops(0).data());
 }
 
 }  // namespace

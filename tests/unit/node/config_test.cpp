@@ -3,7 +3,7 @@
 
 #include <map>
 
-#include <node/app/config.hpp>
+#include <node/daemon/config.hpp>
 
 using namespace assay;
 using namespace assay::node;

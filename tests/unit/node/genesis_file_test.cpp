@@ -5,7 +5,7 @@
 
 #include <core/codec/borsh.hpp>
 #include <core/crypto/address.hpp>
-#include <node/app/genesis_file.hpp>
+#include <node/api/genesis_file.hpp>
 #include <tests/unit/consensus/toy_machine.hpp>
 #include <tests/unit/node/chain.hpp>
 

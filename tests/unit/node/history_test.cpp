@@ -5,7 +5,7 @@
 
 #include <core/codec/borsh.hpp>
 #include <core/crypto/hash.hpp>
-#include <contracts/chain/tx_error.hpp>
+#include <contracts/state/tx_error.hpp>
 #include <node/history/index.hpp>
 #include <tests/unit/node/chain.hpp>
 

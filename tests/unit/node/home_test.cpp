@@ -5,7 +5,7 @@
 
 #include <unistd.h>
 
-#include <node/app/home.hpp>
+#include <node/daemon/home.hpp>
 #include <tests/unit/consensus/toy_machine.hpp>
 #include <tests/unit/node/chain.hpp>
 

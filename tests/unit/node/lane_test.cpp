@@ -8,10 +8,10 @@
 #include <consensus/mempool.hpp>
 #include <contracts/beacon/contributing.hpp>
 #include <contracts/chain/gas.hpp>
-#include <contracts/chain/slots.hpp>
+#include <contracts/state/slots.hpp>
 #include <contracts/duties/duty.hpp>
 #include <contracts/duties/lane.hpp>
-#include <node/app/application.hpp>
+#include <node/daemon/application.hpp>
 #include <tests/unit/node/chain.hpp>
 
 using namespace assay;

@@ -8,9 +8,9 @@
 #include <consensus/solo/engine.hpp>
 #include <core/codec/borsh.hpp>
 #include <core/merkle/jmt.hpp>
-#include <contracts/chain/slots.hpp>
-#include <contracts/chain/tx_error.hpp>
-#include <node/app/node.hpp>
+#include <contracts/state/slots.hpp>
+#include <contracts/state/tx_error.hpp>
+#include <node/daemon/node.hpp>
 #include <tests/unit/consensus/toy_machine.hpp>
 #include <tests/unit/node/chain.hpp>
 

@@ -7,13 +7,13 @@
 #include <random>
 #include <thread>
 
-#include <contracts/chain/slots.hpp>
+#include <contracts/state/slots.hpp>
 #include <core/crypto/hash.hpp>
 #include <core/codec/borsh.hpp>
 #include <core/merkle/jmt.hpp>
-#include <node/app/application.hpp>
-#include <node/app/config.hpp>
-#include <node/app/state_store.hpp>
+#include <node/daemon/application.hpp>
+#include <node/daemon/config.hpp>
+#include <node/state/state_store.hpp>
 #include <tests/unit/consensus/toy_machine.hpp>
 #include <tests/unit/node/chain.hpp>
 

@@ -6,8 +6,8 @@
 
 #include <consensus/solo/block_log.hpp>
 #include <consensus/solo/engine.hpp>
-#include <node/app/application.hpp>
-#include <node/app/genesis_file.hpp>
+#include <node/daemon/application.hpp>
+#include <node/api/genesis_file.hpp>
 
 using namespace assay;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <node/app/signatures.hpp>
+#include <node/daemon/signatures.hpp>
 
 #include <doctest/doctest.h>
 

@@ -5,8 +5,8 @@
 #include <random>
 #include <vector>
 
-#include <node/app/slot_table.hpp>
-#include <node/app/state_cache.hpp>
+#include <node/state/slot_table.hpp>
+#include <node/state/state_cache.hpp>
 
 using namespace assay;
 using namespace assay::node;

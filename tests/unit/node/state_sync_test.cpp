@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <node/app/state_sync.hpp>
+#include <node/daemon/state_sync.hpp>
 
 #include <doctest/doctest.h>
 
@@ -7,7 +7,7 @@
 #include <thread>
 
 #include <consensus/cometbft/handler.hpp>
-#include <contracts/chain/slots.hpp>
+#include <contracts/state/slots.hpp>
 #include <core/codec/borsh.hpp>
 #include <core/crypto/hash.hpp>
 #include <tests/unit/consensus/fake_engine.hpp>
@@ -20,10 +20,6 @@ using namespace assay::node::test;
 using assay::solo::test::TemporaryDirectory;
 
 namespace {
-
-std::string to_string(const Bytes& bytes) { return {bytes.begin(), bytes.end()}; }
-std::string to_string(const Hash256& hash) { return {hash.data.begin(), hash.data.end()}; }
-Bytes to_bytes(const std::string& text) { return {text.begin(), text.end()}; }
 
 contracts::Genesis rich_genesis() {
     contracts::Genesis genesis = make_genesis();
@@ -79,7 +75,7 @@ struct Peer {
     abci::ResponseOfferSnapshot::Result offer(const abci::Snapshot& snapshot, const Hash256& app_hash) {
         abci::Request request;
         *request.mutable_offer_snapshot()->mutable_snapshot() = snapshot;
-        request.mutable_offer_snapshot()->set_app_hash(to_string(app_hash));
+        request.mutable_offer_snapshot()->set_app_hash(string_of(app_hash));
         return handler.handle(request).offer_snapshot().result();
     }
     abci::ResponseApplySnapshotChunk apply(std::uint32_t index, const std::string& chunk, const std::string& sender = "s") {
@@ -155,10 +151,10 @@ void check_restored(Peer& peer, Server& server) {
     CHECK(peer.app.info().app_hash == server.app_hash);
     const auto info = peer.handler.handle(cometbft::test::info_request()).info();
     CHECK(info.last_block_height() == 4);
-    CHECK(info.last_block_app_hash() == to_string(server.app_hash));
+    CHECK(info.last_block_app_hash() == string_of(server.app_hash));
     for (std::uint64_t height = 5; height <= 6; ++height) {
         const auto block = server.peer.app.kept_block(Height{height});
-        CHECK(peer.run_block(block.txs) == to_string(server.peer.app.app_hash_at(Height{height})));
+        CHECK(peer.run_block(block.txs) == string_of(server.peer.app.app_hash_at(Height{height})));
     }
     for (std::uint8_t seed = 1; seed <= 8; ++seed) {
         const Bytes slot = contracts::keys::account(key(seed).account());
@@ -180,8 +176,8 @@ abci::Snapshot forge(Server& server, std::uint32_t index, const std::string& chu
     auto metadata = snapshot::decode_metadata(to_bytes(server.snapshot.metadata())).value();
     metadata.chunks[index] = crypto::sha256(to_bytes(chunk));
     abci::Snapshot out = server.snapshot;
-    out.set_metadata(to_string(codec::encode(metadata)));
-    out.set_hash(to_string(crypto::sha256(codec::encode(metadata))));
+    out.set_metadata(string_of(codec::encode(metadata)));
+    out.set_hash(string_of(crypto::sha256(codec::encode(metadata))));
     return out;
 }
 
@@ -281,16 +277,16 @@ TEST_CASE("CMT-13: a snapshot that does not lead to the app hash is refused at i
     std::vector<std::string> forgeries;
     auto changed = chunk;
     changed.slots[7].value.back() ^= 1U;
-    forgeries.push_back(to_string(codec::encode(changed)));
+    forgeries.push_back(string_of(codec::encode(changed)));
     changed = chunk;
     changed.slots.erase(changed.slots.begin() + 100);
-    forgeries.push_back(to_string(codec::encode(changed)));
+    forgeries.push_back(string_of(codec::encode(changed)));
     changed = chunk;
     std::swap(changed.slots[3], changed.slots[4]);
-    forgeries.push_back(to_string(codec::encode(changed)));
+    forgeries.push_back(string_of(codec::encode(changed)));
     changed = chunk;
     changed.slots.pop_back();
-    forgeries.push_back(to_string(codec::encode(changed)));
+    forgeries.push_back(string_of(codec::encode(changed)));
     forgeries.push_back("no chunk");
     TemporaryDirectory home;
     Peer peer(home.path());
@@ -310,8 +306,8 @@ TEST_CASE("CMT-13: a snapshot that does not lead to the app hash is refused at i
     auto metadata = snapshot::decode_metadata(to_bytes(shorter.metadata())).value();
     metadata.chunks.resize(1);
     shorter.set_chunks(1);
-    shorter.set_metadata(to_string(codec::encode(metadata)));
-    shorter.set_hash(to_string(crypto::sha256(codec::encode(metadata))));
+    shorter.set_metadata(string_of(codec::encode(metadata)));
+    shorter.set_hash(string_of(crypto::sha256(codec::encode(metadata))));
     REQUIRE(peer.offer(shorter, server.app_hash) == Offer::ACCEPT);
     CHECK(peer.apply(0, first).result() == Apply::REJECT_SNAPSHOT);
     // After all that a sound one restores.
@@ -426,7 +422,7 @@ TEST_CASE("CMT-13: an engine that gives up a snapshot and begins at the genesis 
     REQUIRE(peer.offer(server.snapshot, server.app_hash) == Offer::ACCEPT);
     REQUIRE(peer.apply(0, server.peer.load(server.snapshot, 0)).result() == Apply::ACCEPT);
     const auto answer = peer.handler.handle(cometbft::test::init_request(kChainId)).init_chain();
-    CHECK(answer.app_hash() == to_string(genesis_hash));
+    CHECK(answer.app_hash() == string_of(genesis_hash));
     peer.run_block({transfer(key(1), 0, key(8).account(), 10)});
     CHECK(peer.app.info().app_hash == server.peer.app.app_hash_at(Height{1}));
 }

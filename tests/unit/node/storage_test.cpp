@@ -4,7 +4,7 @@
 #include <atomic>
 
 #include <core/codec/borsh.hpp>
-#include <node/storage/store.hpp>
+#include <node/state/store.hpp>
 #include <tests/unit/consensus/toy_machine.hpp>
 
 using namespace assay;

@@ -7,7 +7,7 @@
 
 #include <core/base/bytes.hpp>
 #include <onnx/onnx_pb.h>
-#include <verifier/onnx/import.hpp>
+#include <verifier/compile/onnx/import.hpp>
 
 namespace assay::onnx::test {
 

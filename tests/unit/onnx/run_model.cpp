@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include <doctest/doctest.h>
-#include <verifier/canonical/executor.hpp>
+#include <core/canonical/executor.hpp>
 
 namespace assay::onnx::test {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include <core/base/bytes.hpp>
-#include <verifier/onnx/import.hpp>
+#include <verifier/compile/onnx/import.hpp>
 
 namespace assay::onnx::test {
 

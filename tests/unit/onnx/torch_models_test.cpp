@@ -10,7 +10,7 @@
 
 #include <doctest/doctest.h>
 #include <tests/unit/onnx/run_model.hpp>
-#include <verifier/canonical/executor.hpp>
+#include <core/canonical/executor.hpp>
 
 using namespace assay;
 using namespace assay::onnx;

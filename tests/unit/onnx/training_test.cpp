@@ -7,7 +7,7 @@
 #include <tests/unit/onnx/model_builder.hpp>
 #include <tests/unit/onnx/models.hpp>
 #include <tests/unit/onnx/run_model.hpp>
-#include <verifier/canonical/executor.hpp>
+#include <core/canonical/executor.hpp>
 
 using namespace assay;
 using namespace assay::onnx;

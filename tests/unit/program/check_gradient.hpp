@@ -8,7 +8,7 @@
 
 #include <doctest/doctest.h>
 #include <tests/unit/program/scalar_graph.hpp>
-#include <verifier/program/autodiff.hpp>
+#include <verifier/compile/program/autodiff.hpp>
 
 namespace assay::test {
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <verifier/program/distance.hpp>
+#include <verifier/compile/program/distance.hpp>
 
 #include <cmath>
 #include <limits>
 
 #include <doctest/doctest.h>
 #include <tests/unit/program/scalar_graph.hpp>
-#include <verifier/program/models.hpp>
+#include <verifier/compile/program/models.hpp>
 
 using namespace assay;
 using namespace assay::program;

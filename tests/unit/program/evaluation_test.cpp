@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <verifier/program/evaluation.hpp>
+#include <verifier/compile/program/evaluation.hpp>
 
 #include <array>
 #include <bit>
@@ -11,7 +11,7 @@
 #include <doctest/doctest.h>
 #include <tests/unit/program/scalar_graph.hpp>
 #include <tests/unit/program/text_rows.hpp>
-#include <verifier/program/models.hpp>
+#include <verifier/compile/program/models.hpp>
 
 using namespace assay;
 using namespace assay::program;

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <functional>
 
-#include <verifier/canonical/executor.hpp>
+#include <core/canonical/executor.hpp>
 
 namespace assay::test {
 

@@ -13,8 +13,8 @@
 #include <tests/unit/program/function_rows.hpp>
 #include <tests/unit/program/scalar_graph.hpp>
 #include <tests/unit/program/text_rows.hpp>
-#include <verifier/program/models.hpp>
-#include <verifier/program/program.hpp>
+#include <verifier/compile/program/models.hpp>
+#include <verifier/compile/program/program.hpp>
 
 using namespace assay;
 using namespace assay::program;

@@ -7,7 +7,7 @@
 
 #include <doctest/doctest.h>
 #include <tests/unit/program/scalar_graph.hpp>
-#include <verifier/program/optimizer.hpp>
+#include <verifier/compile/program/optimizer.hpp>
 
 using namespace assay;
 using namespace assay::program;

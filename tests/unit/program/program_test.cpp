@@ -6,9 +6,9 @@
 #include <core/codec/borsh.hpp>
 #include <doctest/doctest.h>
 #include <tests/unit/program/scalar_graph.hpp>
-#include <verifier/program/model_builder.hpp>
-#include <verifier/program/models.hpp>
-#include <verifier/program/program.hpp>
+#include <verifier/compile/program/model_builder.hpp>
+#include <verifier/compile/program/models.hpp>
+#include <verifier/compile/program/program.hpp>
 
 using namespace assay;
 using namespace assay::program;

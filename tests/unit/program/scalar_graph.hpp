@@ -9,8 +9,8 @@
 #include <vector>
 
 #include <core/base/assert.hpp>
-#include <verifier/canonical/executor.hpp>
-#include <verifier/program/graph_builder.hpp>
+#include <core/canonical/executor.hpp>
+#include <verifier/compile/program/graph_builder.hpp>
 
 /// Graphs of a few nodes on the scalar executor, with plain vectors of numbers going in and out.
 namespace assay::test {

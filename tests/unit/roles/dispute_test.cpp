@@ -7,7 +7,7 @@ namespace assay::roles {
 namespace {
 
 using contracts::DisputeState;
-using trace::Level;
+using dispute::Level;
 
 const AccountId kResponder{{1}};
 const AccountId kChallenger{{2}};

@@ -9,14 +9,14 @@
 
 #include <core/codec/borsh.hpp>
 #include <contracts/chain/gas.hpp>
-#include <contracts/chain/tx_error.hpp>
-#include <net/rpc_client.hpp>
+#include <contracts/state/tx_error.hpp>
+#include <client/rpc_client.hpp>
 #include <node/rpc/server.hpp>
 #include <tests/unit/rpc/fake_node.hpp>
 
 using namespace assay;
 using namespace assay::contracts;
-using assay::net::RpcClient;
+using assay::client::RpcClient;
 using assay::rpc::test::FakeNode;
 using assay::rpc::test::id;
 using assay::rpc::test::key;
@@ -38,18 +38,18 @@ constexpr auto kSoon = std::chrono::milliseconds(400);
 
 TEST_CASE("the server answers JSON-RPC, plain text and health") {
     Running running;
-    CHECK(net::http_get(running.url).content_type == "text/plain");
-    CHECK(net::http_get(running.url + "livez").status == 200);
-    CHECK(json::parse(net::http_get(running.url + "readyz").body).at("ready") == true);
-    CHECK(net::http_get(running.url + "nothing").status == 404);
-    CHECK(net::http_post(running.url + "nothing", "{}").status == 404);
-    const auto notified = net::http_post(running.url, R"({"jsonrpc":"2.0","method":"node_status"})");
+    CHECK(http::http_get(running.url).content_type == "text/plain");
+    CHECK(http::http_get(running.url + "livez").status == 200);
+    CHECK(json::parse(http::http_get(running.url + "readyz").body).at("ready") == true);
+    CHECK(http::http_get(running.url + "nothing").status == 404);
+    CHECK(http::http_post(running.url + "nothing", "{}").status == 404);
+    const auto notified = http::http_post(running.url, R"({"jsonrpc":"2.0","method":"node_status"})");
     CHECK(notified.status == 204);
     CHECK(notified.body.empty());
-    const auto answered = net::http_post(running.url, R"({"jsonrpc":"2.0","id":1,"method":"node_status"})");
+    const auto answered = http::http_post(running.url, R"({"jsonrpc":"2.0","id":1,"method":"node_status"})");
     CHECK(answered.status == 200);
     CHECK(answered.content_type == "application/json");
-    const auto large = net::http_post(running.url, std::string((1U << 20U) + 1, ' '));
+    const auto large = http::http_post(running.url, std::string((1U << 20U) + 1, ' '));
     CHECK(large.status == 413);
     CHECK(json::parse(large.body).at("error").at("data").at("name") == "limit_exceeded");
 }
@@ -67,7 +67,7 @@ TEST_CASE("a stopping server lets go of whoever waits") {
     running.server.stop();
     CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(3));
     waiter.join();
-    CHECK_THROWS_AS(running.client.height(), net::NetError);
+    CHECK_THROWS_AS(running.client.height(), http::NetError);
 }
 
 TEST_CASE("typed reads decode what the node has") {
@@ -105,7 +105,7 @@ TEST_CASE("an error of the node keeps its code, name and data") {
     try {
         running.client.call("task_get", {{"task", "short"}});
         FAIL("answered");
-    } catch (const net::RpcError& error) {
+    } catch (const client::RpcError& error) {
         CHECK(error.code == -32602);
         CHECK(error.name == "invalid_params");
         CHECK(error.data.contains("hint"));
@@ -115,7 +115,7 @@ TEST_CASE("an error of the node keeps its code, name and data") {
 TEST_CASE("FEE-1: sending signs with the next nonce and half more than the least fee and waits for the block") {
     Running running;
     for (std::uint64_t nonce = 0; nonce < 3; ++nonce) {
-        const net::TxResult result = running.client.send(key(1), kTransfer);
+        const client::TxResult result = running.client.send(key(1), kTransfer);
         CHECK(result.code == 0);
         CHECK(result.error.empty());
         CHECK(result.height == Height{8 + nonce});
@@ -136,13 +136,13 @@ TEST_CASE("POOL-2: a transaction that blocks leave out offers more under the sam
     CHECK(running.client.send(key(1), kTransfer).code == 0);
     CHECK(running.node.moved() == Amount{7});
     CHECK(running.node.next_nonce(key(1).account()) == 1);
-    running.node.fee_least = 2 * net::kFeeMax.grains;
-    CHECK_THROWS_AS(running.client.send(key(1), kTransfer, std::chrono::seconds(2)), net::TxUncertain);
+    running.node.fee_least = 2 * client::kFeeMax.grains;
+    CHECK_THROWS_AS(running.client.send(key(1), kTransfer, std::chrono::seconds(2)), client::TxUncertain);
     running.node.fee_least = 0;
     running.client.wait_for_block(running.client.height(), std::chrono::seconds(1));
     const auto tx = codec::decode<Tx>(running.node.block(running.client.height())->signed_block->txs.at(0));
-    CHECK(tx->body.fee.grains <= net::kFeeMax.grains);
-    CHECK(tx->body.fee.grains > net::kFeeMax.grains / 2);
+    CHECK(tx->body.fee.grains <= client::kFeeMax.grains);
+    CHECK(tx->body.fee.grains > client::kFeeMax.grains / 2);
     CHECK(running.node.moved() == Amount{14});
 }
 
@@ -155,7 +155,7 @@ TEST_CASE("DTY-2: an answer names its deadline, costs nothing, and is signed ane
     };
     running.node.owed_at = 90;
     running.node.answers_left_out = 3;
-    const net::TxResult result = running.client.answer(key(1), Contribute{}, "fake-1", Height{90});
+    const client::TxResult result = running.client.answer(key(1), Contribute{}, "fake-1", Height{90});
     CHECK(result.code == 0);
     CHECK(shown.size() == 4);
     for (const Bytes& tx : shown) {
@@ -173,7 +173,7 @@ TEST_CASE("DTY-2: an answer that nobody owes, or owes no longer, is an error") {
         try {
             running.client.answer(key(1), Contribute{}, "fake-1", Height{90}, std::chrono::seconds(5));
             FAIL("accepted");
-        } catch (const net::RpcError& error) {
+        } catch (const client::RpcError& error) {
             CHECK(error.name == "tx_rejected");
             CHECK(error.data.at("reason") == "not_owed");
         }
@@ -190,7 +190,7 @@ TEST_CASE("DTY-2: an answer that nobody owes, or owes no longer, is an error") {
 TEST_CASE("a transaction that fails in its block is a result with a code") {
     Running running;
     running.node.receipt_code = static_cast<std::uint8_t>(TxError::kInsufficientBalance);
-    const net::TxResult result = running.client.send(key(1), kTransfer);
+    const client::TxResult result = running.client.send(key(1), kTransfer);
     CHECK(result.code == running.node.receipt_code);
     CHECK(result.error == "insufficient_balance");
 }
@@ -203,7 +203,7 @@ TEST_CASE("a transaction that the mempool refuses is an error") {
     try {
         running.client.send(key(1), kTransfer);
         FAIL("accepted");
-    } catch (const net::RpcError& error) {
+    } catch (const client::RpcError& error) {
         CHECK(error.name == "tx_rejected");
         CHECK(error.data.at("reason") == "cannot_pay_fee");
     }
@@ -213,7 +213,7 @@ TEST_CASE("one send signs once, whatever the receipt says of an executed transac
     Running running;
     running.node.receipt_code = static_cast<std::uint8_t>(TxError::kNonceTooLow);  // of the second copy in its block
     const Action hundred = Transfer{key(2).account(), Amount{100}};
-    CHECK_THROWS_AS(running.client.send(key(1), hundred), net::TxUncertain);
+    CHECK_THROWS_AS(running.client.send(key(1), hundred), client::TxUncertain);
     CHECK(running.node.moved() == Amount{100});
     CHECK(running.node.next_nonce(key(1).account()) == 1);
 }
@@ -226,7 +226,7 @@ TEST_CASE("a nonce that somebody else took is not followed by a second signature
         running.node.take_nonce(key(1).account());
         return std::optional<node::SubmitError>();
     };
-    CHECK_THROWS_AS(running.client.send(key(1), kTransfer), net::TxUncertain);
+    CHECK_THROWS_AS(running.client.send(key(1), kTransfer), client::TxUncertain);
     CHECK(seen.size() == 1);
     CHECK(running.node.moved() == Amount{});
 }
@@ -280,7 +280,7 @@ TEST_CASE("a transaction that leaves the mempool for another of its nonce is giv
             running.node.take_nonce(key(1).account());
         }
     };
-    CHECK_THROWS_AS(running.client.send(key(1), kTransfer), net::TxUncertain);
+    CHECK_THROWS_AS(running.client.send(key(1), kTransfer), client::TxUncertain);
     CHECK(running.node.moved() == Amount{});
     CHECK(running.node.next_nonce(key(1).account()) == 1);
 }
@@ -298,7 +298,7 @@ TEST_CASE("no block in time is a timeout that names the transaction") {
     try {
         running.client.send(key(1), kTransfer, kSoon);
         FAIL("no block was made");
-    } catch (const net::NetTimeout& error) {
+    } catch (const http::NetTimeout& error) {
         CHECK(std::string(error.what()).find("not in a block") != std::string::npos);
     }
     CHECK(running.node.next_nonce(key(1).account()) == 1);
@@ -307,42 +307,42 @@ TEST_CASE("no block in time is a timeout that names the transaction") {
 TEST_CASE("a listing that a lying node never ends is ended") {
     std::atomic<int> calls = 0;
     std::atomic<bool> is_empty = true;
-    net::HttpServer liar({}, [&](const net::HttpRequest&) {
+    http::HttpServer liar({}, [&](const http::HttpRequest&) {
         json items = json::array();
         for (int i = 0; i < (is_empty ? 0 : 20'000); ++i) {
             items.push_back({{"id", std::string(64, 'a')}});
         }
         ++calls;
         const json answer{{"jsonrpc", "2.0"}, {"id", 1}, {"result", {{"tasks", items}, {"next_cursor", "on"}}}};
-        return net::HttpResponse{.body = answer.dump()};
+        return http::HttpResponse{.body = answer.dump()};
     });
     RpcClient client("http://127.0.0.1:" + std::to_string(liar.port()) + "/");
-    CHECK_THROWS_AS(client.tasks(), net::RpcError);
+    CHECK_THROWS_AS(client.tasks(), client::RpcError);
     CHECK(calls <= 1'001);
     is_empty = false;
     calls = 0;
-    CHECK_THROWS_AS(client.tasks(), net::RpcError);
+    CHECK_THROWS_AS(client.tasks(), client::RpcError);
     CHECK(calls <= 51);
 }
 
 TEST_CASE("a fee above what the user allows is not signed") {
     Running running;
-    const net::SigningBase base{.chain_id = "fake-1", .params = {}, .base_fee = {100}, .nonce = 0};
-    CHECK_THROWS_AS(running.client.send(key(1), kTransfer, base, Amount{1'000}), net::FeeTooHigh);
+    const client::SigningBase base{.chain_id = "fake-1", .params = {}, .base_fee = {100}, .nonce = 0};
+    CHECK_THROWS_AS(running.client.send(key(1), kTransfer, base, Amount{1'000}), client::FeeTooHigh);
     CHECK(running.node.next_nonce(key(1).account()) == 0);
-    const net::SignedTx one = running.client.sign(key(1), kTransfer, base, net::kFeeMax);
-    CHECK(one.bytes != running.client.sign(key(1), kTransfer, base, net::kFeeMax).bytes);  // auxiliary randomness
-    CHECK(running.client.sign(key(1), kTransfer, {.chain_id = "fake-1", .params = {}, .base_fee = {100}, .nonce = 4}, net::kFeeMax).nonce == 4);
+    const client::SignedTx one = running.client.sign(key(1), kTransfer, base, client::kFeeMax);
+    CHECK(one.bytes != running.client.sign(key(1), kTransfer, base, client::kFeeMax).bytes);  // auxiliary randomness
+    CHECK(running.client.sign(key(1), kTransfer, {.chain_id = "fake-1", .params = {}, .base_fee = {100}, .nonce = 4}, client::kFeeMax).nonce == 4);
 }
 
 TEST_CASE("nobody there is a NetError, something else there too") {
     RpcClient nobody("http://127.0.0.1:1/");
-    CHECK_THROWS_AS(nobody.height(), net::NetError);
-    net::HttpServer web({}, [](const net::HttpRequest&) {
-        net::HttpResponse response;
+    CHECK_THROWS_AS(nobody.height(), http::NetError);
+    http::HttpServer web({}, [](const http::HttpRequest&) {
+        http::HttpResponse response;
         response.body = "<html>";
         return response;
     });
     RpcClient other("http://127.0.0.1:" + std::to_string(web.port()) + "/");
-    CHECK_THROWS_AS(other.height(), net::NetError);
+    CHECK_THROWS_AS(other.height(), http::NetError);
 }

@@ -5,7 +5,7 @@
 #include <thread>
 
 #include <core/codec/borsh.hpp>
-#include <contracts/chain/tx_error.hpp>
+#include <contracts/state/tx_error.hpp>
 #include <contracts/duties/duty.hpp>
 
 namespace assay::rpc::test {

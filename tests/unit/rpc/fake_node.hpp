@@ -11,7 +11,7 @@
 #include <vector>
 
 #include <core/crypto/keys.hpp>
-#include <node/app/node_api.hpp>
+#include <node/api/node_api.hpp>
 
 /// A node whose state is whatever a test puts there, and whose blocks execute every transaction that waits.
 namespace assay::rpc::test {

@@ -6,8 +6,8 @@
 
 #include <core/codec/borsh.hpp>
 #include <core/crypto/address.hpp>
-#include <contracts/chain/slots.hpp>
-#include <contracts/chain/tx_error.hpp>
+#include <contracts/state/slots.hpp>
+#include <contracts/state/tx_error.hpp>
 #include <node/rpc/methods.hpp>
 #include <tests/unit/rpc/fake_node.hpp>
 

@@ -68,7 +68,7 @@ Dispute make_dispute() {
     dispute.segment = 4;
     dispute.responder = key(2).account();
     dispute.challenger = key(3).account();
-    dispute.position.level = trace::Level::kSteps;
+    dispute.position.level = dispute::Level::kSteps;
     dispute.position.first_step = 30;
     dispute.position.step_count = 10;
     dispute.responder_clock = 400;
@@ -178,7 +178,7 @@ TEST_CASE("a dispute tells where it stands and who is to move") {
         "raw"});
     CHECK(got.at("state") == "active");
     CHECK(got.at("reason").is_null());
-    CHECK(got.at("level") == trace::to_string(trace::Level::kSteps));
+    CHECK(got.at("level") == dispute::to_string(dispute::Level::kSteps));
     CHECK(got.at("to_move") == "responder");
     CHECK(names_of(got.at("pinpoint")) == std::set<std::string>{"step", "node", "op", "tile", "partial", "tensor"});
     CHECK(got.at("pinpoint").at("node").is_null());
@@ -242,10 +242,10 @@ TEST_CASE("each event of a history has its name and its members beside the recor
           {"measurement", nullptr},
           {"accepts", true}}},
         {DisputeOpened{id<DisputeId>(5), 2}, {{"dispute", to_hex(id<DisputeId>(5).view())}, {"segment", 2}}},
-        {DisputeMoved{id<DisputeId>(5), 1, trace::Level::kTiles, true},
+        {DisputeMoved{id<DisputeId>(5), 1, dispute::Level::kTiles, true},
          {{"dispute", to_hex(id<DisputeId>(5).view())},
           {"round", 1},
-          {"level", trace::to_string(trace::Level::kTiles)},
+          {"level", dispute::to_string(dispute::Level::kTiles)},
           {"by_responder", true}}},
         {DisputeEnded{id<DisputeId>(5), true, Reason::kLostDispute},
          {{"dispute", to_hex(id<DisputeId>(5).view())}, {"claim_refuted", true}, {"reason", "lost_dispute"}}},

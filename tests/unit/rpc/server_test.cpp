@@ -11,15 +11,15 @@
 #include <nlohmann/json.hpp>
 
 #include <core/codec/borsh.hpp>
-#include <contracts/chain/transaction.hpp>
+#include <contracts/state/transaction.hpp>
 #include <node/rpc/block_waits.hpp>
 #include <node/rpc/host_names.hpp>
 #include <node/rpc/server.hpp>
-#include <tests/unit/net/raw_client.hpp>
+#include <tests/unit/http/raw_client.hpp>
 #include <tests/unit/rpc/fake_node.hpp>
 
 using namespace assay;
-using assay::net::test::RawClient;
+using assay::http::test::RawClient;
 using assay::rpc::test::FakeNode;
 using nlohmann::json;
 using Clock = std::chrono::steady_clock;
@@ -57,10 +57,10 @@ std::string request(const std::string& body) {
            std::to_string(body.size()) + "\r\n\r\n" + body;
 }
 
-class FakeExchange final : public net::HttpExchange {
+class FakeExchange final : public http::HttpExchange {
   public:
     bool is_over() const noexcept override { return is_gone || answers > 0; }
-    void answer(net::HttpResponse response) override {
+    void answer(http::HttpResponse response) override {
         text = response.body;
         ++answers;
     }

@@ -14,7 +14,7 @@
 #include <doctest/doctest.h>
 
 #include <tests/unit/artifacts/files.hpp>
-#include <tools/cli/task_directory.hpp>
+#include <verifier/taskdir/task_directory.hpp>
 #include <tools/demo/network.hpp>
 #include <verifier/artifacts/server.hpp>
 
@@ -102,7 +102,7 @@ class CrashNetwork {
             << "\nseed = 3\nreward = \"20 ASY\"\nverification_fee = \"3 ASY\"\ntraining_blocks = 5000\n\n"
             << "[model]\nkind = \"char\"\ncontext = 8\nembedding = 32\nhidden = 64\nbatch_size = 32\n\n"
             << "[optimizer]\nkind = \"adam\"\nlearning_rate = 0.003\n\n[data]\ntext = \"text.txt\"\n";
-        const auto spec = cli::pack_task(directory, store_, server_.url());
+        const auto spec = taskdir::pack_task(directory, store_, server_.url());
         const auto key = network_.key("submitter");
         REQUIRE(network_.rpc().send(key, contracts::SubmitTask{.spec = spec}).code == 0);
         return contracts::task_id(key.account(), 0);

@@ -2,7 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <tests/unit/worker/small_task.hpp>
-#include <verifier/trace/player.hpp>
+#include <core/dispute/player.hpp>
 #include <verifier/worker/dispute_desk.hpp>
 #include <verifier/worker/replay.hpp>
 
@@ -10,9 +10,9 @@ namespace assay::worker {
 namespace {
 
 struct Ended {
-    trace::Pinpoint at;
-    Result<trace::Ruling, trace::ProofError> by_responder;
-    Result<trace::Ruling, trace::ProofError> by_challenger;
+    dispute::Pinpoint at;
+    Result<dispute::Ruling, dispute::ProofError> by_responder;
+    Result<dispute::Ruling, dispute::ProofError> by_challenger;
     std::uint32_t rounds = 0;
 };
 
@@ -23,35 +23,35 @@ contracts::Tx tx_of(contracts::Action action) {
 }
 
 /// Both sides as the dispute desk plays them, with the chain's record of their moves.
-Ended play(const trace::Claim& claim, trace::Replay& responder, trace::Replay& challenger) {
-    trace::Position position = trace::start_position(claim);
+Ended play(const dispute::Claim& claim, dispute::Replay& responder, dispute::Replay& challenger) {
+    dispute::Position position = dispute::start_position(claim);
     // The first transaction opens the dispute, and one that failed changes nothing.
     std::vector<contracts::Tx> moves{tx_of(contracts::OpenDispute{}), tx_of(contracts::RevealMove{})};
-    while (position.level != trace::Level::kProof) {
+    while (position.level != dispute::Level::kProof) {
         if (position.pending.empty()) {
             const contracts::RevealMove move{
-                .dispute = {}, .round = position.rounds, .children = trace::make_reveal(claim, position, responder)};
-            position = trace::reveal(claim, position, move.children).value();
+                .dispute = {}, .round = position.rounds, .children = dispute::make_reveal(claim, position, responder)};
+            position = dispute::reveal(claim, position, move.children).value();
             moves.push_back(tx_of(move));
         } else {
             const contracts::SelectMove move{
                 .dispute = {}, .round = position.rounds,
-                .selection = trace::make_selection(claim, position, challenger)};
-            position = trace::select(claim, position, move.selection).value();
+                .selection = dispute::make_selection(claim, position, challenger)};
+            position = dispute::select(claim, position, move.selection).value();
             moves.push_back(tx_of(move));
         }
     }
     const auto reveals = node_reveals(claim, moves);
-    const auto judged = [&](trace::Replay& replay) {
-        return trace::judge(claim, position, trace::make_proof(claim, position, replay, reveals));
+    const auto judged = [&](dispute::Replay& replay) {
+        return dispute::judge(claim, position, dispute::make_proof(claim, position, replay, reveals));
     };
     return {
-        .at = trace::pinpoint(position), .by_responder = judged(responder), .by_challenger = judged(challenger),
+        .at = dispute::pinpoint(position), .by_responder = judged(responder), .by_challenger = judged(challenger),
         .rounds = position.rounds};
 }
 
 EngineReplay replay_of(
-    const test::SmallTask& task, std::uint32_t segment, const trace::Claim& claim,
+    const test::SmallTask& task, std::uint32_t segment, const dispute::Claim& claim,
     const std::shared_ptr<const Fraud>& posted_by, const std::shared_ptr<const Fraud>& fraud
 ) {
     auto before = segment == 0 ? std::vector<canonical::Tensor>{} : task.state_after(segment - 1, posted_by);
@@ -65,17 +65,17 @@ TEST_CASE("DSP-20: every fraud is refuted by the proof of the honest party, wher
         CAPTURE(to_string(kind));
         const auto fraud = std::make_shared<const Fraud>(kind, task.material);
         const std::uint32_t segment = fraud->segment();
-        const trace::Claim claim = task.claim(segment, fraud);
+        const dispute::Claim claim = task.claim(segment, fraud);
         REQUIRE(claim.after != task.claim(segment).after);
         auto responder = replay_of(task, segment, claim, fraud, fraud);
         auto challenger = replay_of(task, segment, claim, fraud, nullptr);
         const Ended ended = play(claim, responder, challenger);
-        CHECK(ended.rounds <= trace::kMaxRounds);
+        CHECK(ended.rounds <= dispute::kMaxRounds);
         REQUIRE(ended.by_challenger.has_value());
-        CHECK(*ended.by_challenger == trace::Ruling::kClaimRefuted);
+        CHECK(*ended.by_challenger == dispute::Ruling::kClaimRefuted);
         // The cheat's own proof convicts it too, which is why its desk does not send one.
         REQUIRE(ended.by_responder.has_value());
-        CHECK(*ended.by_responder == trace::Ruling::kClaimRefuted);
+        CHECK(*ended.by_responder == dispute::Ruling::kClaimRefuted);
         CHECK(ended.at.step == fraud->first_step());
         if (fraud->node()) {
             CHECK(ended.at.node == fraud->node());
@@ -90,22 +90,22 @@ TEST_CASE("DSP-20: a false accuser is refuted by the honest responder's proof") 
     const test::SmallTask task;
     const auto fraud = std::make_shared<const Fraud>(Dishonesty::kFalseAccuser, task.material);
     const std::uint32_t segment = fraud->segment();
-    const trace::Claim claim = task.claim(segment);
+    const dispute::Claim claim = task.claim(segment);
     auto responder = replay_of(task, segment, claim, nullptr, nullptr);
     auto challenger = replay_of(task, segment, claim, nullptr, fraud);
     REQUIRE(challenger.state_root_after(claim.first_step + claim.step_count - 1) != claim.after);
     const Ended ended = play(claim, responder, challenger);
     REQUIRE(ended.by_responder.has_value());
-    CHECK(*ended.by_responder == trace::Ruling::kClaimHolds);
+    CHECK(*ended.by_responder == dispute::Ruling::kClaimHolds);
     REQUIRE(ended.by_challenger.has_value());
-    CHECK(*ended.by_challenger == trace::Ruling::kClaimHolds);
+    CHECK(*ended.by_challenger == dispute::Ruling::kClaimHolds);
 }
 
 TEST_CASE("DSP-11: a solver who started from other tensors than those given is refuted by the honest party's proof") {
     const test::SmallTask task(test::Start::kGiven);
     auto other = std::make_shared<Material>(*task.material);
     other->initial[0].data[2] ^= 0x40U;
-    trace::Claim claim = task.claim(0);
+    dispute::Claim claim = task.claim(0);
     claim.after = artifacts::state_root_of(run_segment(other, 0, {}, {}, nullptr).value().state);
     REQUIRE(claim.after != task.claim(0).after);
     EngineReplay responder(other, claim, {}, {});
@@ -113,9 +113,9 @@ TEST_CASE("DSP-11: a solver who started from other tensors than those given is r
     const Ended ended = play(claim, responder, challenger);
     CHECK(ended.at.node == 0U);
     CHECK(ended.at.op == canonical::Op::kScale);
-    CHECK(ended.by_challenger.value() == trace::Ruling::kClaimRefuted);
+    CHECK(ended.by_challenger.value() == dispute::Ruling::kClaimRefuted);
     // What it read is not under the root that the task commits to.
-    CHECK(ended.by_responder.error() == trace::ProofError::kBadTilePath);
+    CHECK(ended.by_responder.error() == dispute::ProofError::kBadTilePath);
 }
 
 TEST_CASE("a fraud is the same in training and in replay, and leaves other segments honest") {

@@ -2,8 +2,8 @@
 #include <doctest/doctest.h>
 
 #include <tests/unit/worker/small_task.hpp>
-#include <verifier/canonical/executor.hpp>
-#include <verifier/trace/player.hpp>
+#include <core/canonical/executor.hpp>
+#include <core/dispute/player.hpp>
 #include <verifier/worker/replay.hpp>
 #include <verifier/worker/trainer.hpp>
 
@@ -36,8 +36,8 @@ struct GrowingTask {
     }
 
     /// A claim from the segment's start to `last`.
-    trace::Claim claim(std::uint64_t last, bool diverges) const {
-        trace::Claim claim;
+    dispute::Claim claim(std::uint64_t last, bool diverges) const {
+        dispute::Claim claim;
         claim.program = task.spec.program;
         claim.dataset_root = task.spec.dataset_root;
         claim.seed = task.spec.seed;
@@ -74,16 +74,16 @@ TEST_CASE("NUM-6: the state after a step that diverged is what its nodes give") 
             CHECK(growing.after[i] == (input.source == canonical::Source::kNode ? outputs[input.index] : state[input.index]));
         }
     }
-    const auto opening = trace::open_divergence(growing.after);
+    const auto opening = dispute::open_divergence(growing.after);
     REQUIRE(opening.has_value());
     // It is the first that holds such a value: without it and what comes before, another or none is opened.
     std::vector<Tensor> rest = growing.after;
     for (std::size_t i = 0; i <= opening->tensor; ++i) {
         rest[i] = canonical::make_tensor(rest[i].dtype, rest[i].shape);
     }
-    const auto next = trace::open_divergence(rest);
+    const auto next = dispute::open_divergence(rest);
     CHECK((!next || next->tensor > opening->tensor));
-    CHECK_FALSE(trace::open_divergence(state).has_value());
+    CHECK_FALSE(dispute::open_divergence(state).has_value());
 }
 
 TEST_CASE("TASK-13: a trainer ends with the step that diverged and has the state after it") {
@@ -114,8 +114,8 @@ TEST_CASE("VER-8: a verdict tells the divergence that the solver declared from a
     };
     const Hash256 after = artifacts::state_root_of(growing.after);
     CHECK(root_of(growing.step) == after);
-    CHECK(root_of(std::nullopt) == trace::diverged_root(growing.step, after));
-    CHECK(root_of(growing.step + 1) == trace::diverged_root(growing.step, after));
+    CHECK(root_of(std::nullopt) == dispute::diverged_root(growing.step, after));
+    CHECK(root_of(growing.step + 1) == dispute::diverged_root(growing.step, after));
     // Declared too early: the state after that step is finite, and its root is not what was declared.
     const auto early = run_segment(
         growing.task.material, growing.segment, growing.before, {}, nullptr, {}, growing.step - 1
@@ -128,7 +128,7 @@ TEST_CASE("VER-8: a verdict tells the divergence that the solver declared from a
 TEST_CASE("DSP-27: a replay proves a divergence that the claim is silent about, and no other") {
     const GrowingTask growing;
     // A solver who says nothing and goes on with what the graph makes of it; only its claims matter here.
-    trace::Claim claim = growing.claim(growing.step, false);
+    dispute::Claim claim = growing.claim(growing.step, false);
     EngineReplay replay(growing.task.material, claim, growing.before, {});
     CHECK(replay.diverged_at() == growing.step);
     CHECK(replay.state_root_after(growing.step) == claim.after);
@@ -136,22 +136,22 @@ TEST_CASE("DSP-27: a replay proves a divergence that the claim is silent about, 
     CHECK(replay.node_outputs(growing.step).size() + 1 == replay.graph().size());
     CHECK(replay.state_before(growing.step).size() == growing.after.size());
 
-    trace::Position position = trace::start_position(claim);
-    if (position.level == trace::Level::kSteps) {
-        CHECK_FALSE(trace::make_divergence_proof(claim, position, replay).has_value());
-        position = trace::reveal(claim, position, trace::make_reveal(claim, position, replay)).value();
-        position = trace::select(claim, position, trace::make_selection(claim, position, replay)).value();
+    dispute::Position position = dispute::start_position(claim);
+    if (position.level == dispute::Level::kSteps) {
+        CHECK_FALSE(dispute::make_divergence_proof(claim, position, replay).has_value());
+        position = dispute::reveal(claim, position, dispute::make_reveal(claim, position, replay)).value();
+        position = dispute::select(claim, position, dispute::make_selection(claim, position, replay)).value();
     }
-    REQUIRE(position.level == trace::Level::kNodes);
+    REQUIRE(position.level == dispute::Level::kNodes);
     CHECK(position.first_step == growing.step);
-    const auto proof = trace::make_divergence_proof(claim, position, replay);
+    const auto proof = dispute::make_divergence_proof(claim, position, replay);
     REQUIRE(proof.has_value());
-    CHECK(trace::judge(claim, position, *proof).value() == trace::Ruling::kClaimRefuted);
+    CHECK(dispute::judge(claim, position, *proof).value() == dispute::Ruling::kClaimRefuted);
 
-    const trace::Claim declared = growing.claim(growing.step, true);
+    const dispute::Claim declared = growing.claim(growing.step, true);
     EngineReplay honest(growing.task.material, declared, growing.before, {});
-    CHECK_FALSE(trace::make_divergence_proof(declared, position, honest).has_value());
-    CHECK(trace::judge(declared, position, *proof).error() == trace::ProofError::kNoDivergence);
+    CHECK_FALSE(dispute::make_divergence_proof(declared, position, honest).has_value());
+    CHECK(dispute::judge(declared, position, *proof).error() == dispute::ProofError::kNoDivergence);
 
     // Of the steps after the one that diverged a replay has nothing to say.
     const auto last = growing.task.material->first_step(growing.segment) + 3;

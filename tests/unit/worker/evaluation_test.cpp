@@ -7,9 +7,9 @@
 #include <contracts/arbitration/arbitration.hpp>
 #include <tests/unit/worker/small_task.hpp>
 #include <verifier/artifacts/safetensors.hpp>
-#include <verifier/program/evaluation.hpp>
-#include <verifier/trace/evaluation.hpp>
-#include <verifier/trace/player.hpp>
+#include <verifier/compile/program/evaluation.hpp>
+#include <core/dispute/evaluation.hpp>
+#include <core/dispute/player.hpp>
 #include <verifier/worker/evaluating.hpp>
 #include <verifier/worker/replay.hpp>
 #include <verifier/worker/segment_check.hpp>
@@ -28,7 +28,7 @@ class EvaluatedTask : public test::SmallTask {
         spec.evaluation = contracts::EvaluationCommitment{
             .graph_root = commitment.init_root,
             .nodes = commitment.init_nodes,
-            .holdout = trace::commit_tensor(holdout),
+            .holdout = dispute::commit_tensor(holdout),
             .data = put_rows(holdout),
             .work = commitment.init_work};
         auto loaded = load_material(contracts::TaskId{{7}}, spec, waiting_source(store));
@@ -75,7 +75,7 @@ TEST_CASE("EVL-9: a task is not worked on whose hold-out set or evaluation is no
     spec = task.spec;
     spec.evaluation->data = task.put_rows(task.first_rows(kRows + 8));
     CHECK(defect_of(spec) == Defect::kHoldoutOther);
-    spec.evaluation->holdout = trace::commit_tensor(task.first_rows(kRows + 8));
+    spec.evaluation->holdout = dispute::commit_tensor(task.first_rows(kRows + 8));
     CHECK(defect_of(spec) == Defect::kEvaluationOther);
     spec = task.spec;
     spec.evaluation->data = task.put({1, 2, 3});
@@ -113,24 +113,24 @@ TEST_CASE("EVL-5: a flattered score is refuted by the referee at the node that w
         EngineReplay responder(ground, claim, {}, {}, solver_lies ? fraud : nullptr);
         EngineReplay challenger(ground, claim, {}, {}, solver_lies ? nullptr : fraud);
         CHECK(responder.state_root_after(0) == claim.after);
-        trace::Position position = trace::start_position(claim);
-        std::vector<trace::NodeReveal> reveals;
-        while (position.level != trace::Level::kProof) {
+        dispute::Position position = dispute::start_position(claim);
+        std::vector<dispute::NodeReveal> reveals;
+        while (position.level != dispute::Level::kProof) {
             if (position.pending.empty()) {
-                const auto children = trace::make_reveal(claim, position, responder);
-                if (position.level == trace::Level::kNodes) {
-                    reveals.push_back({position.first_node, trace::split(claim, position).child_height, children});
+                const auto children = dispute::make_reveal(claim, position, responder);
+                if (position.level == dispute::Level::kNodes) {
+                    reveals.push_back({position.first_node, dispute::split(claim, position).child_height, children});
                 }
-                position = trace::reveal(claim, position, children).value();
+                position = dispute::reveal(claim, position, children).value();
             } else {
-                const auto selection = trace::make_selection(claim, position, challenger);
-                position = trace::select(claim, position, selection).value();
+                const auto selection = dispute::make_selection(claim, position, challenger);
+                position = dispute::select(claim, position, selection).value();
             }
         }
-        CHECK(trace::pinpoint(position).node == fraud->node());
+        CHECK(dispute::pinpoint(position).node == fraud->node());
         EngineReplay& honest_side = solver_lies ? challenger : responder;
-        const auto ruling = trace::judge(claim, position, trace::make_proof(claim, position, honest_side, reveals));
-        CHECK(ruling.value() == (solver_lies ? trace::Ruling::kClaimRefuted : trace::Ruling::kClaimHolds));
+        const auto ruling = dispute::judge(claim, position, dispute::make_proof(claim, position, honest_side, reveals));
+        CHECK(ruling.value() == (solver_lies ? dispute::Ruling::kClaimRefuted : dispute::Ruling::kClaimHolds));
     }
 }
 

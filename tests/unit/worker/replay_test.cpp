@@ -2,7 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <tests/unit/worker/small_task.hpp>
-#include <verifier/canonical/executor.hpp>
+#include <core/canonical/executor.hpp>
 #include <verifier/worker/replay.hpp>
 #include <verifier/worker/trainer.hpp>
 
@@ -35,7 +35,7 @@ TEST_CASE("NUM-1: the engine's replay of a segment is the scalar one, in any ord
     auto state = task.state_after(0);
     CHECK(state == by_definition(*task.material, true, 0, {}).next);
     state = task.state_after(1);
-    const trace::Claim claim = task.claim(2);
+    const dispute::Claim claim = task.claim(2);
     // A budget of two states makes the replay drop and recompute.
     for (const std::uint64_t budget : {std::uint64_t{1} << 30U, std::uint64_t{300'000}, std::uint64_t{1}}) {
         CAPTURE(budget);

@@ -4,7 +4,7 @@
 #include <fstream>
 
 #include <tests/unit/worker/small_task.hpp>
-#include <verifier/program/distance.hpp>
+#include <verifier/compile/program/distance.hpp>
 #include <verifier/worker/measuring.hpp>
 #include <verifier/worker/segment_check.hpp>
 

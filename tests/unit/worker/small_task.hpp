@@ -12,7 +12,7 @@
 #include <tests/unit/artifacts/files.hpp>
 #include <verifier/artifacts/dataset.hpp>
 #include <verifier/artifacts/state_io.hpp>
-#include <verifier/trace/commitment.hpp>
+#include <core/dispute/commitment.hpp>
 #include <verifier/worker/material.hpp>
 #include <verifier/worker/runner.hpp>
 
@@ -78,8 +78,8 @@ class SmallTask {
     }
 
     /// The claim that a solver who did as `fraud` says makes about a segment.
-    trace::Claim claim(std::uint32_t segment, const std::shared_ptr<const worker::Fraud>& fraud = nullptr) const {
-        trace::Claim claim;
+    dispute::Claim claim(std::uint32_t segment, const std::shared_ptr<const worker::Fraud>& fraud = nullptr) const {
+        dispute::Claim claim;
         claim.program = spec.program;
         claim.dataset_root = spec.dataset_root;
         claim.seed = spec.seed;

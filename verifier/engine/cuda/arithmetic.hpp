@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <limits>
 
-#include <verifier/canonical/transcendental.hpp>
+#include <core/canonical/transcendental.hpp>
 #include <verifier/engine/cuda/host_device.hpp>
 
 /// Inside engine only: the rules' arithmetic on one element, compiled for the host and for a device from the same text.

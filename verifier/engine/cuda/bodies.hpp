@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include <verifier/engine/cuda/kernels.hpp>
-#include <verifier/engine/residues.hpp>
+#include <verifier/engine/cuda/residues.hpp>
 
 /// Inside engine only: what one thread of a kernel does. A body is copied to the device and called with each index.
 namespace assay::engine::cuda {

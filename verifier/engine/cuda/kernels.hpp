@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <memory>
 
-#include <verifier/canonical/node.hpp>
+#include <core/canonical/node.hpp>
 #include <verifier/engine/cuda/arithmetic.hpp>
 
 /// Inside engine only: the rules that a library's operations compute in many passes, in one pass each. No CUDA and no

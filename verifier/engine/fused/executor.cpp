@@ -8,7 +8,7 @@
 #include <new>
 
 #include <core/base/assert.hpp>
-#include <verifier/canonical/partial.hpp>
+#include <core/canonical/partial.hpp>
 #include <verifier/engine/fused/product.hpp>
 #include <verifier/engine/fused/row_kernels.hpp>
 #include <verifier/engine/fused/row_op.hpp>
@@ -27,7 +27,6 @@ using canonical::Tensor;
 
 namespace {
 
-constexpr std::align_val_t kAlignment{64};
 
 // Adds the time from its making to its end.
 class Stopwatch {
@@ -49,10 +48,10 @@ class Stopwatch {
 
 }  // namespace
 
-void Executor::Free::operator()(std::byte* memory) const { ::operator delete(memory, kAlignment); }
+void Executor::Free::operator()(std::byte* memory) const { ::operator delete(memory, std::align_val_t{kTensorAlignment}); }
 
 Executor::Memory Executor::allocate(std::size_t bytes) {
-    return Memory(static_cast<std::byte*>(::operator new(std::max<std::size_t>(bytes, 1), kAlignment)));
+    return Memory(static_cast<std::byte*>(::operator new(std::max<std::size_t>(bytes, 1), std::align_val_t{kTensorAlignment})));
 }
 
 Executor::Executor(Plan plan, std::shared_ptr<const canonical::RowSource> rows, ThreadPool& pool)

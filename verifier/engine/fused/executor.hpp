@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include <verifier/canonical/executor.hpp>
-#include <verifier/canonical/tile.hpp>
+#include <core/canonical/executor.hpp>
+#include <core/canonical/tile.hpp>
 #include <verifier/engine/fused/plan.hpp>
 #include <verifier/engine/fused/thread_pool.hpp>
 

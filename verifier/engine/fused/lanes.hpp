@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <limits>
 
-#include <verifier/canonical/transcendental.hpp>
-#include <verifier/engine/vectorised.hpp>
+#include <core/canonical/transcendental.hpp>
+#include <verifier/engine/fused/vectorised.hpp>
 
 /// The canonical chains, one element each, in the order that the rules write them (NUM-7, NUM-20 and on) and with
 /// selections where a scalar version would branch, so that a loop over them is vectorised.

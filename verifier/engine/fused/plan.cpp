@@ -23,12 +23,11 @@ using canonical::Source;
 
 namespace {
 
-constexpr std::size_t kAlignment = 64;
 constexpr std::size_t kBlockBytes = 48 * 1024;  // of a block's widest operation: about a first-level cache
 constexpr std::uint32_t kTransposeRows = 16;
 constexpr std::uint32_t kMaxSumAtOnce = 1U << 22U;
 
-std::size_t aligned(std::size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+std::size_t aligned(std::size_t bytes) { return (bytes + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment; }
 
 // Whether row i of `node` reads of this input nothing but row i.
 bool reads_rows(const Node& node, std::size_t input) {

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include <verifier/canonical/node.hpp>
+#include <core/canonical/node.hpp>
 #include <verifier/engine/fused/view_rows.hpp>
 
 /// How a graph is executed fast on a CPU. Its nodes fall into *stages*. A *region* is a set of nodes that all work row
@@ -17,6 +17,8 @@
 /// cache when the next reads it, and only what another stage reads is ever written to memory. Products, scatters and
 /// batches are stages of their own.
 namespace assay::engine::fused {
+
+inline constexpr std::size_t kTensorAlignment = 64;  ///< of every tensor, in bytes: a cache line
 
 /// A value: a node's output, or after those a tensor of the state.
 using ValueId = std::uint32_t;

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <verifier/canonical/node.hpp>
+#include <core/canonical/node.hpp>
 #include <verifier/engine/fused/plan.hpp>
 #include <verifier/engine/fused/thread_pool.hpp>
 

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include <verifier/engine/fused/lanes.hpp>
-#include <verifier/engine/vectorised.hpp>
+#include <verifier/engine/fused/vectorised.hpp>
 
 namespace assay::engine::fused {
 

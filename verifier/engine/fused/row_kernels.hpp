@@ -4,11 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <verifier/canonical/executor.hpp>
-#include <verifier/canonical/node.hpp>
+#include <core/canonical/executor.hpp>
+#include <core/canonical/node.hpp>
 
 /// Loops over a block of whole rows, small enough to stay in cache from one operation to the next. Each says what
-/// verifier/canonical says tile by tile. Outputs are separate from inputs unless it says otherwise; `cols` is the width
+/// core/canonical says tile by tile. Outputs are separate from inputs unless it says otherwise; `cols` is the width
 /// of the first operand.
 namespace assay::engine::fused {
 

@@ -4,8 +4,8 @@
 #include <array>
 #include <cstddef>
 
-#include <verifier/canonical/executor.hpp>
-#include <verifier/canonical/node.hpp>
+#include <core/canonical/executor.hpp>
+#include <core/canonical/node.hpp>
 #include <verifier/engine/fused/plan.hpp>
 #include <verifier/engine/fused/row_kernels.hpp>
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <core/base/assert.hpp>
-#include <verifier/canonical/executor.hpp>
+#include <core/canonical/executor.hpp>
 
 namespace assay::engine::fused {
 

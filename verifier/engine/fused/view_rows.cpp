@@ -5,7 +5,7 @@
 #include <limits>
 
 #include <verifier/engine/fused/transpose.hpp>
-#include <verifier/engine/vectorised.hpp>
+#include <verifier/engine/fused/vectorised.hpp>
 
 namespace assay::engine::fused {
 namespace {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include <verifier/canonical/node.hpp>
+#include <core/canonical/node.hpp>
 
 namespace assay::engine::fused {
 

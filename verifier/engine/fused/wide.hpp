@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <verifier/engine/vectorised.hpp>
+#include <verifier/engine/fused/vectorised.hpp>
 
 /// Inside engine only: marks a function that is written for vectors of 512 bits, and says whether this CPU has them.
 #if defined(__x86_64__)

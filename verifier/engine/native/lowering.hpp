@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include <verifier/canonical/node.hpp>
+#include <core/canonical/node.hpp>
 
 /// Inside engine only: what a canonical graph means in ordinary floating point.
 namespace assay::engine::native {

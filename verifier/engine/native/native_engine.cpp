@@ -13,8 +13,8 @@
 #include <core/base/assert.hpp>
 #include <verifier/engine/native/lowering.hpp>
 #include <verifier/engine/native/native_ops.hpp>
-#include <verifier/engine/torch_runtime.hpp>
-#include <verifier/engine/torch_tensor.hpp>
+#include <verifier/engine/torch/runtime.hpp>
+#include <verifier/engine/torch/tensor.hpp>
 
 namespace assay::engine {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include <core/base/result.hpp>
-#include <verifier/canonical/executor.hpp>
-#include <verifier/canonical/tile.hpp>
+#include <core/canonical/executor.hpp>
+#include <core/canonical/tile.hpp>
 
 namespace assay::engine {
 

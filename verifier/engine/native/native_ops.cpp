@@ -7,9 +7,9 @@
 
 #include <core/base/assert.hpp>
 #include <verifier/engine/fused/row_kernels.hpp>
-#include <verifier/engine/torch_contract.hpp>
-#include <verifier/engine/torch_random.hpp>
-#include <verifier/engine/torch_reduction.hpp>
+#include <verifier/engine/torch/contract.hpp>
+#include <verifier/engine/torch/random.hpp>
+#include <verifier/engine/torch/reduction.hpp>
 
 namespace assay::engine::native {
 

@@ -6,11 +6,11 @@
 
 #include <ATen/ATen.h>
 
-#include <verifier/canonical/partial.hpp>
+#include <core/canonical/partial.hpp>
 #include <verifier/engine/native/lowering.hpp>
 #include <verifier/engine/native/native_engine.hpp>
-#include <verifier/engine/torch_math.hpp>
-#include <verifier/engine/torch_view.hpp>
+#include <verifier/engine/torch/math.hpp>
+#include <verifier/engine/torch/view.hpp>
 
 /// Inside engine only: one instruction at a time, by libtorch's ordinary operations.
 namespace assay::engine::native {

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <client/engine_rpc.hpp>
+
+#include <stdexcept>
+
+#include <client/http/http.hpp>
+#include <core/base/base64.hpp>
+
+namespace assay::client {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::chrono::milliseconds kTimeout{10'000};
+
+/// The engine's answer, an error included.
+json post(const std::string& url, const std::string& method, const json& params) {
+    const json request{{"jsonrpc", "2.0"}, {"id", 1}, {"method", method}, {"params", params}};
+    const http::HttpResponse response = http::http_post(url, request.dump(), {.timeout = kTimeout, .body_max = 64U << 20U});
+    json answer = json::parse(response.body, nullptr, false);
+    if (!answer.is_object() || (!answer.contains("result") && !answer.contains("error"))) {
+        throw std::runtime_error("CometBFT at " + url + " answered " + method + " with something else than JSON-RPC");
+    }
+    return answer;
+}
+
+std::string error_text(const json& error) {
+    return error.value("message", "error") + ": " + error.value("data", "");
+}
+
+}  // namespace
+
+json EngineRpc::call(const std::string& method, const json& params) const {
+    json answer = post(url_, method, params);
+    if (answer.contains("error")) {
+        throw std::runtime_error("CometBFT's " + method + " failed: " + error_text(answer.at("error")));
+    }
+    return std::move(answer.at("result"));
+}
+
+Broadcast EngineRpc::broadcast(ByteView tx) const {
+    const json answer = post(url_, "broadcast_tx_sync", {{"tx", to_base64(tx)}});
+    if (answer.contains("error")) {
+        const std::string text = error_text(answer.at("error"));
+        if (text.find("already exists in cache") != std::string::npos) {
+            return {.outcome = Broadcast::Outcome::kKnown, .code = 0};
+        }
+        if (text.find("mempool is full") != std::string::npos) {
+            return {.outcome = Broadcast::Outcome::kFull, .code = 0};
+        }
+        throw std::runtime_error("CometBFT did not take the transaction: " + text);
+    }
+    const std::uint32_t code = answer.at("result").value("code", 0U);
+    return {.outcome = code == 0 ? Broadcast::Outcome::kTaken : Broadcast::Outcome::kRefused, .code = code};
+}
+
+}  // namespace assay::client

@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <client/http/http.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <condition_variable>
+
+#include <deque>
+#include <map>
+#include <mutex>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <boost/asio/error.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/address.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/thread_pool.hpp>
+
+#include <fcntl.h>
+#include <netinet/tcp.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <client/http/http_places.hpp>
+#include <client/http/http_session.hpp>
+
+namespace assay::http {
+
+namespace {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using ErrorCode = boost::system::error_code;
+using Clock = std::chrono::steady_clock;
+using State = HttpSession::State;
+
+constexpr std::uint32_t kPerAddress = 16;
+constexpr std::uint32_t kPerLoopbackAddress = 256;
+constexpr std::chrono::milliseconds kSweep{250};    // between looks for connections whose time is up
+constexpr std::chrono::milliseconds kGrace{1'000};  // for clients to take their answers when the server stops
+constexpr std::chrono::milliseconds kPause{50};     // when no connection can be accepted
+constexpr int kAcceptedAtOnce = 64;
+
+ClientAddress to_client(const asio::ip::address& address) {
+    ClientAddress out{};
+    const auto v6 = address.is_v4() ? asio::ip::make_address_v6(asio::ip::v4_mapped, address.to_v4()) : address.to_v6();
+    const auto bytes = v6.to_bytes();
+    std::copy_n(bytes.begin(), v6.is_v4_mapped() ? bytes.size() : bytes.size() / 2, out.begin());
+    return out;
+}
+
+/// What a handler is given to answer later: knows its connection only while there is one.
+class Exchange final : public HttpExchange {
+  public:
+    Exchange(std::shared_ptr<asio::io_context> context, std::weak_ptr<HttpSession> session, std::uint64_t number)
+        : context_(std::move(context)), session_(std::move(session)), number_(number) {}
+    bool is_over() const noexcept override { return is_over_ || session_.expired(); }
+    void answer(HttpResponse response) override {
+        if (!is_over_.exchange(true)) {
+            asio::post(*context_, [session = session_, number = number_, response = std::move(response)]() mutable {
+                if (const auto there = session.lock()) {
+                    there->answer(number, std::move(response));
+                }
+            });
+        }
+    }
+    void give_up() noexcept { is_over_ = true; }
+
+  private:
+    std::shared_ptr<asio::io_context> context_;
+    std::weak_ptr<HttpSession> session_;
+    std::uint64_t number_;
+    std::atomic<bool> is_over_{false};
+};
+
+struct Job {
+    std::shared_ptr<HttpSession> session;
+    std::shared_ptr<Exchange> exchange;
+    std::uint64_t number = 0;
+    HttpRequest request;
+};
+
+HttpPlaces::Limits limits_of(const HttpServerOptions& options) {
+    ErrorCode error;
+    const bool is_loopback = asio::ip::make_address(options.address, error).is_loopback();
+    const std::uint32_t otherwise = is_loopback ? kPerLoopbackAddress : kPerAddress;
+    // Connections are descriptors, and the process needs others.
+    rlimit descriptors{};
+    ::getrlimit(RLIMIT_NOFILE, &descriptors);
+    return {
+        .connections = std::min<std::size_t>(options.connections_max, descriptors.rlim_cur / 2),
+        .per_address = options.connections_per_address != 0 ? options.connections_per_address : otherwise,
+        .memory = options.memory_max};
+}
+
+}  // namespace
+
+struct HttpServer::Impl final : HttpSessionHost {
+    Impl(HttpServerOptions server_options, LateHandler server_handler)
+        : settings(std::move(server_options)),
+          handler(std::move(server_handler)),
+          places(limits_of(settings)),
+          pool(std::max(1U, settings.threads)) {
+        bind();
+        thread = std::thread([this] { run(); });
+    }
+
+    // HttpSessionHost
+    const HttpServerOptions& options() const override { return settings; }
+    bool is_stopping() const override { return stopping; }
+    bool take_memory(HttpSession& session, std::size_t bytes) override;
+    void add_memory(HttpSession& session, std::size_t bytes) override;
+    void give_memory(HttpSession& session, std::size_t bytes) override;
+    void begin(HttpSession& session, std::uint64_t exchange, HttpRequest request) override;
+    void abandon(HttpSession& session) override;
+    void ended(HttpSession& session) override;
+
+    void bind();
+    void run();
+    void accept();
+    void pause_accepting();
+    void admit(int fd, const tcp::endpoint& from);
+    void sweep();
+    void dispatch_soon();
+    void dispatch();
+    std::deque<Job>::iterator next_job();
+    void execute(Job job);
+    std::optional<HttpResponse> handle(const HttpRequest& request, const std::shared_ptr<HttpExchange>& exchange);
+    void begin_stop();
+    void cut_off();
+
+    HttpServerOptions settings;
+    LateHandler handler;
+    std::uint16_t port = 0;
+    std::atomic<bool> stopping{false};
+
+    // Of the I/O thread.
+    std::shared_ptr<asio::io_context> context = std::make_shared<asio::io_context>(1);
+    tcp::acceptor acceptor{*context};
+    asio::steady_timer sweeper{*context};
+    asio::steady_timer pauser{*context};
+    HttpPlaces places;
+    std::map<const HttpSession*, std::shared_ptr<Exchange>> exchanges;  // the last of each connection
+    std::deque<Job> queue;    // requests that wait for a thread
+    std::uint32_t running = 0;  // handlers
+    bool will_dispatch = false;
+
+    asio::thread_pool pool;
+    std::thread thread;
+    std::mutex mutex;
+    std::condition_variable changed;
+    bool all_ended = false;  // guarded by mutex
+};
+
+void HttpServer::Impl::bind() {
+    const std::string name = settings.address + ":" + std::to_string(settings.port);
+    ErrorCode error;
+    const auto address = asio::ip::make_address(settings.address, error);
+    if (error) {
+        throw NetError("cannot listen on " + name + ": not an IP address");
+    }
+    const tcp::endpoint endpoint(address, settings.port);
+    acceptor.open(endpoint.protocol(), error);
+    const auto then = [&error](auto step) {
+        if (!error) {
+            step();
+        }
+    };
+    then([&] { acceptor.set_option(tcp::acceptor::reuse_address(true), error); });
+    then([&] { acceptor.bind(endpoint, error); });
+    then([&] { acceptor.listen(SOMAXCONN, error); });
+    then([&] { acceptor.native_non_blocking(true, error); });
+    if (error) {
+        throw NetError("cannot listen on " + name + ": " + error.message());
+    }
+    ::fcntl(acceptor.native_handle(), F_SETFD, FD_CLOEXEC);
+    port = acceptor.local_endpoint().port();
+}
+
+void HttpServer::Impl::run() {
+    accept();
+    sweep();
+    for (;;) {
+        try {
+            context->run();
+            return;
+        } catch (const std::exception&) {
+            // Out of memory for one connection: the sweep closes it, the server goes on.
+        }
+    }
+}
+
+void HttpServer::Impl::accept() {
+    acceptor.async_wait(tcp::acceptor::wait_read, [this](const ErrorCode& error) {
+        if (stopping || error == asio::error::operation_aborted) {
+            return;
+        }
+        for (int i = 0; i < kAcceptedAtOnce; ++i) {
+            tcp::endpoint from;
+            auto size = static_cast<socklen_t>(from.capacity());
+            const int fd = ::accept4(acceptor.native_handle(), from.data(), &size, SOCK_CLOEXEC | SOCK_NONBLOCK);
+            if (fd >= 0) {
+                from.resize(size);
+                admit(fd, from);
+            } else if (errno == EAGAIN) {
+                break;
+            } else if (errno != EINTR && errno != ECONNABORTED) {
+                pause_accepting();
+                return;
+            }
+        }
+        accept();
+    });
+}
+
+/// Out of descriptors or memory: an idle connection gives up its own.
+void HttpServer::Impl::pause_accepting() {
+    places.free_any();
+    pauser.expires_after(kPause);
+    pauser.async_wait([this](const ErrorCode& error) {
+        if (!error) {
+            accept();
+        }
+    });
+}
+
+void HttpServer::Impl::admit(int fd, const tcp::endpoint& from) {
+    const ClientAddress address = to_client(from.address());
+    if (!places.make_place(address)) {
+        static constexpr std::string_view kBusy =
+            "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
+        ::send(fd, kBusy.data(), kBusy.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+        ::shutdown(fd, SHUT_WR);
+        ::close(fd);
+        return;
+    }
+    const int on = 1;
+    ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    const auto session = make_http_session(*context, from.protocol().family(), fd, address, *this);
+    places.add(session);
+    session->start();
+}
+
+bool HttpServer::Impl::take_memory(HttpSession& session, std::size_t bytes) {
+    return places.take_memory(session, bytes);
+}
+
+void HttpServer::Impl::add_memory(HttpSession& session, std::size_t bytes) { places.add_memory(session, bytes); }
+
+void HttpServer::Impl::give_memory(HttpSession& session, std::size_t bytes) {
+    places.give_memory(session, bytes);
+    dispatch_soon();
+}
+
+void HttpServer::Impl::begin(HttpSession& session, std::uint64_t exchange, HttpRequest request) {
+    const auto shared = session.shared();
+    const auto begun = std::make_shared<Exchange>(context, shared, exchange);
+    exchanges[&session] = begun;
+    queue.push_back({shared, begun, exchange, std::move(request)});
+    dispatch_soon();
+}
+
+void HttpServer::Impl::abandon(HttpSession& session) {
+    const auto found = exchanges.find(&session);
+    if (found != exchanges.end()) {
+        found->second->give_up();
+    }
+}
+
+void HttpServer::Impl::ended(HttpSession& session) {
+    abandon(session);
+    exchanges.erase(&session);
+    places.remove(session);
+    if (stopping && places.count() == 0) {
+        const std::lock_guard lock(mutex);
+        all_ended = true;
+        changed.notify_all();
+    }
+    dispatch_soon();
+}
+
+void HttpServer::Impl::sweep() {
+    const auto now = Clock::now();
+    for (const auto& session : places.all()) {
+        const bool has_deadline = session->state() != State::kRunning && session->state() != State::kWaiting;
+        if (has_deadline && now >= session->deadline()) {
+            session->close();
+        }
+    }
+    sweeper.expires_after(kSweep);
+    sweeper.async_wait([this](const ErrorCode& error) {
+        if (!error) {
+            sweep();
+        }
+    });
+}
+
+/// The request whose address was served least recently. While memory is used up, none of the address that holds most.
+std::deque<Job>::iterator HttpServer::Impl::next_job() {
+    auto best = queue.end();
+    std::uint64_t best_turn = 0;
+    for (auto job = queue.begin(); job != queue.end(); ++job) {
+        const ClientAddress& address = job->session->address();
+        if (places.is_memory_used_up() && places.holds_most(address)) {
+            continue;
+        }
+        if (best == queue.end() || places.served_at(address) < best_turn) {
+            best = job;
+            best_turn = places.served_at(address);
+        }
+    }
+    return best;
+}
+
+/// Never from within a session's own call.
+void HttpServer::Impl::dispatch_soon() {
+    if (!will_dispatch) {
+        will_dispatch = true;
+        asio::post(*context, [this] {
+            will_dispatch = false;
+            dispatch();
+        });
+    }
+}
+
+void HttpServer::Impl::dispatch() {
+    std::erase_if(queue, [](const Job& job) { return job.session->state() == State::kClosed; });
+    while (running < std::max(1U, settings.threads)) {
+        const auto next = next_job();
+        if (next == queue.end()) {
+            return;
+        }
+        if (places.is_memory_used_up() && !places.shed_memory(next->session->address())) {
+            return;
+        }
+        Job job = std::move(*next);
+        queue.erase(next);
+        places.serve(job.session->address());
+        execute(std::move(job));
+    }
+}
+
+void HttpServer::Impl::execute(Job job) {
+    ++running;
+    asio::post(pool, [this, job = std::move(job)]() mutable {
+        auto response = handle(job.request, job.exchange);
+        asio::post(*context, [this, session = job.session, number = job.number, response = std::move(response)]() mutable {
+            --running;
+            if (response) {
+                session->answer(number, *std::move(response));
+            } else {
+                session->wait(number);
+            }
+            dispatch_soon();
+        });
+    });
+}
+
+std::optional<HttpResponse> HttpServer::Impl::handle(
+    const HttpRequest& request, const std::shared_ptr<HttpExchange>& exchange
+) {
+    try {
+        return handler(request, exchange);
+    } catch (const std::exception&) {
+        return text_response(500, "internal error\n");
+    }
+}
+
+/// On the I/O thread: what has not begun is refused, what is idle or waits is closed.
+void HttpServer::Impl::begin_stop() {
+    ErrorCode ignored;
+    acceptor.close(ignored);
+    pauser.cancel();
+    std::deque<Job> refused;
+    refused.swap(queue);
+    for (const Job& job : refused) {
+        job.session->answer(job.number, text_response(503, "stopping\n"));
+    }
+    for (const auto& session : places.all()) {
+        if (session->state() != State::kRunning && session->state() != State::kSending) {
+            session->close();
+        }
+    }
+    const std::lock_guard lock(mutex);
+    all_ended = places.count() == 0;
+    changed.notify_all();
+}
+
+void HttpServer::Impl::cut_off() {
+    for (const auto& session : places.all()) {
+        if (session->state() != State::kRunning) {
+            session->close();
+        }
+    }
+}
+
+HttpServer::HttpServer(HttpServerOptions options, LateHandler handler)
+    : impl_(std::make_unique<Impl>(std::move(options), std::move(handler))) {}
+
+HttpServer::HttpServer(HttpServerOptions options, Handler handler)
+    : HttpServer(
+          std::move(options),
+          LateHandler([handler = std::move(handler)](const HttpRequest& request, const std::shared_ptr<HttpExchange>&) {
+              return std::optional(handler(request));
+          })
+      ) {}
+
+HttpServer::~HttpServer() { stop(); }
+
+std::uint16_t HttpServer::port() const noexcept { return impl_->port; }
+
+void HttpServer::stop() {
+    Impl& impl = *impl_;
+    if (impl.stopping.exchange(true)) {
+        return;
+    }
+    asio::post(*impl.context, [&impl] { impl.begin_stop(); });
+    {
+        std::unique_lock lock(impl.mutex);
+        while (!impl.changed.wait_for(lock, kGrace, [&impl] { return impl.all_ended; })) {
+            asio::post(*impl.context, [&impl] { impl.cut_off(); });
+        }
+    }
+    impl.pool.join();
+    impl.context->stop();
+    impl.thread.join();
+}
+
+}  // namespace assay::http

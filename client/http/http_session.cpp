@@ -1,0 +1,466 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <client/http/http_session.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/generic/stream_protocol.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/beast/core/string.hpp>
+#include <boost/beast/http/error.hpp>
+#include <boost/beast/http/field.hpp>
+#include <boost/beast/http/fields.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/status.hpp>
+#include <boost/optional/optional.hpp>
+
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <sys/sendfile.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace assay::http {
+
+namespace {
+
+namespace asio = boost::asio;
+namespace beast_http = boost::beast::http;
+using ErrorCode = boost::system::error_code;
+using Stream = asio::generic::stream_protocol::socket;
+
+constexpr std::uint32_t kHeaderMax = 16'384;
+constexpr std::size_t kReadBytes = 8'192;
+constexpr std::size_t kAheadMax = 2 * kHeaderMax;     // of requests that follow one that is being answered
+constexpr std::size_t kFilePiece = 256U << 10U;
+constexpr std::chrono::milliseconds kLinger{1'000};
+constexpr std::uint64_t kLingerBytes = 16U << 20U;
+
+/// A body that takes no memory for what a client merely announces.
+struct GrowingBody {
+    using value_type = std::string;
+
+    class reader {
+      public:
+        template <bool kIsRequest, class Fields>
+        reader(beast_http::header<kIsRequest, Fields>&, value_type& body) : body_(body) {}
+        void init(const boost::optional<std::uint64_t>&, ErrorCode& error) { error = {}; }
+        template <class Buffers>
+        std::size_t put(const Buffers& buffers, ErrorCode& error) {
+            error = {};
+            std::size_t count = 0;
+            for (auto it = asio::buffer_sequence_begin(buffers); it != asio::buffer_sequence_end(buffers); ++it) {
+                const asio::const_buffer piece = *it;
+                body_.append(static_cast<const char*>(piece.data()), piece.size());
+                count += piece.size();
+            }
+            return count;
+        }
+        void finish(ErrorCode& error) { error = {}; }
+
+      private:
+        value_type& body_;
+    };
+};
+
+using Parser = beast_http::request_parser<GrowingBody>;
+
+/// Owns a file that is being sent.
+struct File {
+    File() = default;
+    ~File() { reset(); }
+    File(const File&) = delete;
+    File& operator=(const File&) = delete;
+    void reset() {
+        if (fd >= 0) {
+            ::close(fd);
+        }
+        fd = -1;
+        offset = size = 0;
+    }
+    bool open(const std::filesystem::path& path) {
+        reset();
+        fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+        struct stat status {};
+        if (fd < 0 || ::fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
+            reset();
+            return false;
+        }
+        size = status.st_size;
+        return true;
+    }
+    int fd = -1;
+    off_t offset = 0;
+    off_t size = 0;
+};
+
+class Session final : public HttpSession, public std::enable_shared_from_this<Session> {
+  public:
+    Session(asio::io_context& context, int family, int fd, const ClientAddress& address, HttpSessionHost& host)
+        : HttpSession(address), host_(host), socket_(context, {family, IPPROTO_TCP}, fd) {
+        socket_.native_non_blocking(true);
+    }
+
+    std::shared_ptr<HttpSession> shared() override { return shared_from_this(); }
+    void start() override;
+    void close() override;
+    void wait(std::uint64_t exchange) override;
+    void answer(std::uint64_t exchange, HttpResponse response) override;
+
+  private:
+    void enter(State state, std::chrono::milliseconds limit);
+    void next_request();
+    void read();
+    void received(const ErrorCode& error, std::size_t size);
+    void end_of_input();
+    void feed();
+    bool advance(ErrorCode& error);
+    bool begin_body();
+    void begin_exchange();
+    void refuse(const HttpResponse& response);
+    void send(HttpResponse response);
+    void send_text();
+    void send_file();
+    void file_piece();
+    void sent();
+
+    HttpSessionHost& host_;
+    Stream socket_;
+    std::array<char, kReadBytes> piece_{};
+    std::string input_;  // received and not parsed
+    std::optional<Parser> parser_;
+    bool is_reading_ = false;
+    bool has_ended_ = false;  // no more will come
+    std::uint64_t exchange_ = 0;
+    unsigned version_ = 11;
+    bool keep_alive_ = true;
+    bool head_only_ = false;
+    std::string head_;
+    std::string body_;
+    std::size_t text_sent_ = 0;  // of head and body together
+    File file_;
+    std::uint64_t dropped_ = 0;
+};
+
+void Session::enter(State state, std::chrono::milliseconds limit) {
+    state_ = state;
+    progress_at_ = std::chrono::steady_clock::now();
+    deadline_ = progress_at_ + limit;
+}
+
+void Session::start() {
+    // A client that connects has something to ask.
+    enter(State::kIdle, host_.options().header_timeout);
+    parser_.emplace();
+    parser_->header_limit(kHeaderMax);
+    parser_->body_limit(host_.options().body_max);
+    read();
+}
+
+void Session::close() {
+    if (state_ == State::kClosed) {
+        return;
+    }
+    const auto self = shared_from_this();
+    state_ = State::kClosed;
+    host_.ended(*this);
+    ErrorCode ignored;
+    socket_.shutdown(Stream::shutdown_both, ignored);
+    socket_.close(ignored);
+    file_.reset();
+}
+
+void Session::next_request() {
+    parser_.emplace();
+    parser_->header_limit(kHeaderMax);
+    parser_->body_limit(host_.options().body_max);
+    enter(State::kIdle, host_.options().idle_timeout);
+    feed();
+}
+
+/// One read is always under way, for a client that goes is noticed by nothing else; unless it sends far ahead.
+void Session::read() {
+    if (is_reading_ || has_ended_ || state_ == State::kClosed || input_.size() >= kAheadMax) {
+        return;
+    }
+    is_reading_ = true;
+    socket_.async_read_some(asio::buffer(piece_), [self = shared_from_this()](const ErrorCode& error, std::size_t size) {
+        self->is_reading_ = false;
+        self->received(error, size);
+    });
+}
+
+void Session::received(const ErrorCode& error, std::size_t size) {
+    if (state_ == State::kClosed) {
+        return;
+    }
+    if (error == asio::error::eof) {
+        end_of_input();
+        return;
+    }
+    if (error) {
+        close();
+        return;
+    }
+    if (state_ == State::kLingering) {
+        dropped_ += size;
+        if (dropped_ >= kLingerBytes) {
+            close();
+            return;
+        }
+        read();
+        return;
+    }
+    input_.append(piece_.data(), size);
+    if (state_ == State::kIdle || state_ == State::kHead || state_ == State::kBody) {
+        progress_at_ = std::chrono::steady_clock::now();
+        feed();
+    } else {
+        read();
+    }
+}
+
+/// The client has closed its half. What is being computed for it is given up, what is being sent still goes out.
+void Session::end_of_input() {
+    has_ended_ = true;
+    if (state_ == State::kRunning) {
+        host_.abandon(*this);
+    } else if (state_ != State::kSending) {
+        close();
+    }
+}
+
+/// Parses what is there, until a request is whole or more is needed.
+void Session::feed() {
+    while (!parser_->is_done() && !input_.empty()) {
+        ErrorCode error;
+        if (!advance(error)) {
+            return;
+        }
+        if (error == beast_http::error::need_more) {
+            break;
+        }
+        if (error == beast_http::error::body_limit) {
+            refuse(host_.options().too_large);
+            return;
+        }
+        if (error) {
+            refuse(text_response(400, "bad request: " + error.message() + "\n"));
+            return;
+        }
+    }
+    if (parser_->is_done()) {
+        begin_exchange();
+    } else if (has_ended_) {
+        close();
+        return;
+    } else if (input_.size() >= kAheadMax) {
+        refuse(text_response(400, "bad request: too long a line\n"));
+        return;
+    }
+    read();
+}
+
+/// One step of the parser; false when the connection has been dealt with.
+bool Session::advance(ErrorCode& error) {
+    if (state_ == State::kIdle) {
+        // A fresh connection's time runs already.
+        const auto from_now = std::chrono::steady_clock::now() + host_.options().header_timeout;
+        state_ = State::kHead;
+        deadline_ = std::min(deadline_, from_now);
+    }
+    const std::size_t before = parser_->get().body().size();
+    const std::size_t used = parser_->put(asio::buffer(input_), error);
+    input_.erase(0, used);
+    const std::size_t grown = parser_->get().body().size() - before;
+    if (grown > 0 && !host_.take_memory(*this, grown)) {
+        refuse(text_response(503, "the server's memory is used up: try again\n"));
+        return false;
+    }
+    return error || state_ != State::kHead || !parser_->is_header_done() || begin_body();
+}
+
+bool Session::begin_body() {
+    enter(State::kBody, host_.options().idle_timeout);
+    if (boost::beast::iequals(parser_->get()[beast_http::field::expect], "100-continue")) {
+        static constexpr std::string_view kGoOn = "HTTP/1.1 100 Continue\r\n\r\n";
+        ::send(socket_.native_handle(), kGoOn.data(), kGoOn.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    }
+    return true;
+}
+
+void Session::begin_exchange() {
+    auto& message = parser_->get();
+    version_ = message.version();
+    keep_alive_ = message.keep_alive();
+    HttpRequest request{
+        .method = std::string(message.method_string()),
+        .target = std::string(message.target()),
+        .body = std::move(message.body()),
+        .host = std::string(message[beast_http::field::host]),
+        .content_type = std::string(message[beast_http::field::content_type])};
+    head_only_ = request.method == "HEAD";
+    parser_.reset();
+    enter(State::kRunning, {});
+    host_.begin(*this, ++exchange_, std::move(request));
+}
+
+void Session::wait(std::uint64_t exchange) {
+    if (exchange != exchange_ || state_ != State::kRunning) {
+        return;
+    }
+    enter(State::kWaiting, {});
+    if (has_ended_ || host_.is_stopping()) {
+        close();
+    }
+}
+
+void Session::answer(std::uint64_t exchange, HttpResponse response) {
+    if (exchange == exchange_ && (state_ == State::kRunning || state_ == State::kWaiting)) {
+        host_.give_memory(*this, bytes());  // the request's
+        send(std::move(response));
+    }
+}
+
+void Session::refuse(const HttpResponse& response) {
+    keep_alive_ = false;
+    head_only_ = false;
+    parser_.reset();
+    input_.clear();
+    host_.give_memory(*this, bytes());
+    send(response);
+}
+
+void Session::send(HttpResponse response) {
+    if (response.file && !file_.open(*response.file)) {
+        response = text_response(404, "not found\n");
+    }
+    keep_alive_ = keep_alive_ && !has_ended_ && !host_.is_stopping();
+    const auto size = response.file ? static_cast<std::uint64_t>(file_.size) : response.body.size();
+    const auto reason = beast_http::obsolete_reason(beast_http::int_to_status(response.status));
+    head_ = std::string(version_ == 10 ? "HTTP/1.0 " : "HTTP/1.1 ") + std::to_string(response.status) + " " +
+            std::string(reason) + "\r\nServer: assay\r\n";
+    if (!response.content_type.empty()) {
+        head_ += "Content-Type: " + response.content_type + "\r\n";
+    }
+    head_ += "X-Content-Type-Options: nosniff\r\n";
+    if (response.status == 503) {
+        head_ += "Retry-After: 1\r\n";
+    }
+    if (response.status != 204) {
+        head_ += "Content-Length: " + std::to_string(size) + "\r\n";
+    }
+    if (!keep_alive_ || version_ == 10) {
+        head_ += keep_alive_ ? "Connection: keep-alive\r\n" : "Connection: close\r\n";
+    }
+    head_ += "\r\n";
+    if (head_only_ || response.status == 204) {
+        response.body.clear();
+        file_.reset();
+    }
+    body_ = std::move(response.body);
+    text_sent_ = 0;
+    host_.add_memory(*this, body_.size());
+    enter(State::kSending, host_.options().idle_timeout);
+    send_text();
+}
+
+void Session::send_text() {
+    const std::size_t of_head = std::min(text_sent_, head_.size());
+    const std::size_t of_body = text_sent_ - of_head;
+    const std::array<asio::const_buffer, 2> pieces{
+        asio::buffer(head_) + of_head, asio::const_buffer(body_.data() + of_body, body_.size() - of_body)};
+    socket_.async_write_some(pieces, [self = shared_from_this()](const ErrorCode& error, std::size_t size) {
+        if (self->state_ == State::kClosed) {
+            return;
+        }
+        if (error) {
+            self->close();
+            return;
+        }
+        self->text_sent_ += size;
+        self->enter(State::kSending, self->host_.options().idle_timeout);
+        if (self->text_sent_ < self->head_.size() + self->body_.size()) {
+            self->send_text();
+        } else if (self->file_.fd >= 0) {
+            self->send_file();
+        } else {
+            self->sent();
+        }
+    });
+}
+
+/// From the page cache to the socket, without a buffer of ours.
+void Session::send_file() {
+    socket_.async_wait(Stream::wait_write, [self = shared_from_this()](const ErrorCode& error) {
+        if (self->state_ == State::kClosed) {
+            return;
+        }
+        if (error) {
+            self->close();
+            return;
+        }
+        self->file_piece();
+    });
+}
+
+void Session::file_piece() {
+    const auto left = static_cast<std::size_t>(file_.size - file_.offset);
+    if (left > 0) {
+        const ssize_t count =
+            ::sendfile(socket_.native_handle(), file_.fd, &file_.offset, std::min(left, kFilePiece));
+        if (count > 0) {
+            enter(State::kSending, host_.options().idle_timeout);
+        } else if (count == 0 || (errno != EAGAIN && errno != EINTR)) {
+            close();  // the client is gone, or the file has become shorter
+            return;
+        }
+    }
+    if (file_.offset < file_.size) {
+        send_file();
+    } else {
+        file_.reset();
+        sent();
+    }
+}
+
+void Session::sent() {
+    host_.give_memory(*this, bytes());
+    body_ = std::string();
+    if (keep_alive_) {
+        next_request();
+        return;
+    }
+    ErrorCode ignored;
+    socket_.shutdown(Stream::shutdown_send, ignored);
+    if (has_ended_ || host_.is_stopping()) {
+        close();
+        return;
+    }
+    // Closing while the client still sends would destroy the answer.
+    input_.clear();
+    dropped_ = 0;
+    enter(State::kLingering, kLinger);
+    read();
+}
+
+}  // namespace
+
+HttpResponse text_response(unsigned status, std::string text) {
+    return HttpResponse{.status = status, .content_type = "text/plain", .body = std::move(text)};
+}
+
+std::shared_ptr<HttpSession> make_http_session(
+    asio::io_context& context, int family, int fd, const ClientAddress& address, HttpSessionHost& host
+) {
+    return std::make_shared<Session>(context, family, fd, address, host);
+}
+
+}  // namespace assay::http

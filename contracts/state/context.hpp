@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <core/base/bytes.hpp>
+#include <core/base/integers.hpp>
+#include <contracts/chain/chain.hpp>
+#include <contracts/state/overlay.hpp>
+#include <contracts/state/params.hpp>
+#include <contracts/state/task.hpp>
+
+namespace assay::contracts {
+
+/// What a contract's effects run in: the state to change, the block, and who asked. `tx` and `actor` are zero when a
+/// deadline or a draw acts.
+struct Context {
+    Overlay& state;
+    const Params& params;
+    const BlockContext& block;
+    Hash256 tx;
+    AccountId actor;
+    std::uint64_t nonce = 0;
+    std::uint64_t tx_size_bytes = 0;
+    std::vector<HistoryRecord> history;
+    std::uint64_t referee_partials = 0;
+    std::vector<ValidatorUpdate> validator_updates{};
+    std::uint64_t end_gas = 0;  ///< GAS-10
+
+    Height height() const { return block.height; }
+    Height height_after(std::uint64_t blocks) const { return Height{block.height.value + blocks}; }
+};
+
+/// HIS-1: appends `event` to the history of `task`, whose record the caller stores.
+void record(Context& context, Task& task, HistoryEvent event);
+
+}  // namespace assay::contracts

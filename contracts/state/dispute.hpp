@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include <core/base/bytes.hpp>
+#include <core/base/fields.hpp>
+#include <core/base/integers.hpp>
+#include <contracts/state/transaction.hpp>
+#include <contracts/state/task.hpp>
+#include <core/dispute/narrowing.hpp>
+
+namespace assay::contracts {
+
+enum class DisputeState : std::uint8_t {
+    kActive = 1,
+    kRefuted = 2,  ///< the responder was wrong
+    kUpheld = 3,   ///< the challenger was wrong
+    kMoot = 4,     ///< the task or the verdict ended otherwise; the challenger's bond is returned
+    kAwaiting = 5, ///< the challenged verdict is to be disclosed first (DSP-42)
+    kForced = 6,   ///< it was forced to be wrong: the challenger was right, and nobody loses
+};
+constexpr bool is_valid(DisputeState s) { return s >= DisputeState::kActive && s <= DisputeState::kForced; }
+constexpr bool is_open(DisputeState s) { return s == DisputeState::kActive || s == DisputeState::kAwaiting; }
+const char* to_string(DisputeState state) noexcept;
+
+/// A verdict as the subject of a dispute.
+struct DisputedVerdict {
+    AccountId verifier;
+    bool is_second = false;  ///< its true result, which took a forced one's place (VER-15)
+    VerdictPart part = VerdictPart::kProbe;
+    bool operator==(const DisputedVerdict&) const = default;
+    static constexpr auto fields() {
+        return Fields<&DisputedVerdict::verifier, &DisputedVerdict::is_second, &DisputedVerdict::part>{};
+    }
+};
+
+/// A part of a profile as the subject of a dispute (PRF-5).
+struct DisputedProfile {
+    AccountId profiler;
+    ProfilePart part = ProfilePart::kStart;
+    bool operator==(const DisputedProfile&) const = default;
+    static constexpr auto fields() { return Fields<&DisputedProfile::profiler, &DisputedProfile::part>{}; }
+};
+
+/// One dispute between a responder and a challenger over one segment: over the solver's claim of it, over a
+/// verifier's verdict on it, or over a part of a profile (DSP rules).
+struct Dispute {
+    DisputeId id;
+    TaskId task;
+    std::uint32_t segment = 0;
+    AccountId responder;
+    AccountId challenger;
+    Role challenger_role = Role::kVerifier;
+    Amount challenger_bond;  ///< locked
+    DisputeState state = DisputeState::kActive;
+    std::optional<Reason> reason;  ///< why it ended
+    dispute::Claim claim;
+    dispute::Position position;
+    Height opened_at;
+    Height ended_at;
+    std::uint32_t responder_clock = 0;   ///< blocks left
+    std::uint32_t challenger_clock = 0;
+    Height last_move_at;
+    Height deadline;  ///< when the clock of the party to move runs out
+    std::uint64_t onchain_bytes = 0;  ///< of every transaction of this dispute so far
+    Amount slashed;  ///< what the loser lost, what of it the winner got, what was burned
+    Amount paid;
+    Amount burned;
+    std::optional<DisputedVerdict> verdict;  ///< what is disputed; the solver's segment without either
+    std::optional<DisputedProfile> profile;
+    Hash256 seal;  ///< of what a verdict's challenger found (DSP-41)
+    std::uint64_t lane = 0;  ///< DTY-5: what it takes of the lane of duties while it is open; 0: its task keeps a place for it
+    static constexpr auto fields() {
+        return Fields<
+            &Dispute::id, &Dispute::task, &Dispute::segment, &Dispute::responder, &Dispute::challenger,
+            &Dispute::challenger_role, &Dispute::challenger_bond, &Dispute::state, &Dispute::reason, &Dispute::claim,
+            &Dispute::position, &Dispute::opened_at, &Dispute::ended_at, &Dispute::responder_clock,
+            &Dispute::challenger_clock, &Dispute::last_move_at, &Dispute::deadline, &Dispute::onchain_bytes,
+            &Dispute::slashed, &Dispute::paid, &Dispute::burned, &Dispute::verdict, &Dispute::profile,
+            &Dispute::seal, &Dispute::lane>{};
+    }
+};
+
+}  // namespace assay::contracts

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cfloat>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+
+#include <core/base/bytes.hpp>
+#include <core/canonical/partial.hpp>
+#include <core/canonical/tile.hpp>
+#include <core/canonical/transcendental.hpp>
+#include <core/canonical/view.hpp>
+
+/// Inside canonical only: one partial over decoded tiles. execute_partial and execute_node both end here, so that what
+/// a referee recomputes and what a whole execution does cannot differ.
+namespace assay::canonical {
+
+static_assert(FLT_EVAL_METHOD == 0, "NUM-2: float and double operations round to their own type");
+static_assert(FLT_MANT_DIG == 24 && DBL_MANT_DIG == 53, "NUM-2: IEEE 754 binary32 and binary64");
+
+/// A decoded tile: f32 (as bits) and i32 in `words`, i64 in `wide`; the other half is not used.
+struct Block {
+    alignas(64) std::array<std::uint32_t, kTileElements> words;
+    alignas(64) std::array<std::uint64_t, kTileElements> wide;
+};
+
+/// A decoded accumulator; all zeros before partial 0.
+struct State {
+    alignas(64) std::array<std::uint32_t, kTileElements> words;
+    alignas(64) std::array<std::uint64_t, kTileElements> wide;
+    alignas(64) std::array<double, kTileElements> sum;
+};
+
+/// How many elements of each part of State an accumulator holds; its bytes are those parts in that order.
+struct StateSize {
+    std::size_t words = 0;
+    std::size_t wide = 0;
+    std::size_t sum = 0;
+    constexpr std::size_t bytes() const { return words * 4 + wide * 8 + sum * 8; }
+};
+
+inline constexpr std::size_t kMaxOperands = 4;
+struct OperandList {
+    std::array<TileRef, kMaxOperands> refs{};
+    std::size_t size = 0;
+    void add(std::uint32_t input, std::uint64_t tile) { refs[size++] = TileRef{input, tile}; }
+};
+/// `view` is the tile's view_tile for a kView, and not read for other nodes; so for partial_count below.
+OperandList operand_list(const Node& node, std::uint64_t tile, std::uint32_t partial, const ViewTile* view) noexcept;
+std::uint32_t partial_count(const Node& node, std::uint64_t tile, const ViewTile* view) noexcept;
+/// view_tile of a kView, nothing for every other node.
+std::unique_ptr<const ViewTile> view_of(const Node& node, std::uint64_t tile);
+std::optional<TileRef> gather_operand(
+    const Node& node, std::uint64_t tile, std::uint32_t partial, const Block& index
+) noexcept;
+/// What the accumulator holds after `partial`, which is not the last.
+StateSize state_size(const Node& node, std::uint32_t partial) noexcept;
+
+/// One partial: everything it reads, and where it is. `operands` are in operand_list's order, padding cleared.
+struct Work {
+    const Node& node;
+    std::uint64_t tile = 0;
+    std::uint32_t partial = 0;
+    bool is_last = false;
+    const StepContext& context;
+    std::array<const Block*, kMaxOperands> operands{};
+    std::size_t operand_count = 0;
+    ByteView dataset_row;
+    const ViewTile* view = nullptr;  ///< kView only
+
+    std::uint32_t row_tile() const { return static_cast<std::uint32_t>(tile / tile_cols(node.shape)); }
+    std::uint32_t col_tile() const { return static_cast<std::uint32_t>(tile % tile_cols(node.shape)); }
+    /// Rows and columns of the output tile that are not padding.
+    std::uint32_t rows() const { return std::min(kTileDim, node.shape.rows - row_tile() * kTileDim); }
+    std::uint32_t cols() const { return std::min(kTileDim, node.shape.cols - col_tile() * kTileDim); }
+};
+
+/// Advances `state` by one partial and, if it is the last, fills `out`, which is all zeros before.
+void run_partial(const Work& work, State& state, Block& out) noexcept;
+
+// By subject: run_partial picks one.
+void run_movement(const Work& work, State& state, Block& out) noexcept;
+void run_elementwise(const Work& work, Block& out) noexcept;
+void run_reduction(const Work& work, State& state, Block& out) noexcept;
+void run_quantise(const Work& work, Block& out) noexcept;
+void run_dequantise(const Work& work, Block& out) noexcept;
+void run_contract(const Work& work, State& state, Block& out) noexcept;
+void run_random(const Work& work, Block& out) noexcept;
+
+/// Zeroes the elements of `block`, tile `tile` of a tensor of `shape`, that lie beyond the shape (NUM-4).
+void clear_padding(Block& block, DType dtype, Shape shape, std::uint64_t tile) noexcept;
+void clear(Block& block, DType dtype) noexcept;
+void clear(State& state) noexcept;
+
+inline std::uint32_t load_u32(const std::uint8_t* from) {
+    std::uint32_t out = 0;
+    std::memcpy(&out, from, sizeof out);
+    return std::endian::native == std::endian::big ? __builtin_bswap32(out) : out;
+}
+inline std::uint64_t load_u64(const std::uint8_t* from) {
+    std::uint64_t out = 0;
+    std::memcpy(&out, from, sizeof out);
+    return std::endian::native == std::endian::big ? __builtin_bswap64(out) : out;
+}
+inline void store_u32(std::uint8_t* to, std::uint32_t value) {
+    value = std::endian::native == std::endian::big ? __builtin_bswap32(value) : value;
+    std::memcpy(to, &value, sizeof value);
+}
+inline void store_u64(std::uint8_t* to, std::uint64_t value) {
+    value = std::endian::native == std::endian::big ? __builtin_bswap64(value) : value;
+    std::memcpy(to, &value, sizeof value);
+}
+
+inline float as_f32(std::uint32_t bits) { return std::bit_cast<float>(bits); }
+inline std::int32_t as_i32(std::uint32_t bits) { return std::bit_cast<std::int32_t>(bits); }
+inline constexpr std::uint32_t kCanonicalNan = 0x7fc00000;
+/// NUM-7: the bits of an f32 result: one NaN, no negative zero.
+inline std::uint32_t canonical_bits(float x) {
+    return x != x ? kCanonicalNan : std::bit_cast<std::uint32_t>(x + 0.0F);
+}
+
+/// NUM-10: 2^k for any k, clamped to -1000..1000, by its bits.
+inline double power_of_two(std::int64_t k) {
+    const std::int64_t clamped = std::clamp<std::int64_t>(k, -1000, 1000);
+    return std::bit_cast<double>(static_cast<std::uint64_t>(clamped + 1023) << 52U);
+}
+/// NUM-11: rint for |x| <= 2^51, ties to even, in this thread's mode, which NUM-3 asks to be to nearest.
+inline double round_half_even(double x) { return (x + kRoundingBias) - kRoundingBias; }
+
+/// The element of a broadcast operand that lies under element (row, col) of an output tile.
+inline std::size_t broadcast_index(Shape shape, std::size_t row, std::size_t col) {
+    return (shape.rows == 1 ? 0 : row) * kTileDim + (shape.cols == 1 ? 0 : col);
+}
+
+}  // namespace assay::canonical

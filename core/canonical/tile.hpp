@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <core/base/bytes.hpp>
+#include <core/base/fields.hpp>
+#include <core/canonical/node.hpp>
+
+namespace assay::canonical {
+
+/// A tensor is cut into 32x32 tiles, numbered row-major; tiles at the edges are padded with zeros (NUM-4).
+inline constexpr std::uint32_t kTileDim = 32;
+inline constexpr std::uint32_t kTileElements = kTileDim * kTileDim;
+
+constexpr std::uint32_t tile_rows(Shape s) { return (s.rows + kTileDim - 1) / kTileDim; }
+constexpr std::uint32_t tile_cols(Shape s) { return (s.cols + kTileDim - 1) / kTileDim; }
+constexpr std::uint64_t tile_count(Shape s) { return std::uint64_t{tile_rows(s)} * tile_cols(s); }
+
+/// A whole tensor: row-major little-endian elements, `size_of(dtype) * rows * cols` bytes.
+struct Tensor {
+    DType dtype = DType::kF32;
+    Shape shape;
+    Bytes data;
+    bool operator==(const Tensor&) const = default;
+};
+Tensor make_tensor(DType dtype, Shape shape);  ///< all zeros
+
+/// One tile, padded: always 1024 elements, little-endian; 4096 bytes for f32 and i32, 8192 for i64.
+struct Tile {
+    DType dtype = DType::kF32;
+    Bytes data;
+    bool operator==(const Tile&) const = default;
+    static constexpr auto fields() { return Fields<&Tile::dtype, &Tile::data>{}; }
+};
+Tile make_tile(DType dtype);  ///< all zeros
+/// Whether `data` has the length that `dtype` asks for (a Tile from outside may not).
+bool is_well_formed(const Tile& tile) noexcept;
+
+/// Copies tile `index` out of `tensor`, or into it (padding dropped).
+Tile tile_of(const Tensor& tensor, std::uint64_t index);
+void store_tile(Tensor& tensor, std::uint64_t index, const Tile& tile);
+
+}  // namespace assay::canonical

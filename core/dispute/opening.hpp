@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <core/base/bytes.hpp>
+#include <core/base/fields.hpp>
+#include <core/canonical/node.hpp>
+#include <core/canonical/tile.hpp>
+
+/// Tiles with their paths to what commits to them.
+namespace assay::dispute {
+
+/// A tile of a tensor, its path to the tensor's tile root, and the tensor's path to where it comes from: a step's
+/// trace root (the tensor is a node's output) or a state root.
+struct TileOpening {
+    canonical::Tile tile;
+    std::vector<Hash256> tile_path;
+    std::vector<Hash256> source_path;
+    static constexpr auto fields() {
+        return Fields<&TileOpening::tile, &TileOpening::tile_path, &TileOpening::source_path>{};
+    }
+};
+
+/// Tile `tile` of tensor `tensor` of a state, to be shown to somebody who knows only the state root.
+struct StateOpening {
+    std::uint32_t tensor = 0;
+    std::uint64_t tile = 0;
+    canonical::TensorType type;
+    TileOpening opening;
+    static constexpr auto fields() {
+        return Fields<&StateOpening::tensor, &StateOpening::tile, &StateOpening::type, &StateOpening::opening>{};
+    }
+};
+
+/// Whether tile and type are such as any tensor can have; everything below requires it.
+bool is_well_formed(const StateOpening& opening) noexcept;
+/// The state root (TRC-3) that the opening leads to, in a state of `tensors` tensors; nullopt when it names a tensor
+/// or a tile that there is not, or when a path has the wrong length.
+std::optional<Hash256> state_root_of(const StateOpening& opening, std::uint32_t tensors) noexcept;
+/// NUM-6: whether the tile holds an f32 infinity or NaN within the tensor's shape.
+bool has_diverged(const StateOpening& opening) noexcept;
+/// Whether it is well-formed, leads to the state root `root`, and shows that the state has diverged.
+bool shows_divergence(const StateOpening& opening, const Hash256& root, std::uint32_t tensors) noexcept;
+
+}  // namespace assay::dispute

@@ -1,0 +1,458 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <node/daemon/application.hpp>
+
+#include <algorithm>
+#include <functional>
+#include <stdexcept>
+#include <tuple>
+#include <utility>
+
+#include <core/base/assert.hpp>
+#include <core/codec/borsh.hpp>
+#include <core/crypto/hash.hpp>
+#include <core/merkle/jmt.hpp>
+#include <contracts/chain/envelope.hpp>
+#include <contracts/chain/gas.hpp>
+#include <contracts/state/overlay.hpp>
+#include <contracts/state/slots.hpp>
+#include <contracts/duties/duty.hpp>
+#include <contracts/validators/validators.hpp>
+#include <node/daemon/config.hpp>
+#include <node/state/state_store.hpp>
+#include <node/history/index.hpp>
+#include <core/dispute/referee.hpp>
+
+namespace assay::node {
+namespace {
+
+constexpr std::size_t kCacheBytes = 64U << 20U;
+constexpr std::size_t kCachedNodes = 25'000;  // about as much
+
+std::optional<consensus::ProvenKey> prove_leaf(
+    const storage::Snapshot& snapshot, Height height, const std::optional<merkle::LeafHashes>& leaf
+) {
+    if (!leaf) {
+        return std::nullopt;
+    }
+    auto slot = read_slot_at(snapshot, leaf->key_hash, height).value();
+    merkle::JmtProof proof = merkle::prove(TreeReader(snapshot), height.value, slot.key);
+    return consensus::ProvenKey{.key = std::move(slot.key), .value = std::move(slot.value), .proof = std::move(proof)};
+}
+
+/// How much one block erases at most beyond what a height has, and what a height counts for itself.
+constexpr std::size_t kPruneWork = 10'000;
+constexpr std::size_t kPruneHeightWork = 10;
+
+/// The state after a block that is not committed.
+class ChangedView final : public contracts::StateView {
+  public:
+    ChangedView(const contracts::StateView& base, const contracts::Changes& changes) : base_(base), changes_(changes) {}
+    std::optional<Bytes> get(const Bytes& key) const override {
+        const auto it = changes_.find(key);
+        return it != changes_.end() ? it->second : base_.get(key);
+    }
+
+  private:
+    const contracts::StateView& base_;
+    const contracts::Changes& changes_;
+};
+
+/// Judges every proof of the block once more, with a clock beside it: the rules themselves have none.
+std::vector<history::RefereeTime> time_referee(
+    const contracts::StateView& before,
+    const std::vector<Bytes>& txs,
+    const contracts::BlockOutcome& outcome,
+    const Application::Clock& clock
+) {
+    std::vector<history::RefereeTime> out;
+    const ChangedView after(before, outcome.changes);
+    static const std::string kProof = contracts::action_name(contracts::ProveMove{});
+    for (std::size_t i = 0; i < txs.size(); ++i) {
+        if (outcome.receipts[i].code != 0 || outcome.receipts[i].action != kProof) {
+            continue;
+        }
+        const auto tx = codec::decode<contracts::Tx>(txs[i]);
+        const auto* move = tx ? std::get_if<contracts::ProveMove>(&tx->body.action) : nullptr;
+        const auto dispute = move != nullptr ? contracts::find_dispute(after, move->dispute) : std::nullopt;
+        if (!dispute) {
+            continue;
+        }
+        const std::uint64_t start = clock();
+        const auto ruling = dispute::judge(dispute->claim, dispute->position, move->proof);
+        const std::uint64_t end = clock();
+        if (ruling) {
+            out.push_back({.dispute = move->dispute, .nanoseconds = end - start});
+        }
+    }
+    return out;
+}
+
+void require_state(const CommittedState& state, Height height) {
+    if (height < state.first_state() || height > state.height()) {
+        throw consensus::HeightNotKept("the state", height, state.first_state(), state.height());
+    }
+}
+
+const char* to_text(contracts::GenesisError error) {
+    switch (error) {
+        case contracts::GenesisError::kChainId:
+            return "the chain id must be 1 to 48 characters of a-z, 0-9 and -";
+        case contracts::GenesisError::kSupplyOverflow:
+            return "the balances exceed the largest amount";
+        case contracts::GenesisError::kParams:
+            return "the parameters contradict each other";
+        case contracts::GenesisError::kValidators:
+            return "the validators are not sound";
+    }
+    return "not valid";
+}
+
+}  // namespace
+
+CommittedState::CommittedState(
+    const Meta& meta, std::shared_ptr<const storage::Snapshot> snapshot, std::shared_ptr<StateCache> cache
+)
+    : meta_(meta),
+      snapshot_(std::move(snapshot)),
+      cache_(std::move(cache)),
+      params_(contracts::get_params(*this)) {}
+
+std::optional<Bytes> CommittedState::get(const Bytes& key) const {
+    if (auto held = cache_->find(meta_.height, key)) {
+        return *std::move(held);
+    }
+    auto value = read_slot(*snapshot_, key);
+    cache_->keep(meta_.height, key, value);
+    return value;
+}
+
+Application::Application(storage::Store& store, Clock clock, bool keeps_blocks, std::uint64_t keep)
+    : store_(store),
+      clock_(std::move(clock)),
+      keeps_blocks_(keeps_blocks),
+      keep_(keep),
+      cache_(std::make_shared<StateCache>(kCacheBytes)),
+      nodes_(kCachedNodes) {
+    const auto snapshot = store_.snapshot();
+    if (is_restoring(*snapshot)) {
+        return;  // what is there is half a snapshot: init() begins anew
+    }
+    if (const auto meta = read_meta(*snapshot)) {
+        publish(*meta);
+    }
+}
+
+void Application::publish(const Meta& meta) {
+    if (cache_->height() != meta.height) {
+        cache_->reset(meta.height);
+    }
+    auto state = std::make_shared<const CommittedState>(meta, store_.snapshot(), cache_);
+    const std::lock_guard lock(mutex_);
+    committed_ = std::move(state);
+}
+
+std::shared_ptr<const CommittedState> Application::committed() const {
+    const std::lock_guard lock(mutex_);
+    ASSERT(committed_ != nullptr);
+    return committed_;
+}
+
+consensus::Info Application::info() const {
+    const std::lock_guard lock(mutex_);
+    return committed_ ? consensus::Info{.height = committed_->height(), .app_hash = committed_->app_hash()}
+                      : consensus::Info{};
+}
+
+Hash256 Application::init(const contracts::Genesis& genesis) {
+    if (is_restoring(*store_.snapshot())) {
+        erase_all(store_);
+        before_restore_.reset();
+    }
+    const auto snapshot = store_.snapshot();
+    const Hash256 digest = crypto::sha256(codec::encode(genesis));
+    if (const auto meta = read_meta(*snapshot)) {
+        if (meta->genesis != digest) {
+            throw std::runtime_error("the database was made from another genesis file");
+        }
+        return meta->genesis_app_hash;
+    }
+    auto changes = contracts::make_genesis(genesis);
+    if (!changes) {
+        throw std::runtime_error(std::string("the genesis file is not valid: ") + to_text(changes.error()));
+    }
+    storage::Batch batch;
+    const Hash256 app_hash = write_state(batch, *snapshot, std::nullopt, Height{0}, *changes);
+    const Meta meta{
+        .format = kMetaFormat,
+        .height = Height{0},
+        .app_hash = app_hash,
+        .chain_id = genesis.chain_id,
+        .genesis = digest,
+        .genesis_app_hash = app_hash,
+        .first_state = Height{0},
+        .first_block = Height{1},
+        .first_history = Height{1}};
+    write_meta(batch, meta);
+    unmark_restoring(batch);
+    store_.write(batch, true);
+    publish(meta);
+    return app_hash;
+}
+
+consensus::CheckResult Application::check(ByteView tx, const Hash256& hash, consensus::CheckKind kind) const {
+    const auto state = committed();
+    const auto view = contracts::Overlay::over(*state);  // reads the sender once
+    const Height next{state->height().value + 1};
+    const auto code_of = [](contracts::TxError error) { return static_cast<std::uint8_t>(error); };
+    consensus::CheckResult out;
+    const auto use = [&](const contracts::Tx& decoded) {
+        out.sender = decoded.body.sender;
+        out.nonce = decoded.body.nonce;
+        const contracts::Account sender = contracts::get_account(view, out.sender);
+        out.state_nonce = sender.nonce;
+        out.balance = sender.balance;
+        out.gas = contracts::gas_of(decoded, tx.size(), state->params());
+        out.fee = decoded.body.fee;
+        out.reserve = contracts::reserve_of(decoded.body, state->params());
+        if (contracts::is_answer(decoded.body)) {
+            const auto duty = contracts::check_answer(view, state->params(), decoded.body, tx.size(), next);
+            out.code = duty ? std::uint8_t{0} : code_of(duty.error());
+            if (duty) {
+                out.duty = *duty;
+            }
+            return;
+        }
+        // Nonces beyond the state's are the mempool's matter: it knows what waits before them.
+        const auto checked =
+            contracts::check_tx(view, state->params(), decoded, tx.size(), std::max(out.nonce, out.state_nonce), next);
+        out.code = checked ? std::uint8_t{0} : code_of(checked.error());
+    };
+    if (kind == consensus::CheckKind::kRecheck) {
+        const auto decoded = codec::decode<contracts::Tx>(tx);
+        if (!decoded) {
+            out.code = code_of(contracts::TxError::kUndecodable);
+            return out;
+        }
+        use(*decoded);
+        return out;
+    }
+    const auto decoded = contracts::check_stateless(tx, state->chain_id(), state->params(), std::cref(verifier_));
+    if (!decoded) {
+        out.code = code_of(decoded.error());
+        return out;
+    }
+    verified_.add(hash);
+    use(*decoded);
+    return out;
+}
+
+std::vector<Bytes> Application::prepare(std::vector<Bytes> candidates, std::uint64_t max_bytes) const {
+    const auto state = committed();
+    const auto is_signed =
+        find_signed(candidates, contracts::tx_hashes(candidates), state->params(), verifier_, verified_);
+    contracts::Proposal proposal(*state, state->chain_id(), state->params(), Height{state->height().value + 1});
+    std::vector<Bytes> chosen;
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+        if (!is_signed[i]) {
+            continue;
+        }
+        const auto use = proposal.open(candidates[i], true);
+        if (!use || !use->fits_lane(state->params())) {
+            continue;  // FEE-4; DTY-4: an answer waits for its lane, and no other transaction waits for it
+        }
+        // GAS-7: the first that does not fit ends the block. One behind it may follow it in nonce, and none overtakes it.
+        if (use->bytes() > max_bytes || !use->fits_size(state->params()) || !use->fits_gas(state->params())) {
+            break;
+        }
+        proposal.take();
+        chosen.push_back(std::move(candidates[i]));
+    }
+    return chosen;
+}
+
+Result<void, consensus::ProposalError> Application::process(const consensus::FinalizeRequest& block) const {
+    using consensus::ProposalError;
+    const auto state = committed();
+    if (block.height.value != state->height().value + 1) {
+        return Unexpected{ProposalError::kHeight};
+    }
+    std::uint64_t size_bytes = 0;
+    for (const Bytes& tx : block.txs) {
+        size_bytes += tx.size();
+    }
+    if (size_bytes > state->params().block_size_max) {
+        return Unexpected{ProposalError::kTooLarge};
+    }
+    const auto hashes = block.tx_hashes.empty() ? contracts::tx_hashes(block.txs) : block.tx_hashes;
+    const auto is_signed = find_signed(block.txs, hashes, state->params(), verifier_, verified_);
+    contracts::Proposal proposal(*state, state->chain_id(), state->params(), block.height);
+    for (std::size_t i = 0; i < block.txs.size(); ++i) {
+        if (!is_signed[i] || !proposal.open(block.txs[i], true)) {
+            return Unexpected{ProposalError::kUnpaid};
+        }
+        proposal.take();
+    }
+    if (!proposal.use().fits_gas(state->params())) {
+        return Unexpected{ProposalError::kTooMuchGas};
+    }
+    if (!proposal.use().fits_lane(state->params())) {
+        return Unexpected{ProposalError::kLane};
+    }
+    return {};
+}
+
+consensus::FinalizeResult Application::finalize(const consensus::FinalizeRequest& block) {
+    const auto state = committed();
+    ASSERT(block.height.value == state->height().value + 1);
+    if (before_restore_) {
+        throw std::runtime_error("a snapshot is being restored: no block can be executed");
+    }
+    const contracts::BlockContext context{
+        .height = block.height, .time_ms = block.time_ms, .block_hash = block.block_hash, .proposer = block.proposer,
+        .misbehaviour = block.misbehaviour,
+        .absent = block.absent};
+    const auto hashes = block.tx_hashes.empty() ? contracts::tx_hashes(block.txs) : block.tx_hashes;
+    auto outcome = contracts::apply_block(
+        *state, state->chain_id(), context, block.txs,
+        find_signed(block.txs, hashes, state->params(), verifier_, verified_), hashes
+    );
+    verified_.forget(hashes);
+    batch_.clear();
+    Meta meta = state->meta();
+    meta.app_hash = write_state(batch_, state->snapshot(), state->height().value, block.height, outcome.changes, &nodes_);
+    meta.height = block.height;
+    history::index_block(batch_, state->snapshot(), block, outcome, time_referee(*state, block.txs, outcome, clock_));
+    if (keeps_blocks_) {
+        history::keep_block(batch_, block);
+    }
+    prune(meta, state->snapshot());
+    write_meta(batch_, meta);
+
+    consensus::FinalizeResult result{
+        .app_hash = meta.app_hash,
+        .receipts = std::move(outcome.receipts),
+        .validator_updates = std::move(outcome.validator_updates)};
+    pending_ = Pending{.meta = std::move(meta), .changes = std::move(outcome.changes)};
+    return result;
+}
+
+// CMT-14
+void Application::prune(Meta& meta, const storage::Snapshot& snapshot) {
+    std::size_t work = 0;
+    // What is due after one block is erased with it; what an earlier setting left takes some blocks more.
+    while (keep_ != 0 && meta.first_state.value + keep_ < meta.height.value && work < kPruneWork) {
+        work += kPruneHeightWork + prune_state(batch_, snapshot, meta.first_state);
+        meta.first_state = Height{meta.first_state.value + 1};
+        while (keeps_blocks_ && meta.first_block <= meta.first_state) {
+            work += history::prune_block(batch_, snapshot, meta.first_block);
+            meta.first_block = Height{meta.first_block.value + 1};
+        }
+    }
+}
+
+Height Application::retain_height() const {
+    return keep_ != 0 && keeps_blocks_ ? committed()->first_block() : Height{0};
+}
+
+void Application::commit() {
+    ASSERT(pending_.has_value());
+    store_.write(batch_, pending_->meta.height.value % kSyncBlocks == 0);
+    cache_->advance(pending_->meta.height, pending_->changes);
+    publish(pending_->meta);
+    pending_.reset();
+}
+
+std::vector<contracts::ValidatorUpdate> Application::validators() const {
+    return contracts::current_validators(*committed());
+}
+
+history::KeptBlock Application::kept_block(Height height) const {
+    const auto state = committed();
+    if (height < state->first_block() || height > state->height()) {
+        throw consensus::HeightNotKept("the block", height, state->first_block(), state->height());
+    }
+    auto block = history::Reader(state->snapshot()).kept_block(height);
+    if (!block) {
+        throw storage::StorageError("database: block " + std::to_string(height.value) + " is not kept");
+    }
+    return *std::move(block);
+}
+
+Hash256 Application::app_hash_at(Height height) const {
+    const auto state = committed();
+    require_state(*state, height);
+    return merkle::root_at(TreeReader(state->snapshot()), height.value);
+}
+
+consensus::QueryResult Application::query(const consensus::QueryRequest& request) const {
+    const auto state = committed();
+    const Height height = request.height.value_or(state->height());
+    require_state(*state, height);
+    const TreeReader reader(state->snapshot());
+    consensus::QueryResult out{
+        .height = height,
+        .app_hash = merkle::root_at(reader, height.value),
+        .value = std::nullopt,
+        .proof = merkle::prove(reader, height.value, request.key),
+    };
+    const Hash256 slot_hash = crypto::sha256(request.key);
+    if (auto slot = read_slot_at(state->snapshot(), slot_hash, height)) {
+        out.value = std::move(slot->value);
+    }
+    if (request.with_neighbours && !out.value) {
+        const auto neighbours = merkle::find_neighbours(reader, height.value, slot_hash);
+        out.left = prove_leaf(state->snapshot(), height, neighbours.left);
+        out.right = prove_leaf(state->snapshot(), height, neighbours.right);
+    }
+    return out;
+}
+
+bool Application::can_restore() const {
+    const auto state = committed();
+    return before_restore_ || state->height() < state->first_block();
+}
+
+void Application::begin_restore() {
+    ASSERT(can_restore());
+    if (!before_restore_) {
+        before_restore_ = committed()->meta();
+    }
+    pending_.reset();
+    storage::Batch batch;
+    mark_restoring(batch);
+    store_.write(batch, true);
+    erase_all(store_);
+}
+
+Result<void, merkle::RangeError> Application::restore(
+    merkle::TreeBuilder& builder, Height height, const snapshot::Chunk& chunk
+) {
+    ASSERT(before_restore_.has_value());
+    const auto snapshot = store_.snapshot();
+    auto nodes = builder.add(TreeReader(*snapshot), snapshot::to_range(chunk));
+    if (!nodes) {
+        return Unexpected{nodes.error()};
+    }
+    storage::Batch batch;
+    write_restored(batch, height, chunk.slots, *nodes);
+    store_.write(batch, false);
+    return {};
+}
+
+void Application::finish_restore(Height height, const Hash256& app_hash) {
+    ASSERT(before_restore_.has_value());
+    Meta meta = *std::move(before_restore_);
+    before_restore_.reset();
+    meta.height = height;
+    meta.app_hash = app_hash;
+    meta.first_state = height;
+    meta.first_block = Height{height.value + 1};
+    meta.first_history = meta.first_block;
+    storage::Batch batch;
+    write_meta(batch, meta);
+    unmark_restoring(batch);
+    store_.write(batch, true);
+    publish(meta);
+}
+
+}  // namespace assay::node

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <condition_variable>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include <consensus/cometbft/handler.hpp>
+#include <client/engine_rpc.hpp>
+#include <consensus/cometbft/server.hpp>
+#include <consensus/cometbft/supervisor.hpp>
+#include <node/daemon/application.hpp>
+#include <node/daemon/driver.hpp>
+#include <node/daemon/state_sync.hpp>
+
+namespace assay::node {
+
+struct CometOptions {
+    contracts::Genesis genesis;
+    std::string software_version;
+    std::string listen;                 ///< where the engine finds this node (Server)
+    std::string engine_rpc;             ///< "http://127.0.0.1:26657"
+    /// How to run the engine; nullopt: one is running, or will be, that connects by itself.
+    std::optional<cometbft::EngineSettings> engine;
+    std::filesystem::path engine_log;
+    StateSyncOptions state_sync;  ///< but for on_restored
+    consensus::MempoolLimits mempool{};
+    std::function<void(const std::string&)> on_note{};  ///< lines for the operator; may be empty
+    /// Called once, on a thread of the driver's, when no further block can be made.
+    std::function<void(const std::string&)> on_failure;
+};
+
+/// CometBFT: the application behind ABCI, and the engine's process where this node runs it.
+class CometDriver final : public Driver {
+  public:
+    /// `application` keeps its blocks and outlives the driver. Listens; throws std::runtime_error.
+    CometDriver(Application& application, CometOptions options);
+    ~CometDriver() override;
+
+    const char* name() const override { return "cometbft"; }
+    /// Returns when the engine answers. Throws cometbft::EngineError when it does not.
+    void start() override;
+    void stop() override;
+    std::vector<std::string> start_notes() const override;
+    Tip tip() const override;
+    AccountId proposer() const override { return {}; }
+    Result<Hash256, SubmitError> submit(Bytes tx) override;
+    Height wait_for_block(Height after, std::chrono::milliseconds timeout) override;
+    Waiting waiting() const override;
+    bool is_waiting(const Hash256& tx) const override { return handler_.mempool().contains(tx); }
+    std::optional<std::uint64_t> next_nonce(const AccountId& sender) const override {
+        return handler_.mempool().next_nonce(sender);
+    }
+    StoredBlock block(Height height) const override;
+    std::optional<Bytes> tx(const history::TxPlace& place, const history::TxRecord& record) const override;
+    std::optional<Bytes> light_block(Height height) const override;
+
+    /// Where the engine finds this node.
+    std::string listen_address() const { return server_.address(); }
+
+  private:
+    void note_commit(const consensus::FinalizeRequest& block, const consensus::FinalizeResult& result);
+    void note_refusal(const consensus::FinalizeRequest& proposal, consensus::ProposalError error) const;
+    void note_restored();
+    void fail(const std::string& why);
+    void await_engine();
+    void watch();
+
+    Application& application_;
+    const CometOptions options_;
+    const client::EngineRpc rpc_;
+    mutable std::mutex mutex_;
+    std::condition_variable changed_;
+    Tip tip_;
+    bool stopping_ = false;
+    bool failed_ = false;
+    StateSync state_sync_;
+    cometbft::Handler handler_;
+    cometbft::Server server_;
+    std::unique_ptr<cometbft::Supervisor> supervisor_;
+    std::thread watcher_;
+};
+
+}  // namespace assay::node

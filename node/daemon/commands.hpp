@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include <node/daemon/config.hpp>
+#include <node/daemon/home.hpp>
+
+/// The commands of assayd. Each returns the process's exit code; what fails throws, and main() says what code that is.
+namespace assay::node {
+
+enum ExitCode : int {
+    kExitOk = 0,
+    kExitFailure = 1,
+    kExitUsage = 2,
+    kExitConfig = 3,
+    kExitMismatch = 10,
+};
+
+struct InitOptions {
+    Home home;
+    std::string chain_id = "assay-local";
+    EngineKind engine = EngineKind::kSolo;
+    std::string cometbft_program;  ///< empty: found on the PATH
+    std::optional<std::filesystem::path> genesis;  ///< copied after checks; default: one funded account, the node's
+    bool json = false;
+};
+int run_init(const InitOptions& options);
+
+struct TestnetOptions {
+    std::filesystem::path directory;  ///< gets node0, node1, ...
+    std::uint32_t validators = 4;
+    std::uint32_t full_nodes = 0;  ///< further homes that follow the chain and do not vote
+    std::string chain_id = "assay-testnet";
+    std::optional<std::filesystem::path> genesis;  ///< default: every node's account has money
+    std::uint16_t base_port = 26'600;  ///< node i has the ports from base + 10 i on; 0: free ones
+    std::uint32_t block_interval_ms = 1'000;
+    std::string cometbft_program;
+    bool json = false;
+};
+/// Homes for so many validators of one chain, all on this machine.
+int run_testnet(const TestnetOptions& options);
+
+struct StartOptions {
+    Home home;
+    std::optional<EngineKind> engine;
+    std::optional<std::string> cometbft_program;
+    std::optional<std::string> rpc_address;
+    std::optional<std::uint16_t> rpc_port;
+    std::optional<std::uint32_t> block_interval_ms;
+    std::optional<bool> create_empty_blocks;
+};
+int run_start(const StartOptions& options);
+
+struct ReplayOptions {
+    Home home;
+    bool json = false;
+};
+int run_replay(const ReplayOptions& options);
+
+/// Prints the consensus key of a home that was made for CometBFT.
+int run_show_validator(const Home& home, bool json);
+
+int run_version(bool json);
+
+}  // namespace assay::node

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <exception>
+#include <functional>
+#include <iostream>
+#include <string>
+#include <utility>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <consensus/cometbft/supervisor.hpp>
+#include <consensus/solo/engine.hpp>
+#include <node/daemon/commands.hpp>
+#include <node/daemon/config.hpp>
+#include <node/api/genesis_file.hpp>
+
+namespace assay::node {
+namespace {
+
+int report(int code, const char* name, const std::string& message, bool json) {
+    if (json) {
+        std::cout << nlohmann::ordered_json{{"error", {{"code", code}, {"name", name}, {"message", message}}}}.dump()
+                  << "\n";
+    }
+    std::cerr << "assayd: " << message << "\n";
+    return code;
+}
+
+int guard(const std::function<int()>& command, bool json) {
+    try {
+        return command();
+    } catch (const ConfigError& error) {
+        return report(kExitConfig, "config", error.what(), json);
+    } catch (const GenesisFileError& error) {
+        return report(kExitConfig, "genesis", error.what(), json);
+    } catch (const HomeError& error) {
+        return report(kExitConfig, "home", error.what(), json);
+    } catch (const cometbft::EngineError& error) {
+        return report(kExitConfig, "engine", error.what(), json);
+    } catch (const solo::AppHashMismatch& error) {
+        return report(kExitMismatch, "mismatch", error.what(), json);
+    } catch (const solo::HandshakeError& error) {
+        return report(kExitMismatch, "chain_broken", error.what(), json);
+    } catch (const std::exception& error) {
+        return report(kExitFailure, "failed", error.what(), json);
+    }
+}
+
+/// The command line; each subcommand says what there is to do once it was read.
+class CommandLine {
+  public:
+    CommandLine() {
+        app_.require_subcommand(1);
+        add_init();
+        add_testnet();
+        add_start();
+        add_others();
+    }
+
+    int run(int argc, char** argv) {
+        try {
+            app_.parse(argc, argv);
+        } catch (const CLI::ParseError& error) {
+            return app_.exit(error) == 0 ? kExitOk : kExitUsage;
+        }
+        return guard(chosen_, is_json());
+    }
+
+  private:
+    bool is_json() const { return output_ == "json"; }
+
+    void add_init() {
+        CLI::App* const command = add("init", "Make a home: config.toml, genesis.json and a node key", [this] {
+            init_.home = {home_};
+            init_.json = is_json();
+            init_.engine = *decode_engine(engine_);
+            init_.cometbft_program = cometbft_;
+            return run_init(init_);
+        });
+        add_home(command);
+        add_output(command);
+        add_engine(command);
+        command->add_option("--chain-id", init_.chain_id, "Name of the chain")->capture_default_str();
+        command->add_option("--genesis", init_.genesis, "A genesis file to start from")->excludes("--chain-id");
+    }
+
+    void add_testnet() {
+        constexpr const char* kPurpose = "Make homes for many validators of one chain on this machine (CometBFT)";
+        CLI::App* const command = add("testnet", kPurpose, [this] {
+            testnet_.directory = testnet_directory_;
+            testnet_.cometbft_program = cometbft_;
+            testnet_.json = is_json();
+            return run_testnet(testnet_);
+        });
+        command->add_option("--home", testnet_directory_, "The directory that gets node0, node1, ...")->required();
+        add_output(command);
+        command->add_option("--validators", testnet_.validators, "How many")->capture_default_str();
+        command->add_option("--full-nodes", testnet_.full_nodes, "And how many that only follow")->capture_default_str();
+        command->add_option("--chain-id", testnet_.chain_id, "Name of the chain")->capture_default_str();
+        command->add_option("--genesis", testnet_.genesis, "A genesis file to start from")->excludes("--chain-id");
+        command->add_option("--base-port", testnet_.base_port, "Node i has the ports from this plus 10 i on; 0: free ones")
+            ->capture_default_str();
+        command->add_option("--block-interval-ms", testnet_.block_interval_ms, "What the engine waits after a block")
+            ->check(CLI::PositiveNumber)
+            ->capture_default_str();
+        add_cometbft(command);
+    }
+
+    void add_start() {
+        CLI::App* const command = add("start", "Run the node until SIGINT or SIGTERM", [this] {
+            start_.home = {home_};
+            if (app_.get_subcommand("start")->count("--engine") > 0) {
+                start_.engine = decode_engine(engine_);
+            }
+            if (!cometbft_.empty()) {
+                start_.cometbft_program = cometbft_;
+            }
+            return run_start(start_);
+        });
+        add_home(command);
+        add_engine(command);
+        command->add_option("--rpc-address", start_.rpc_address, "Where JSON-RPC listens");
+        command->add_option("--rpc-port", start_.rpc_port, "Its port; 0 for any free one");
+        command->add_option("--block-interval-ms", start_.block_interval_ms, "Time between blocks")
+            ->check(CLI::PositiveNumber);
+        command->add_option("--create-empty-blocks", start_.create_empty_blocks, "true or false");
+    }
+
+    void add_others() {
+        CLI::App* const replay = add(
+            "replay", "Re-execute every block from genesis and compare the app hash at every height",
+            [this] { return run_replay({.home = {home_}, .json = is_json()}); }
+        );
+        add_home(replay);
+        add_output(replay);
+        CLI::App* const validator = add(
+            "show-validator", "Print the consensus key",
+            [this] { return run_show_validator({home_}, is_json()); }
+        );
+        add_home(validator);
+        add_output(validator);
+        add_output(add("version", "Print the version", [this] { return run_version(is_json()); }));
+    }
+
+    CLI::App* add(const char* name, const char* purpose, std::function<int()> what) {
+        CLI::App* const command = app_.add_subcommand(name, purpose);
+        command->callback([this, what = std::move(what)] { chosen_ = what; });
+        return command;
+    }
+    void add_home(CLI::App* command) {
+        command->add_option("--home", home_, "The node's directory")->capture_default_str();
+    }
+    void add_output(CLI::App* command) {
+        command->add_option("-o,--output", output_, "text or json")->check(CLI::IsMember({"text", "json"}));
+    }
+    void add_engine(CLI::App* command) {
+        command->add_option("--engine", engine_, "Who makes the blocks: solo (this process) or cometbft (many validators)")
+            ->check(CLI::IsMember({"solo", "cometbft"}));
+        add_cometbft(command);
+    }
+    void add_cometbft(CLI::App* command) {
+        command->add_option("--cometbft", cometbft_, "The cometbft program; default: looked for on the PATH and in ~/go/bin");
+    }
+
+    CLI::App app_{"Assay's node: chain, state and JSON-RPC in one process."};
+    std::string home_ = default_home().root.string();
+    std::string output_ = "text";
+    std::string engine_ = "solo";
+    std::string cometbft_{};
+    InitOptions init_{};
+    TestnetOptions testnet_{};
+    std::string testnet_directory_{};
+    StartOptions start_{};
+    std::function<int()> chosen_{};
+};
+
+}  // namespace
+}  // namespace assay::node
+
+int main(int argc, char** argv) { return assay::node::CommandLine().run(argc, argv); }

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <node/daemon/node.hpp>
+
+#include <ctime>
+#include <stdexcept>
+#include <utility>
+
+#include <core/crypto/random.hpp>
+#include <contracts/state/slots.hpp>
+#include <node/daemon/comet_driver.hpp>
+#include <node/daemon/solo_driver.hpp>
+
+namespace assay::node {
+namespace {
+
+/// What the thread has computed, not how long others kept it waiting.
+std::uint64_t thread_cpu_ns() {
+    timespec now{};
+    if (::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now) != 0) {
+        throw std::runtime_error("this machine has no clock of a thread's CPU time");
+    }
+    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+std::uint64_t unix_ms() {
+    return static_cast<std::uint64_t>(
+        std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
+            .count()
+    );
+}
+
+/// A page of transactions ends when it has read so much, whatever its limit.
+constexpr std::size_t kPageBytes = 1U << 20U;
+
+template <class T>
+Page<T> to_page(history::Part<T> part) {
+    return {.items = std::move(part.items), .next = part.next};
+}
+
+/// CMT-13: a node that joins by a snapshot is told whom to ask and what to trust.
+std::optional<cometbft::StateSyncSettings> state_sync_of(const Config& config, const contracts::Params& params) {
+    const auto hash = from_hex(config.cometbft_state_sync_trust_hash);
+    const bool is_hash = hash && hash->size() == Hash256::kSizeBytes;
+    if (config.cometbft_state_sync_rpc.empty()) {
+        return std::nullopt;
+    }
+    if (config.cometbft_state_sync_rpc.find(',') == std::string::npos) {
+        throw ConfigError("cometbft.state_sync_rpc must name two or more of CometBFT's JSON-RPCs, separated by commas");
+    }
+    if (config.cometbft_state_sync_trust_height == 0 || !is_hash) {
+        throw ConfigError("cometbft.state_sync_rpc needs cometbft.state_sync_trust_height, a height that you trust, "
+                          "and cometbft.state_sync_trust_hash, the hash of its block in 64 hex digits");
+    }
+    return cometbft::StateSyncSettings{
+        .rpc_servers = config.cometbft_state_sync_rpc,
+        .trust_height = config.cometbft_state_sync_trust_height,
+        .trust_hash = config.cometbft_state_sync_trust_hash,
+        .trust_period_ms = params.trusting_period_ms};
+}
+
+consensus::MempoolLimits mempool_limits(const Config& config) {
+    return {
+        .txs_max = config.mempool_txs_max,
+        .bytes_max = config.mempool_bytes_max,
+        .sender_txs_max = config.mempool_sender_txs_max,
+        .turnover_max = config.mempool_txs_max};
+}
+
+/// WRK-3: what follows work is counted in blocks of a stated length.
+void warn_of_interval(const NodeOptions& options, const contracts::Params& params) {
+    if (options.on_note && options.config.block_interval_ms < params.block_ms) {
+        options.on_note(
+            "warning: engine.block_interval_ms is " + std::to_string(options.config.block_interval_ms) +
+            ", and the genesis counts on blocks of " + std::to_string(params.block_ms) +
+            " ms (block_ms): there is less time to replay segments than its rules mean"
+        );
+    }
+}
+
+CometOptions comet_options(const NodeOptions& options, std::function<void(const std::string&)> on_failure) {
+    const Config& config = options.config;
+    if (!check_application_address(config.cometbft_application) && options.on_note) {
+        options.on_note("warning: cometbft.application is " + config.cometbft_application +
+                        ": nothing authenticates who connects there, and it can take the engine's place");
+    }
+    const std::string rpc = config.cometbft_rpc_address + ":" + std::to_string(config.cometbft_rpc_port);
+    CometOptions out{
+        .genesis = options.genesis,
+        .software_version = ASSAY_VERSION,
+        .listen = config.cometbft_application.empty() ? "unix://" + options.home.abci_socket().string()
+                                                      : config.cometbft_application,
+        .engine_rpc = "http://" + rpc,
+        .engine = std::nullopt,
+        .engine_log = options.home.cometbft_log(),
+        .state_sync =
+            {.directory = options.home.snapshots(),
+             .interval_blocks = config.snapshot_interval_blocks,
+             .keep = config.snapshot_keep,
+             .on_note = options.on_note,
+             .on_restored = {}},
+        .mempool = mempool_limits(config),
+        .on_note = options.on_note,
+        .on_failure = std::move(on_failure)};
+    if (!config.cometbft_attach) {
+        cometbft::EngineSettings engine;
+        engine.program = cometbft::find_engine(config.cometbft_program);
+        engine.home = options.home.cometbft();
+        if (!std::filesystem::exists(engine.home / "config" / "genesis.json")) {
+            throw HomeError(engine.home.string() + " is not there: make the home with assayd init --engine cometbft");
+        }
+        engine.rpc_address = "tcp://" + rpc;
+        engine.p2p_address =
+            "tcp://" + config.cometbft_p2p_address + ":" + std::to_string(config.cometbft_p2p_port);
+        if (!config.cometbft_peers.empty()) {
+            engine.peers = {config.cometbft_peers};
+        }
+        engine.test_network = config.cometbft_test_network;
+        engine.block_interval_ms = config.block_interval_ms;
+        engine.state_sync = state_sync_of(config, options.genesis.params);
+        engine.create_empty_blocks = config.create_empty_blocks;
+        out.engine = std::move(engine);
+    }
+    return out;
+}
+
+/// Makes the data directory before anything in it is opened.
+const Home& prepare(const Home& home) {
+    std::filesystem::create_directories(home.data());
+    return home;
+}
+
+}  // namespace
+
+Node::Node(NodeOptions options)
+    : options_(std::move(options)),
+      lock_(prepare(options_.home)),
+      last_stop_(take_last_stop(options_.home)),
+      started_at_(std::chrono::steady_clock::now()),
+      store_(options_.home.db(), {.in_memory = false, .fault = {}, .on_disk_failure = options_.on_disk_failure}),
+      application_(store_, thread_cpu_ns, options_.config.engine == EngineKind::kCometBft,
+                   options_.config.pruning_keep_blocks),
+      driver_(make_driver()) {}
+
+Node::~Node() { driver_->stop(); }
+
+void Node::fail(const std::string& what) {
+    failed_ = true;
+    if (options_.on_failure) {
+        options_.on_failure(what);
+    }
+}
+
+std::unique_ptr<Driver> Node::make_driver() {
+    application_.init(options_.genesis);
+    warn_of_interval(options_, application_.committed()->params());
+    check_pruning(options_.config, application_.committed()->params().unbonding_blocks);
+    const auto on_failure = [this](const std::string& what) { fail(what); };
+    if (options_.config.engine == EngineKind::kCometBft) {
+        return std::make_unique<CometDriver>(application_, comet_options(options_, on_failure));
+    }
+    solo::EngineOptions engine{
+        .chain_id = options_.genesis.chain_id,
+        .proposer = options_.key,
+        .block_interval = std::chrono::milliseconds(options_.config.block_interval_ms),
+        .create_empty_blocks = options_.config.create_empty_blocks,
+        .block_bytes_max = options_.genesis.params.block_size_max,
+        .mempool = mempool_limits(options_.config),
+        .now_ms = unix_ms,
+        .signing_randomness =
+            [] {
+                std::array<std::uint8_t, 32> out{};
+                crypto::fill_random(out);
+                return out;
+            },
+        .after_stage = {},
+        .on_failure = on_failure,
+    };
+    return std::make_unique<SoloDriver>(application_, options_.home.block_log(), std::move(engine));
+}
+
+void Node::stop() {
+    driver_->stop();
+    if (!stopped_.exchange(true) && !failed_) {
+        mark_clean_stop(options_.home);
+    }
+}
+
+NodeStatus Node::status() const {
+    const auto tip = driver_->tip();
+    const auto waiting = driver_->waiting();
+    const auto committed = application_.committed();
+    return {
+        .chain_id = options_.genesis.chain_id,
+        .genesis_hash = committed->genesis_app_hash(),
+        .engine = driver_->name(),
+        .height = tip.height,
+        .app_hash = tip.app_hash,
+        .time_ms = tip.time_ms,
+        .proposer = driver_->proposer(),
+        .mempool_txs = waiting.txs,
+        .mempool_bytes = waiting.bytes,
+        .block_interval_ms = options_.config.block_interval_ms,
+        .first_state = committed->first_state(),
+        .first_block = committed->first_block(),
+        .first_history = committed->first_history(),
+        .last_stop = last_stop_,
+        .uptime_s = static_cast<std::uint64_t>(
+            std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - started_at_).count()
+        ),
+    };
+}
+
+contracts::Params Node::params() const { return application_.committed()->params(); }
+
+Result<Hash256, SubmitError> Node::submit(Bytes tx) { return driver_->submit(std::move(tx)); }
+
+Height Node::wait_for_block(Height after, std::chrono::milliseconds timeout) {
+    return driver_->wait_for_block(after, timeout);
+}
+
+std::optional<StoredBlock> Node::block(Height height) const {
+    const auto committed = application_.committed();
+    // A log may be one block ahead of the state.
+    if (height.value == 0 || height > committed->height()) {
+        return std::nullopt;
+    }
+    if (height < committed->first_block()) {
+        throw consensus::HeightNotKept("the block", height, committed->first_block(), committed->height());
+    }
+    StoredBlock out = driver_->block(height);
+    auto receipts = history::Reader(committed->snapshot()).receipts(height);
+    if (!receipts) {
+        throw storage::StorageError("database: block " + std::to_string(height.value) + " is not whole");
+    }
+    out.receipts = *std::move(receipts);
+    return out;
+}
+
+StoredTx Node::stored_tx(const storage::Snapshot& snapshot, const history::TxPlace& place) const {
+    auto record = history::Reader(snapshot).tx_record(place);
+    auto bytes = record ? driver_->tx(place, *record) : std::nullopt;
+    // Nothing else has checked them.
+    if (!bytes || contracts::tx_hash(*bytes) != record->receipt.tx) {
+        throw storage::StorageError("transaction " + std::to_string(place.index) + " of block " +
+                                    std::to_string(place.height.value) + " is not whole");
+    }
+    return {
+        .bytes = *std::move(bytes),
+        .height = place.height,
+        .index = place.index,
+        .receipt = std::move(record->receipt),
+    };
+}
+
+std::optional<Bytes> Node::light_block(Height height) const { return driver_->light_block(height); }
+
+std::optional<StoredTx> Node::tx(const Hash256& hash) const {
+    const auto committed = application_.committed();
+    const auto place = history::Reader(committed->snapshot()).find_tx(hash);
+    return place ? std::optional(stored_tx(committed->snapshot(), *place)) : std::nullopt;
+}
+
+bool Node::in_mempool(const Hash256& tx) const { return driver_->is_waiting(tx); }
+
+std::optional<Bytes> Node::state(const Bytes& key) const { return application_.committed()->get(key); }
+
+consensus::QueryResult Node::prove(const Bytes& key, std::optional<Height> height) const {
+    return application_.query({.key = key, .height = height});
+}
+
+std::uint64_t Node::next_nonce(const AccountId& account) const {
+    // In this order: what leaves the mempool is in the state by then.
+    const auto waiting = driver_->next_nonce(account);
+    return waiting ? *waiting : contracts::get_account(*application_.committed(), account).nonce;
+}
+
+Page<contracts::HistoryRecord> Node::task_history(
+    const contracts::TaskId& task, std::uint64_t from, std::uint32_t limit
+) const {
+    return to_page(history::Reader(application_.committed()->snapshot()).task_history(task, from, limit));
+}
+
+Page<contracts::TaskId> Node::tasks(std::uint64_t from, std::uint32_t limit) const {
+    return to_page(history::Reader(application_.committed()->snapshot()).tasks(from, limit));
+}
+
+Page<StoredTx> Node::account_history(const AccountId& account, std::uint64_t from, std::uint32_t limit) const {
+    const auto committed = application_.committed();
+    const auto places = history::Reader(committed->snapshot()).account_txs(account, from, limit);
+    Page<StoredTx> page{.items = {}, .next = places.next};
+    std::size_t bytes = 0;
+    for (const history::TxPlace& place : places.items) {
+        if (bytes >= kPageBytes) {
+            page.next = history::from_of(place);
+            break;
+        }
+        page.items.push_back(stored_tx(committed->snapshot(), place));
+        bytes += page.items.back().bytes.size();
+    }
+    return page;
+}
+
+Page<contracts::DisputeId> Node::disputes(
+    const std::optional<contracts::TaskId>& task, std::uint64_t from, std::uint32_t limit
+) const {
+    return to_page(history::Reader(application_.committed()->snapshot()).disputes(task, from, limit));
+}
+
+std::vector<DisputeMove> Node::dispute_moves(const contracts::DisputeId& dispute) const {
+    std::vector<DisputeMove> out;
+    for (history::Move& move : history::Reader(application_.committed()->snapshot()).moves(dispute)) {
+        out.push_back(
+            {.tx = move.tx, .height = move.height, .action = std::move(move.action), .size_bytes = move.size_bytes}
+        );
+    }
+    return out;
+}
+
+std::optional<double> Node::referee_us(const contracts::DisputeId& dispute) const {
+    const auto ns = history::Reader(application_.committed()->snapshot()).referee_nanoseconds(dispute);
+    return ns ? std::optional(static_cast<double>(*ns) / 1'000.0) : std::nullopt;
+}
+
+}  // namespace assay::node

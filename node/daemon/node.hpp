@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <contracts/chain/chain.hpp>
+#include <node/daemon/application.hpp>
+#include <node/daemon/config.hpp>
+#include <node/daemon/driver.hpp>
+#include <node/daemon/home.hpp>
+#include <node/api/node_api.hpp>
+#include <node/history/index.hpp>
+#include <node/state/store.hpp>
+
+namespace assay::node {
+
+struct NodeOptions {
+    Home home;
+    Config config;
+    contracts::Genesis genesis;
+    crypto::SecretKey key;
+    /// Called once on the engine's thread when the node cannot go on.
+    std::function<void(const std::string&)> on_failure;
+    /// Lines for the operator about what goes on beside the blocks; on any thread. May be empty.
+    std::function<void(const std::string&)> on_note{};
+    /// Called when a write of the database fails, as on a full disk: on any thread; may end the process, which loses nothing.
+    std::function<void(const std::string&)> on_disk_failure{};
+};
+
+/// A whole node but for its RPC server: home, database, block log, rules and engine.
+class Node final : public NodeApi {
+  public:
+    /// Takes the home's lock, opens everything and brings the database up to the engine's log. Throws HomeError,
+    /// storage::StorageError, solo::BlockLogError, solo::HandshakeError, cometbft::EngineError, std::runtime_error
+    /// (genesis).
+    explicit Node(NodeOptions options);
+    ~Node() override;
+
+    void start() { driver_->start(); }
+    /// No more blocks, waiters wake, submissions are refused; then the stop is noted as clean unless the engine failed.
+    /// Idempotent.
+    void stop();
+
+    /// What an operator wants to know of the way up, a line each.
+    std::vector<std::string> start_notes() const { return driver_->start_notes(); }
+
+    NodeStatus status() const override;
+    contracts::Params params() const override;
+    Result<Hash256, SubmitError> submit(Bytes tx) override;
+    Height wait_for_block(Height after, std::chrono::milliseconds timeout) override;
+    std::optional<StoredBlock> block(Height height) const override;
+    std::optional<Bytes> light_block(Height height) const override;
+    std::optional<StoredTx> tx(const Hash256& hash) const override;
+    bool in_mempool(const Hash256& tx) const override;
+    std::optional<Bytes> state(const Bytes& key) const override;
+    consensus::QueryResult prove(const Bytes& key, std::optional<Height> height) const override;
+    std::uint64_t next_nonce(const AccountId& account) const override;
+    Page<contracts::HistoryRecord> task_history(const contracts::TaskId& task, std::uint64_t from, std::uint32_t limit)
+        const override;
+    Page<contracts::TaskId> tasks(std::uint64_t from, std::uint32_t limit) const override;
+    Page<StoredTx> account_history(const AccountId& account, std::uint64_t from, std::uint32_t limit) const override;
+    Page<contracts::DisputeId> disputes(
+        const std::optional<contracts::TaskId>& task, std::uint64_t from, std::uint32_t limit
+    ) const override;
+    std::vector<DisputeMove> dispute_moves(const contracts::DisputeId& dispute) const override;
+    std::optional<double> referee_us(const contracts::DisputeId& dispute) const override;
+
+  private:
+    std::unique_ptr<Driver> make_driver();
+    void fail(const std::string& what);
+    StoredTx stored_tx(const storage::Snapshot& snapshot, const history::TxPlace& place) const;
+
+    const NodeOptions options_;
+    const HomeLock lock_;
+    const LastStop last_stop_;
+    const std::chrono::steady_clock::time_point started_at_;
+    storage::Store store_;
+    Application application_;
+    std::atomic<bool> failed_ = false;
+    std::atomic<bool> stopped_ = false;
+    const std::unique_ptr<Driver> driver_;
+};
+
+}  // namespace assay::node

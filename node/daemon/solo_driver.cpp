@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <node/daemon/solo_driver.hpp>
+
+#include <utility>
+
+#include <node/state/store.hpp>
+
+namespace assay::node {
+
+SoloDriver::SoloDriver(
+    consensus::StateMachine& state, const std::filesystem::path& block_log, solo::EngineOptions options
+)
+    : proposer_(options.proposer.account()), log_(block_log), engine_(state, log_, std::move(options)) {}
+
+std::vector<std::string> SoloDriver::start_notes() const {
+    std::vector<std::string> out;
+    if (const auto& torn = log_.torn_tail()) {
+        out.push_back(
+            "block log: a record of " + std::to_string(torn->size_bytes) + " bytes at offset " +
+            std::to_string(torn->offset) + " was not finished; moved to blocks.log.torn"
+        );
+    }
+    if (engine_.replayed() > 0) {
+        out.push_back("replayed " + std::to_string(engine_.replayed()) + " blocks from the log");
+    }
+    return out;
+}
+
+Driver::Tip SoloDriver::tip() const {
+    const auto tip = engine_.tip();
+    return {.height = tip.height, .app_hash = tip.app_hash, .time_ms = tip.time_ms};
+}
+
+Result<Hash256, SubmitError> SoloDriver::submit(Bytes tx) {
+    auto result = engine_.submit(std::move(tx));
+    if (result) {
+        return *result;
+    }
+    const consensus::Refusal& refusal = result.error();
+    return Unexpected{SubmitError{
+        .code = refusal.code,
+        .mempool_full = refusal.reason == consensus::RefusalReason::kFull,
+        .already_known = refusal.reason == consensus::RefusalReason::kAlreadyKnown,
+        .stopping = refusal.reason == consensus::RefusalReason::kStopping,
+    }};
+}
+
+Height SoloDriver::wait_for_block(Height after, std::chrono::milliseconds timeout) {
+    return engine_.wait_for_block(after, timeout);
+}
+
+Driver::Waiting SoloDriver::waiting() const {
+    const auto size = engine_.mempool().size();
+    return {.txs = size.txs, .bytes = size.bytes};
+}
+
+StoredBlock SoloDriver::block(Height height) const {
+    auto record = log_.read(height);
+    if (!record) {
+        throw storage::StorageError("block log: block " + std::to_string(height.value) + " is not there");
+    }
+    const solo::BlockHeader& header = record->block.header;
+    StoredBlock out{
+        .height = header.height,
+        .hash = solo::block_hash(header),
+        .parent = header.parent,
+        .time_ms = header.time_ms,
+        .proposer = header.proposer,
+        .parent_app_hash = header.app_hash,
+        .app_hash = record->app_hash,
+        .txs = record->block.txs,
+        .receipts = {},
+        .signed_block = {}};
+    out.signed_block = std::move(record->block);
+    return out;
+}
+
+std::optional<Bytes> SoloDriver::tx(const history::TxPlace& place, const history::TxRecord& record) const {
+    return log_.read_part(place.height, record.before_end, record.size_bytes);
+}
+
+}  // namespace assay::node

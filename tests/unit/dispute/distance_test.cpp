@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <verifier/compile/program/distance.hpp>
+
+#include <bit>
+#include <cstring>
+
+#include <doctest/doctest.h>
+#include <tests/unit/dispute/game.hpp>
+#include <core/dispute/tolerance.hpp>
+
+using namespace assay;
+using namespace assay::dispute;
+using namespace assay::dispute::testing;
+using canonical::Tensor;
+
+namespace {
+
+void add_to(Tensor& tensor, std::uint64_t element, float amount) {
+    float value = 0;
+    std::memcpy(&value, tensor.data.data() + element * 4, 4);
+    value += amount;
+    std::memcpy(tensor.data.data() + element * 4, &value, 4);
+}
+
+// What a solver's segment of the character model does to some of its tensors: start, what the replay gives, and what the
+// solver published.
+struct Segment {
+    std::vector<program::StateTensor> types;
+    std::vector<Tensor> start, replayed, claimed;
+};
+
+Segment segment() {
+    const program::CharModelConfig config{
+        .vocabulary = 40, .context = 2, .embedding = 32, .hidden = 40, .batch_size = 37, .dataset_rows = 50};
+    const program::Program program = program::build_char_model(config, {});
+    const World world = char_world();
+    ScalarReplay replay(world, false, 7);
+    Segment out;
+    for (std::size_t t = 0; t < program.state.size(); t += 3) {
+        out.types.push_back(program.state[t]);
+        out.start.push_back(replay.state_before(0)[t]);
+        out.replayed.push_back(replay.state_before(2)[t]);
+    }
+    out.claimed = out.replayed;
+    for (std::size_t t = 0; t < out.claimed.size(); ++t) {
+        add_to(out.claimed[t], out.claimed[t].shape.element_count() / 2, 1e-5F);
+    }
+    return out;
+}
+
+// The claim that a measurement is: the distance program's initialisation from the three states.
+World measuring_world(const Segment& s) {
+    const program::Program program = program::build_distance_program(s.types).value();
+    World world{.init = program.init, .step = program.step,
+                .rows = std::make_shared<MemoryRows>(program.dataset, 2), .state = {}, .batch_size = program.batch_size,
+                .initial = program::measured_state(s.start, s.replayed, s.claimed)};
+    ScalarReplay replay(world, true, 7);
+    world.state = replay.state_before(1);
+    return world;
+}
+
+std::vector<Hash256> leaves_of(const std::vector<Tensor>& state) {
+    std::vector<Hash256> leaves;
+    for (const Tensor& tensor : state) {
+        leaves.push_back(commit_tensor(tensor));
+    }
+    return leaves;
+}
+
+bool reaches_state(const World& world, const Lie& lie) {
+    ScalarReplay liar(world, true, 7, {lie});
+    return root_of(world.state) != liar.state_root_after(0);
+}
+
+}  // namespace
+
+TEST_CASE("TOL-1: the measurement's initial root follows from the three states' own trees") {
+    const Segment s = segment();
+    const World world = measuring_world(s);
+    const std::array<Hash256, 3> roots{root_of(s.start), root_of(s.replayed), root_of(s.claimed)};
+    std::array<Hash256, 3> trees{
+        merkle::root_of(leaves_of(s.start)), merkle::root_of(leaves_of(s.replayed)), merkle::root_of(leaves_of(s.claimed))};
+    const auto tensors = static_cast<std::uint32_t>(s.types.size());
+    CHECK(measured_root(tensors, roots, trees) == world.commitment().initial_root);
+    CHECK(world.commitment().initial_tensors == program::measured_place(tensors, 2, tensors - 1) + 1);
+    std::swap(trees[0], trees[1]);
+    CHECK_FALSE(measured_root(tensors, roots, trees).has_value());
+    std::swap(trees[0], trees[1]);
+    CHECK_FALSE(measured_root(tensors - 1, roots, trees).has_value());
+    for (std::uint32_t n = 1; n <= tensors; ++n) {
+        CAPTURE(n);
+        const std::vector<Tensor> state(s.start.begin(), s.start.begin() + n);
+        const Hash256 tree = merkle::root_of(leaves_of(state));
+        const std::array<Hash256, 3> same{tree, tree, tree};
+        const std::array<Hash256, 3> known{root_of(state), root_of(state), root_of(state)};
+        CHECK(measured_root(n, known, same) == root_of(program::measured_state(state, state, state)));
+    }
+}
+
+TEST_CASE("TOL-2: a measurement's bits give the root that the program commits to") {
+    const World world = measuring_world(segment());
+    ScalarReplay replay(world, true, 7);
+    const Tensor& tile = replay.state_before(1).front();
+    const Measurement measurement = decode_measurement(canonical::tile_of(tile, 0));
+    CHECK(is_possible(measurement));
+    CHECK(measurement_root(measurement) == replay.state_root_after(0));
+    CHECK(measurement.parameters.drift2 != 0);
+    CHECK(measurement.other.drift2 != 0);
+    CHECK_FALSE(exceeds(measurement.parameters, {1, 10}));
+    CHECK(exceeds(measurement.parameters, {1, 1'000'000}));
+}
+
+TEST_CASE("TOL-2: a wrong measurement is narrowed to the partial that is wrong, whoever lies") {
+    const World world = measuring_world(segment());
+    ScalarReplay honest(world, true, 7);
+    const Claim right = make_claim(world, honest, true, 0, 1, 7);
+    std::uint32_t played = 0;
+    // Every kind of node once: an honest verifier wins against a wrong report, and against a wrong accusation.
+    std::vector<std::uint32_t> tries(256, 0);
+    for (std::uint32_t node = 0; node + 1 < world.init.size(); ++node) {
+        const canonical::Node& n = world.init[node];
+        const auto op = static_cast<std::size_t>(n.op);
+        const bool is_f32 = n.dtype == canonical::DType::kF32;
+        const Lie lie = is_f32 ? raise(0, node, n.shape.element_count() - 1) : flip(0, node, 0);
+        constexpr std::uint32_t kTries = 2;
+        if (tries[op]++ >= kTries || !reaches_state(world, lie)) {
+            continue;
+        }
+        tries[op] = kTries;
+        ++played;
+        CAPTURE(node);
+        CAPTURE(to_string(n.op));
+        ScalarReplay liar(world, true, 7, {lie});
+        const Claim wrong = make_claim(world, liar, true, 0, 1, 7);
+        for (const bool challenger_proves : {false, true}) {
+            const Outcome outcome = play(wrong, liar, honest, challenger_proves);
+            CHECK(outcome.ruling == Ruling::kClaimRefuted);
+            CHECK(pinpoint(outcome.position).node == node);
+            CHECK(pinpoint(outcome.position).partial.has_value());
+            CHECK(outcome.position.rounds <= kMaxRounds);
+        }
+        CHECK(play(right, honest, liar, false).ruling == Ruling::kClaimHolds);
+    }
+    CHECK(played >= 8);
+}
+
+TEST_CASE("TOL-2: the measurement alone misreported, with every node right, is found at the commitment") {
+    const World world = measuring_world(segment());
+    ScalarReplay honest(world, true, 7);
+    const auto last = static_cast<std::uint32_t>(world.init.size() - 1);
+    Lie lie = flip(0, last, 0);
+    ScalarReplay liar(world, true, 7, {lie});
+    const Claim wrong = make_claim(world, liar, true, 0, 1, 7);
+    const Outcome outcome = play(wrong, liar, honest, true);
+    CHECK(outcome.ruling == Ruling::kClaimRefuted);
+    CHECK(pinpoint(outcome.position).node == last);
+}

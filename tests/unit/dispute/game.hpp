@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include <core/canonical/executor.hpp>
+#include <verifier/compile/program/program.hpp>
+#include <core/dispute/narrowing.hpp>
+#include <core/dispute/player.hpp>
+#include <core/dispute/referee.hpp>
+
+/// Two parties, a referee and small programs, for playing whole disputes in tests.
+namespace assay::dispute::testing {
+
+class MemoryRows final : public canonical::RowSource {
+  public:
+    MemoryRows(canonical::DatasetShape shape, std::uint32_t values);
+    canonical::DatasetShape shape() const override { return shape_; }
+    ByteView row(std::uint64_t index) const override;
+
+  private:
+    canonical::DatasetShape shape_;
+    Bytes data_;
+};
+
+/// Alters the output of one node at one step; what follows from it follows. Of kCommit, the last node, it alters one
+/// tensor of the next state, which is then not what the node before it made.
+struct Lie {
+    std::uint64_t step = 0;
+    std::uint32_t node = 0;
+    std::function<void(canonical::Tensor&)> alter;
+    std::uint32_t tensor = 0;  ///< of kCommit
+};
+/// Flips the lowest bit of one element: the smallest lie there is.
+Lie flip(std::uint64_t step, std::uint32_t node, std::uint64_t element);
+/// Sets one f32 element to 1000: a lie that everything downstream feels.
+Lie raise(std::uint64_t step, std::uint32_t node, std::uint64_t element);
+
+struct World {
+    canonical::Graph init;
+    canonical::Graph step;
+    std::shared_ptr<const canonical::RowSource> rows;
+    std::vector<canonical::Tensor> state;  ///< before step 0
+    std::uint32_t batch_size = 0;
+    std::vector<canonical::Tensor> initial{};  ///< what the init graph reads
+    ProgramCommitment commitment() const;
+};
+/// The character model, as small as it gets: every primitive but a second contraction chunk.
+World char_world();
+/// One long contraction over `k` columns (several chunks of 64), then a commit.
+World contraction_world(std::uint32_t k);
+/// A chain of `nodes` scalings, to have more entries than one reveal holds.
+World chain_world(std::uint32_t nodes);
+/// A state of `tensors` tensors, each scaled `depth` times in a step; the last of several passes through unchanged.
+World wide_world(std::uint32_t tensors, std::uint32_t depth);
+/// A state that is squared in each step, from 16 on: step 4 diverges. A second tensor, twice the size, stays as it is.
+World squaring_world();
+inline constexpr std::uint64_t kSquaringDiverges = 4;
+/// chain_world, but the task gives the parameters: the init graph scales one of its two tensors.
+World given_world();
+
+/// A party's replay by the scalar executor, with the lies that it tells. Goes on where a step diverges.
+class ScalarReplay final : public Replay {
+  public:
+    ScalarReplay(const World& world, bool initialisation, std::uint64_t seed, std::vector<Lie> lies = {});
+    Hash256 state_root_after(std::uint64_t step) override;
+    const std::vector<canonical::Tensor>& state_before(std::uint64_t step) override;
+    const std::vector<canonical::Tensor>& node_outputs(std::uint64_t step) override;
+    std::optional<std::uint64_t> diverged_at() override;
+    const canonical::Graph& graph() override { return initialisation_ ? world_.init : world_.step; }
+    const canonical::RowSource& rows() override { return *world_.rows; }
+    const merkle::Tree& rows_tree() override { return rows_tree_; }
+
+  private:
+    void run(std::uint64_t step);
+
+    const World& world_;
+    bool initialisation_;
+    std::uint64_t seed_;
+    std::vector<Lie> lies_;
+    merkle::Tree rows_tree_;
+    std::map<std::uint64_t, std::vector<canonical::Tensor>> states_;   // before step
+    std::map<std::uint64_t, std::vector<canonical::Tensor>> outputs_;
+    std::optional<std::uint64_t> diverged_at_;
+};
+
+Hash256 root_of(const std::vector<canonical::Tensor>& state);
+
+/// A claim that its last step diverges.
+Claim make_diverging_claim(const World& world, Replay& responder, std::uint64_t first_step, std::uint32_t step_count);
+
+Claim make_claim(const World& world, Replay& responder, bool initialisation, std::uint64_t first_step,
+                 std::uint32_t step_count, std::uint64_t seed);
+
+/// A whole dispute, played by the book on both sides.
+struct Outcome {
+    Ruling ruling = Ruling::kClaimHolds;
+    Position position;
+    Proof proof;
+    std::size_t bytes = 0;  ///< Borsh bytes of all moves and the proof
+};
+Outcome play(const Claim& claim, Replay& responder, Replay& challenger, bool challenger_proves);
+
+}  // namespace assay::dispute::testing

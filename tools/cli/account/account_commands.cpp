@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tools/cli/common/commands.hpp>
+
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include <core/base/amount.hpp>
+#include <tools/cli/common/add_command.hpp>
+#include <tools/cli/common/arguments.hpp>
+#include <tools/cli/common/table.hpp>
+
+namespace assay::cli {
+namespace {
+
+using nlohmann::json;
+
+struct AccountArguments {
+    std::string account;
+    std::string amount;
+    std::string role;
+    std::string hardware_class;
+    std::uint64_t price = 0;
+    std::uint64_t memory = 0;
+    std::uint32_t replay_blocks = 0;
+    std::string benchmark;
+    std::optional<std::uint64_t> score;
+    std::uint64_t limit = 50;
+    std::shared_ptr<Signing> signing;
+};
+
+json account_params(const Session& session, const AccountArguments& a) {
+    return {{"account", to_hex(account_or_own(session, a.account).view())}};
+}
+
+int run_show(const Session& session, const AccountArguments& a) {
+    const json answer = session.rpc().call("account_get", account_params(session, a));
+    Facts facts;
+    facts.add("account", to_text(answer.at("account")));
+    facts.add("balance", amount_text(answer.at("balance")));
+    facts.add("transactions", to_text(answer.at("nonce")));
+    session.print(answer, facts.text());
+    return kExitOk;
+}
+
+int run_send(const Session& session, const AccountArguments& a) {
+    const contracts::Transfer action{
+        .to = decode_account(session, a.account), .amount = amount_argument(a.amount)};
+    return send_and_print(session, *a.signing, action);
+}
+
+int run_history(const Session& session, const AccountArguments& a) {
+    client::RpcClient rpc = session.rpc();
+    const json answer = list(rpc, "account_history", account_params(session, a), "txs", a.limit);
+    Table table({"HEIGHT>", "ACTION", "STATUS", "FEE>", "TRANSACTION"});
+    for (const json& tx : answer.at("txs")) {
+        const bool failed = !tx.at("error").is_null();
+        table.add({to_text(tx.at("height")), to_text(tx.at("action")),
+                   failed ? "failed: " + to_text(tx.at("error")) : to_text(tx.at("status")), amount_text(tx.at("fee")),
+                   to_text(tx.at("hash"))});
+    }
+    session.print(answer, (table.empty() ? "no transactions\n" : table.text()) + begins_note(answer));
+    return kExitOk;
+}
+
+/// TRM-1: what a verifier consents to beyond what the chain asks of everybody; empty where that is nothing.
+std::string consent_text(const json& terms) {
+    const auto said = [&](const char* name, const std::string& before, const std::string& after) {
+        const json& term = terms.at(name);
+        return term == 0 ? "" : "\n  " + before + to_text(term) + after;
+    };
+    const std::string terms_of_its_own = said("price", "a price of at least ", " grains for 10^9 multiply-adds") +
+                                         said("memory", "programs of at most ", " bytes") +
+                                         said("replay_blocks", "segments that take its class at most ", " blocks");
+    return terms_of_its_own.empty() ? "" : "as verifier it consents to" + terms_of_its_own + "\n";
+}
+
+int run_stake_show(const Session& session, const AccountArguments& a) {
+    const json answer = session.rpc().call("stake_get", account_params(session, a));
+    Table table({"ROLE", "FREE>", "LOCKED>", "UNBONDING", "CLASS>", "SCORE>"});
+    for (const auto& [role, stake] : answer.at("roles").items()) {
+        std::string unbonding;
+        for (const json& item : stake.at("unbonding")) {
+            unbonding += (unbonding.empty() ? "" : ", ") + amount_text(item.at("amount")) + " at block " +
+                         to_text(item.at("release_at"));
+        }
+        table.add({role, amount_text(stake.at("free")), amount_text(stake.at("locked")),
+                   unbonding.empty() ? "-" : unbonding, to_text(stake.at("terms").at("hardware_class")),
+                   to_text(stake.at("score"))});
+    }
+    const json& terms = answer.at("roles").at("verifier").at("terms");
+    session.print(answer, to_text(answer.at("account")) + "\n" + table.text() + consent_text(terms));
+    return kExitOk;
+}
+
+/// A class by its name in the chain's table or by its number.
+std::uint32_t class_argument(const contracts::Params& params, const std::string& name) {
+    std::string known = "any";
+    for (std::size_t i = 0; i < params.hardware_classes.size(); ++i) {
+        if (name == params.hardware_classes[i].name || name == std::to_string(i + 1)) {
+            return static_cast<std::uint32_t>(i + 1);
+        }
+        known += ", " + params.hardware_classes[i].name;
+    }
+    if (name == "any" || name == "0") {
+        return 0;
+    }
+    throw usage("there is no class of machines \"" + name + "\"; this chain has " + known);
+}
+
+/// What `assay-worker benchmark -o json` printed.
+std::uint64_t score_in(const std::string& file) {
+    std::ifstream in(file);
+    const json answer = json::parse(in, nullptr, false);
+    if (!answer.is_object() || !answer.contains("score") || !answer["score"].is_number_unsigned()) {
+        throw usage("--benchmark: " + file + " is not what assay-worker benchmark -o json prints");
+    }
+    return answer["score"].get<std::uint64_t>();
+}
+
+int run_register(const Session& session, const AccountArguments& a) {
+    if (a.score.has_value() == !a.benchmark.empty()) {
+        throw usage("either --score or --benchmark is needed");
+    }
+    const std::uint64_t score = a.score ? *a.score : score_in(a.benchmark);
+    client::RpcClient rpc = session.rpc();
+    const std::uint32_t number = class_argument(proven_chain(session, *a.signing, rpc).params(), a.hardware_class);
+    const contracts::RegisterTerms action{
+        .role = role_argument(a.role),
+        .terms = {.hardware_class = number, .price = a.price, .memory = a.memory, .replay_blocks = a.replay_blocks},
+        .score = score};
+    return send_and_print(
+        session, *a.signing, action,
+        {{"class", number},
+         {"price", a.price},
+         {"memory", a.memory},
+         {"replay_blocks", a.replay_blocks},
+         {"score", score}}
+    );
+}
+
+template <class Action>
+int run_stake(const Session& session, const AccountArguments& a) {
+    const Action action{.role = role_argument(a.role), .amount = amount_argument(a.amount)};
+    return send_and_print(session, *a.signing, action);
+}
+
+constexpr const char* kAccountHelp = "An address, hex, or a key's name; default: your only key";
+constexpr const char* kAmountHelp = "\"1.5 ASY\" or \"1500000000 grains\"";
+
+}  // namespace
+
+void add_account_commands(CLI::App& app, Session& session) {
+    CLI::App& group = *app.add_subcommand("account", "Balances and transactions of accounts")->require_subcommand(1);
+    auto a = std::make_shared<AccountArguments>();
+    add_command(group, session, "show", "Balance and nonce", a, run_show)->add_option("account", a->account, kAccountHelp);
+    CLI::App* send = add_command(group, session, "send", "Pay somebody", a, run_send);
+    send->add_option("to", a->account, "An address, hex, or a key's name")->required();
+    send->add_option("amount", a->amount, kAmountHelp)->required();
+    a->signing = add_signing_options(*send);
+    CLI::App* history = add_command(group, session, "history", "Transactions, in the order of their blocks", a, run_history);
+    history->add_option("account", a->account, kAccountHelp);
+    history->add_option("--limit", a->limit, "At most so many")->check(CLI::PositiveNumber)->capture_default_str();
+}
+
+void add_stake_commands(CLI::App& app, Session& session) {
+    CLI::App& group = *app.add_subcommand("stake", "Bonds of solvers, verifiers and whistleblowers")->require_subcommand(1);
+    auto shown = std::make_shared<AccountArguments>();
+    add_command(group, session, "show", "Stake by role", shown, run_stake_show)->add_option("account", shown->account, kAccountHelp);
+    const auto add_mover = [&](const char* name, const char* help, int (*run)(const Session&, const AccountArguments&)) {
+        auto a = std::make_shared<AccountArguments>();
+        CLI::App* command = add_command(group, session, name, help, a, run);
+        command->add_option("role", a->role, "solver, verifier or whistleblower")->required();
+        command->add_option("amount", a->amount, kAmountHelp)->required();
+        a->signing = add_signing_options(*command);
+    };
+    add_mover("bond", "Move balance into stake", run_stake<contracts::Bond>);
+    add_mover("unbond", "Take free stake back, after the unbonding time", run_stake<contracts::Unbond>);
+    auto a = std::make_shared<AccountArguments>();
+    CLI::App* enlist = add_command(group, session, "register", "Say which class of machine you have, and as a verifier what you agree to verify", a, run_register);
+    enlist->add_option("role", a->role, "solver or verifier")->required();
+    enlist->add_option("class", a->hardware_class, "Of the chain's table, by name or number; any: none")->required();
+    enlist->add_option("--score", a->score, "What assay-worker benchmark measured");
+    enlist->add_option("--benchmark", a->benchmark, "A file with the output of assay-worker benchmark -o json");
+    enlist->add_option("--price", a->price, "Verifier: the least in grains for 10^9 multiply-adds (default: the chain's)");
+    enlist
+        ->add_option("--memory", a->memory, "Verifier: the most that a program may take, as in 16G (default: the chain's)")
+        ->transform(CLI::AsSizeValue(false));
+    enlist->add_option(
+        "--replay-blocks", a->replay_blocks, "Verifier: the most blocks that a segment may take (default: the chain's)");
+    a->signing = add_signing_options(*enlist);
+}
+
+}  // namespace assay::cli

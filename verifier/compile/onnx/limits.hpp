@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <string>
+
+#include <verifier/compile/onnx/host_tensor.hpp>
+#include <verifier/compile/onnx/refusal.hpp>
+
+/// Inside onnx only: what fits into a graph. Everything below asserts; a model's sizes are checked here first.
+namespace assay::onnx {
+
+inline constexpr std::uint64_t kMaxElements = std::uint64_t{1} << 28U;
+
+/// The number of elements of `dims`, which may have zeros. Throws Refusal beyond kMaxElements or 8 axes.
+std::uint64_t checked_elements(const program::Dims& dims);
+/// Throws Refusal unless an array of `dims` can be a tensor of a graph: no zeros, and a matrix within kMaxDimension.
+void require_array(const program::Dims& dims);
+/// Throws Refusal unless a matrix of these sizes can be a tensor of a graph.
+canonical::Shape checked_shape(std::uint64_t rows, std::uint64_t cols);
+
+/// An integer or bool as the word that a tensor holds. Throws Refusal beyond i32.
+inline std::uint32_t word_of(std::int64_t value, Kind kind) {
+    if (value < std::numeric_limits<std::int32_t>::min() || value > std::numeric_limits<std::int32_t>::max()) {
+        refuse_too_large("integer " + std::to_string(value) + " is beyond int32, which tensors of a graph hold");
+    }
+    return kind == Kind::kTruth ? std::bit_cast<std::uint32_t>(value != 0 ? 1.0F : 0.0F)
+                                : static_cast<std::uint32_t>(static_cast<std::int32_t>(value));
+}
+
+}  // namespace assay::onnx

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <verifier/compile/program/models.hpp>
+
+#include <string>
+
+#include <verifier/compile/program/model_builder.hpp>
+#include <verifier/compile/program/model_checks.hpp>
+#include <verifier/compile/program/program.hpp>
+
+namespace assay::program {
+namespace {
+
+using canonical::Shape;
+
+constexpr float kRunningShare = 0.1F;  // of the newest batch in the running values
+
+// A batch whose rows are real numbers and then a class.
+struct Samples {
+    Value features;
+    Value classes;
+};
+
+Samples read_samples(GraphBuilder& graph, const ModelBuilder::Data& data, Encoding encoding, float scale) {
+    const std::uint32_t count = data.dataset.width - 1;
+    const Value batch = graph.batch_rows(Shape{data.batch_size, data.dataset.width});
+    const Value raw = graph.slice_cols(batch, 0, count);
+    const Value features = encoding == Encoding::kInteger ? graph.to_float(raw) : graph.from_bits(raw);
+    return Samples{scale == 1.0F ? features : graph.scale(features, scale), graph.slice_cols(batch, count, 1)};
+}
+
+Value append_linear(ModelBuilder& builder, const std::string& name, const Value& x, std::uint32_t outputs) {
+    const std::uint32_t inputs = x.shape.cols;
+    const Value weight = builder.parameter(name + ".weight", {outputs, inputs}, Start::fan_in(inputs));
+    const Value bias = builder.parameter(name + ".bias", {1, outputs}, Start::zeros());
+    return builder.tape().linear(x, weight, bias);
+}
+
+// The running value moves towards this batch's; `correction` makes a variance that of a sample.
+void follow(ModelBuilder& builder, const Value& running, const Value& batch, float correction) {
+    GraphBuilder& graph = builder.graph();
+    const Value kept = graph.scale(running, 1.0F - kRunningShare);
+    builder.set_next(running, graph.add(kept, graph.scale(batch, kRunningShare * correction)));
+}
+
+Value append_batch_norm(ModelBuilder& builder, const std::string& name, const Value& x) {
+    const Shape shape{1, x.shape.cols};
+    const Value gain = builder.parameter(name + ".weight", shape, Start::constant(1.0F));
+    const Value bias = builder.parameter(name + ".bias", shape, Start::zeros());
+    const Value mean = builder.buffer(name + ".running_mean", shape, Start::zeros());
+    const Value variance = builder.buffer(name + ".running_var", shape, Start::constant(1.0F));
+    const Tape::Normalised normalised = builder.tape().batch_norm(x, gain, bias, kNormEpsilon);
+    const auto count = static_cast<float>(x.shape.rows);
+    follow(builder, mean, normalised.mean, 1.0F);
+    follow(builder, variance, normalised.variance, x.shape.rows > 1 ? count / (count - 1.0F) : 1.0F);
+    return normalised.output;
+}
+
+// An image while it goes through the stages.
+struct Image {
+    Value value;
+    Dims dims;
+};
+
+Image append_stage(ModelBuilder& builder, const CnnConfig& model, std::size_t stage, const Image& image) {
+    const std::uint32_t filters = model.filters[stage];
+    const std::string number = std::to_string(stage + 1);
+    const auto pad = static_cast<std::int32_t>(model.kernel / 2);
+    const Windows same{
+        .kernel = {model.kernel, model.kernel}, .pad_before = {pad, pad}, .pad_after = {pad, pad}
+    };
+    const std::uint32_t inputs = model.kernel * model.kernel * image.dims.back();
+    const Value weight = builder.parameter("conv" + number + ".weight", {filters, inputs}, Start::fan_in(inputs));
+    Value value = builder.tape().conv(image.value, image.dims, same, weight);
+    Dims dims = image.dims;
+    dims.back() = filters;
+    if (model.batch_norm) {  // which takes any bias out again
+        value = append_batch_norm(builder, "norm" + number, value);
+    } else {
+        value = builder.tape().add(value, builder.parameter("conv" + number + ".bias", {1, filters}, Start::zeros()));
+    }
+    const Windows halves{.kernel = {2, 2}, .stride = {2, 2}};
+    const Value pooled = builder.tape().max_pool(builder.tape().relu(value), dims, halves);
+    return Image{pooled, window_dims(dims, halves)};
+}
+
+Program write_mlp(const MlpConfig& model, const OptimizerConfig& optimizer) {
+    ModelBuilder builder(model.profile);
+    const ModelBuilder::Data data{model.batch_size, {model.dataset_rows, model.features + 1}};
+    const Samples samples = read_samples(builder.graph(), data, model.encoding, model.scale);
+    Value x = samples.features;
+    for (std::size_t i = 0; i < model.hidden.size(); ++i) {
+        x = builder.tape().relu(append_linear(builder, "hidden" + std::to_string(i + 1), x, model.hidden[i]));
+    }
+    const Value logits = append_linear(builder, "output", x, model.classes);
+    return builder.finish(builder.tape().mean_cross_entropy(logits, samples.classes), optimizer, data);
+}
+
+Program write_cnn(const CnnConfig& model, const OptimizerConfig& optimizer) {
+    ModelBuilder builder(model.profile);
+    const std::uint32_t pixels = model.height * model.width * model.channels;
+    const ModelBuilder::Data data{model.batch_size, {model.dataset_rows, pixels + 1}};
+    const Samples samples = read_samples(builder.graph(), data, model.encoding, model.scale);
+    Image image{{}, {model.batch_size, model.height, model.width, model.channels}};
+    image.value = builder.graph().view(
+        samples.features, reshape_view({model.batch_size, pixels}, image.dims), matrix_shape(image.dims)
+    );
+    for (std::size_t stage = 0; stage < model.filters.size(); ++stage) {
+        image = append_stage(builder, model, stage, image);
+    }
+    const auto features = static_cast<std::uint32_t>(element_count(image.dims) / model.batch_size);
+    const Value flat = builder.tape().view(image.value, reshape_view(image.dims, {model.batch_size, features}));
+    const Value logits = append_linear(builder, "output", flat, model.classes);
+    return builder.finish(builder.tape().mean_cross_entropy(logits, samples.classes), optimizer, data);
+}
+
+}  // namespace
+
+Result<void, ModelError> check_model(const MlpConfig& model, const OptimizerConfig& optimizer) {
+    return check_written(model, optimizer, write_mlp);
+}
+
+Program build_mlp(const MlpConfig& model, const OptimizerConfig& optimizer) {
+    return build_checked(model, optimizer, write_mlp);
+}
+
+Result<void, ModelError> check_model(const CnnConfig& model, const OptimizerConfig& optimizer) {
+    return check_written(model, optimizer, write_cnn);
+}
+
+Program build_cnn(const CnnConfig& model, const OptimizerConfig& optimizer) {
+    return build_checked(model, optimizer, write_cnn);
+}
+
+}  // namespace assay::program

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <verifier/compile/program/model_builder.hpp>
+
+#include <cmath>
+#include <utility>
+
+#include <core/base/assert.hpp>
+
+namespace assay::program {
+
+using canonical::DType;
+using canonical::Shape;
+using canonical::TensorType;
+
+Start Start::spread(float deviation) { return uniform(deviation * std::sqrt(3.0F)); }
+Start Start::fan_in(std::uint32_t fan_in) { return uniform(1.0F / std::sqrt(static_cast<float>(fan_in))); }
+
+Value ModelBuilder::declare(std::string name, Shape shape, const Start& start, bool is_parameter) {
+    const auto index = static_cast<std::uint32_t>(entries_.size());
+    const TensorType type{DType::kF32, shape};
+    const Value value = GraphBuilder::state(index, type);
+    entries_.push_back(Entry{StateTensor{std::move(name), type}, start, new_tensor_id(), value, is_parameter});
+    return value;
+}
+
+Value ModelBuilder::parameter(std::string name, Shape shape, const Start& start) {
+    return declare(std::move(name), shape, start, true);
+}
+
+Value ModelBuilder::buffer(std::string name, Shape shape, const Start& start) {
+    return declare(std::move(name), shape, start, false);
+}
+
+void ModelBuilder::set_next(const Value& buffer, const Value& next) {
+    ASSERT(buffer.source == canonical::Source::kState && buffer.index < entries_.size() && buffer.shape == next.shape);
+    Entry& entry = entries_[buffer.index];
+    ASSERT(!entry.is_parameter);
+    entry.next = next;
+}
+
+void ModelBuilder::write_init(Program& program) const {
+    GraphBuilder graph;
+    std::vector<Value> state;
+    for (const Entry& entry : entries_) {
+        const Shape shape = entry.tensor.type.shape;
+        switch (entry.start.kind) {
+            case Start::Kind::kConstant:
+                state.push_back(graph.fill(shape, entry.start.value));
+                break;
+            case Start::Kind::kUniform:
+                state.push_back(graph.uniform(shape, entry.start.value, entry.tensor_id));
+                break;
+            case Start::Kind::kGiven:
+                state.push_back(
+                    GraphBuilder::state(static_cast<std::uint32_t>(program.initial.size()), entry.tensor.type)
+                );
+                program.initial.push_back(entry.tensor);
+                break;
+        }
+    }
+    program.init = std::move(graph).commit(state);
+}
+
+Program ModelBuilder::finish(Value loss, const OptimizerConfig& optimizer, const Data& data) {
+    std::vector<StateTensor> trained;
+    OptimizerInputs inputs;
+    for (std::uint32_t i = 0; i < entries_.size(); ++i) {
+        if (entries_[i].is_parameter) {
+            trained.push_back(entries_[i].tensor);
+            inputs.parameters.push_back(GraphBuilder::state(i, entries_[i].tensor.type));
+        }
+    }
+    for (Slot& slot : optimizer_slots(optimizer, trained)) {
+        inputs.slots.push_back(declare(std::move(slot.tensor.name), slot.tensor.type.shape,
+                                       Start::constant(slot.initial), false));
+    }
+    inputs.gradients = tape_.gradients(loss, inputs.parameters);
+    const std::vector<Value> updated = append_optimizer(graph_, optimizer, inputs);
+    for (std::size_t i = 0; i < updated.size(); ++i) {
+        const Value& before = i < trained.size() ? inputs.parameters[i] : inputs.slots[i - trained.size()];
+        entries_[before.index].next = updated[i];
+    }
+    Program program;
+    std::vector<Value> next;
+    for (const Entry& entry : entries_) {
+        program.state.push_back(entry.tensor);
+        next.push_back(entry.next);
+    }
+    write_init(program);
+    program.step = std::move(graph_).commit(next, loss);
+    program.loss_node = loss.index;
+    program.batch_size = data.batch_size;
+    program.dataset = data.dataset;
+    return program;
+}
+
+}  // namespace assay::program

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <verifier/compile/program/autodiff.hpp>
+#include <verifier/compile/program/graph_builder.hpp>
+#include <verifier/compile/program/optimizer.hpp>
+#include <verifier/compile/program/program.hpp>
+
+namespace assay::program {
+
+inline constexpr float kNormEpsilon = 1e-5F;  ///< of every normalisation, as in PyTorch
+
+/// Where a tensor of the state starts from.
+struct Start {
+    enum class Kind : std::uint8_t { kConstant, kUniform, kGiven };
+    Kind kind = Kind::kConstant;
+    float value = 0.0F;  ///< kConstant: of every element; kUniform: the bound
+
+    static constexpr Start zeros() { return {Kind::kConstant, 0.0F}; }
+    static constexpr Start constant(float value) { return {Kind::kConstant, value}; }
+    static constexpr Start uniform(float bound) { return {Kind::kUniform, bound}; }
+    /// The tensor of the same name in Program::initial.
+    static constexpr Start given() { return {Kind::kGiven, 0.0F}; }
+    /// Uniform with this standard deviation.
+    static Start spread(float deviation);
+    /// Uniform within 1 / sqrt(fan_in).
+    static Start fan_in(std::uint32_t fan_in);
+};
+
+/// Writes a program: tensors of the state are declared while the forward pass is written; finish() differentiates the
+/// loss and adds the optimizer.
+class ModelBuilder {
+  public:
+    explicit ModelBuilder(const Profile& profile) : tape_(graph_, profile) {}
+    ModelBuilder(const ModelBuilder&) = delete;
+    ModelBuilder& operator=(const ModelBuilder&) = delete;
+
+    GraphBuilder& graph() { return graph_; }
+    Tape& tape() { return tape_; }
+
+    /// A tensor that is trained.
+    Value parameter(std::string name, canonical::Shape shape, const Start& start);
+    /// A tensor that the step computes otherwise; it stays what it is until set_next().
+    Value buffer(std::string name, canonical::Shape shape, const Start& start);
+    void set_next(const Value& buffer, const Value& next);
+    /// An id that no other random tensor of the program has, in either graph.
+    std::uint32_t new_tensor_id() { return tensor_ids_++; }
+
+    struct Data {
+        std::uint32_t batch_size = 0;
+        canonical::DatasetShape dataset;
+    };
+    /// To be called once, last. The result passes check_program if it has no more than kMaxNodes nodes.
+    Program finish(Value loss, const OptimizerConfig& optimizer, const Data& data);
+
+  private:
+    struct Entry {
+        StateTensor tensor;
+        Start start;
+        std::uint32_t tensor_id = 0;
+        Value next;  ///< of a buffer
+        bool is_parameter = false;
+    };
+    Value declare(std::string name, canonical::Shape shape, const Start& start, bool is_parameter);
+    void write_init(Program& program) const;
+
+    GraphBuilder graph_;
+    Tape tape_;
+    std::vector<Entry> entries_;
+    std::uint32_t tensor_ids_ = 0;
+};
+
+}  // namespace assay::program

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <core/base/result.hpp>
+#include <verifier/compile/program/graph_builder.hpp>
+#include <verifier/compile/program/optimizer.hpp>
+
+/// Families of models that the tools can train without being given a graph. What they write is no rule: any program
+/// that check_program accepts may be trained.
+namespace assay::program {
+
+struct Program;
+
+/// Why a configuration has no program. Every builder requires that its configuration passes check_model.
+enum class [[nodiscard]] ModelError : std::uint8_t {
+    kZero = 1,         ///< a size that must be at least 1, or a scale that is not finite
+    kAlignment = 2,    ///< a size that must be a multiple of 32 is not, or heads that do not divide the width
+    kRowWidth = 3,     ///< a dataset row would have more than kMaxRowWidth values
+    kTooLarge = 4,     ///< a matrix, or the number of state tensors or nodes, beyond the limits of PRG-4
+    kProbability = 5,  ///< dropout not in [0, 1)
+    kProfile = 6,      ///< a precision and chunk that PRG-3 refuses
+    kTooSmall = 7,     ///< an image from which pooling leaves nothing
+    kOptimizer = 8,    ///< check_optimizer refuses the optimizer
+};
+
+/// A character-level language model: embedding of `context` characters, a hidden layer, softmax cross-entropy over
+/// the next character. Dataset rows are context+1 character ids.
+struct CharModelConfig {
+    std::uint32_t vocabulary = 0;
+    std::uint32_t context = 16;
+    std::uint32_t embedding = 32;  ///< multiple of 32
+    std::uint32_t hidden = 128;
+    std::uint32_t batch_size = 64;
+    std::uint64_t dataset_rows = 0;
+    Profile profile = kXg21;
+};
+
+/// How the i32 values of a dataset row stand for real numbers.
+enum class Encoding : std::uint8_t {
+    kInteger = 1,    ///< themselves
+    kFloatBits = 2,  ///< the f32 with these bits
+};
+
+/// Linear layers with ReLU between them, softmax cross-entropy. A dataset row is the features, then the class.
+struct MlpConfig {
+    std::uint32_t features = 0;
+    std::vector<std::uint32_t> hidden{128};
+    std::uint32_t classes = 0;
+    Encoding encoding = Encoding::kInteger;
+    float scale = 1.0F;  ///< of features
+    std::uint32_t batch_size = 64;
+    std::uint64_t dataset_rows = 0;
+    Profile profile = kXg21;
+};
+
+/// Stages of convolution (as large as its input), batch normalisation if asked for, ReLU and 2x2 maximum pooling, then
+/// a linear layer and softmax cross-entropy. A dataset row is the image, row by row with the channels of a pixel
+/// together, then the class.
+struct CnnConfig {
+    std::uint32_t height = 8;
+    std::uint32_t width = 8;
+    std::uint32_t channels = 1;
+    std::vector<std::uint32_t> filters{16, 32};  ///< of each stage
+    std::uint32_t kernel = 3;                    ///< odd
+    std::uint32_t classes = 10;
+    bool batch_norm = false;
+    Encoding encoding = Encoding::kInteger;
+    float scale = 1.0F;  ///< of pixels
+    std::uint32_t batch_size = 32;
+    std::uint64_t dataset_rows = 0;
+    Profile profile = kXg21;
+};
+
+/// A decoder-only transformer: layer normalisation before each block, GELU, biases everywhere but in the head. Dataset
+/// rows are context+1 tokens; the loss is the mean over all positions.
+struct GptConfig {
+    std::uint32_t vocabulary = 0;
+    std::uint32_t context = 64;  ///< multiple of 32
+    std::uint32_t layers = 2;
+    std::uint32_t heads = 2;
+    std::uint32_t width = 64;  ///< heads times a multiple of 32
+    bool rotary = false;       ///< instead of a learned embedding of positions
+    float rotary_base = 10000.0F;
+    bool tied_head = true;  ///< the head's weight is the embedding's
+    float dropout = 0.0F;   ///< of the embedding and of what each block adds
+    std::uint32_t batch_size = 8;
+    std::uint64_t dataset_rows = 0;
+    Profile profile = kXg21;
+};
+
+Result<void, ModelError> check_model(const CharModelConfig& model, const OptimizerConfig& optimizer);
+Result<void, ModelError> check_model(const MlpConfig& model, const OptimizerConfig& optimizer);
+Result<void, ModelError> check_model(const CnnConfig& model, const OptimizerConfig& optimizer);
+Result<void, ModelError> check_model(const GptConfig& model, const OptimizerConfig& optimizer);
+
+// Each builds the forward graph, differentiates it and appends the optimizer. The result passes check_program.
+
+Program build_char_model(const CharModelConfig& model, const OptimizerConfig& optimizer);
+Program build_mlp(const MlpConfig& model, const OptimizerConfig& optimizer);
+Program build_cnn(const CnnConfig& model, const OptimizerConfig& optimizer);
+Program build_gpt(const GptConfig& model, const OptimizerConfig& optimizer);
+
+}  // namespace assay::program

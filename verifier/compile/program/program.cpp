@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <verifier/compile/program/program.hpp>
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include <verifier/compile/program/graph_builder.hpp>
+
+namespace assay::program {
+namespace {
+
+using canonical::DType;
+using canonical::Graph;
+using canonical::Node;
+using canonical::Op;
+using canonical::Shape;
+using canonical::TensorType;
+
+Result<void, ProgramError> fail(ProgramError error) { return Unexpected{error}; }
+
+// PRG-6: names identify tensors in checkpoints and artifacts, so each is there and is the only one.
+bool are_named(const std::vector<StateTensor>& tensors) {
+    if (tensors.size() > canonical::kMaxStateTensors) {
+        return false;
+    }
+    std::set<std::string_view> names;
+    return std::all_of(tensors.begin(), tensors.end(), [&](const StateTensor& tensor) {
+        return !tensor.name.empty() && names.insert(tensor.name).second;
+    });
+}
+
+// PRG-6: what check_graph does not see where no node reads the tensor.
+bool are_sized(const std::vector<StateTensor>& tensors) {
+    const auto is_size = [](std::uint32_t n) { return n >= 1 && n <= canonical::kMaxDimension; };
+    return std::all_of(tensors.begin(), tensors.end(), [&](const StateTensor& tensor) {
+        return is_valid(tensor.type.dtype) && is_size(tensor.type.shape.rows) && is_size(tensor.type.shape.cols);
+    });
+}
+
+std::vector<TensorType> types_of(const std::vector<StateTensor>& tensors) {
+    std::vector<TensorType> types;
+    types.reserve(tensors.size());
+    for (const StateTensor& tensor : tensors) {
+        types.push_back(tensor.type);
+    }
+    return types;
+}
+
+// PRG-6: batches exist in the step only, and are what the program declares.
+bool is_dataset_consistent(const Program& program) {
+    const canonical::DatasetShape& dataset = program.dataset;
+    if (dataset.rows == 0 || dataset.width == 0 || dataset.width > canonical::kMaxRowWidth || program.batch_size == 0) {
+        return false;
+    }
+    const Shape batch{program.batch_size, dataset.width};
+    const auto is_batch = [](const Node& node) { return node.op == Op::kBatchRows; };
+    const auto is_wrong_batch = [&](const Node& node) { return is_batch(node) && node.shape != batch; };
+    return std::none_of(program.init.begin(), program.init.end(), is_batch) &&
+           std::none_of(program.step.begin(), program.step.end(), is_wrong_batch);
+}
+
+}  // namespace
+
+Program make_function(StateTensor result, std::vector<StateTensor> initial, Graph init) {
+    GraphBuilder step;
+    Value loss = step.fill(Shape{1, 1}, 0.0F);
+    const std::array<Value, 1> next{GraphBuilder::state(0, result.type)};
+    Program program;
+    program.state = {std::move(result)};
+    program.initial = std::move(initial);
+    program.init = std::move(init);
+    program.step = std::move(step).commit(next, loss);
+    program.loss_node = loss.index;
+    program.batch_size = 1;
+    program.dataset = {.rows = 1, .width = 1};
+    return program;
+}
+
+Result<Program, ProgramError> decode_program(ByteView bytes) {
+    auto program = codec::decode<Program>(bytes);
+    if (!program) {
+        return Unexpected{ProgramError::kMalformed};  // PRG-1
+    }
+    TRY(check_program(*program));
+    return *std::move(program);
+}
+
+Result<void, ProgramError> check_program(const Program& program) {
+    if (program.state.empty() || !are_named(program.state)) {
+        return fail(ProgramError::kState);
+    }
+    if (!are_named(program.initial) || !are_sized(program.initial)) {
+        return fail(ProgramError::kInitial);
+    }
+    const std::vector<TensorType> types = types_of(program.state);
+    if (!canonical::check_graph(program.init, types_of(program.initial), types)) {
+        return fail(ProgramError::kInit);
+    }
+    if (!canonical::check_graph(program.step, types, types)) {
+        return fail(ProgramError::kStep);
+    }
+    // The last node is kCommit, which has no tensor.
+    if (program.loss_node + std::uint64_t{1} >= program.step.size()) {
+        return fail(ProgramError::kLoss);
+    }
+    const Node& loss = program.step[program.loss_node];
+    if (loss.dtype != DType::kF32 || loss.shape != Shape{1, 1}) {
+        return fail(ProgramError::kLoss);
+    }
+    return is_dataset_consistent(program) ? Result<void, ProgramError>{} : fail(ProgramError::kDataset);
+}
+
+}  // namespace assay::program

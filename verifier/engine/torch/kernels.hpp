@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include <core/canonical/partial.hpp>
+#include <verifier/engine/cuda/kernels.hpp>
+#include <verifier/engine/backend/options.hpp>
+#include <verifier/engine/torch/math.hpp>
+
+/// Inside engine only: kernels of our own over libtorch's tensors, in the place of many passes of its operations.
+namespace assay::engine {
+
+/// A quantised operand of a contraction: words, or what they are made of, so that they need never be stored.
+struct Quantised {
+    at::Tensor words;  ///< i32 [rows,cols]; where it is undefined, x and e are not
+    at::Tensor x;      ///< f32 [rows,cols]
+    at::Tensor e;      ///< i32 [rows or 1, chunks or 1]
+    std::int64_t chunk = 0;
+    std::uint32_t precision = 0;
+
+    const at::Tensor& source() const { return words.defined() ? words : x; }
+};
+
+class DeviceKernels {
+  public:
+    /// What `choice` asks for on `device`; nothing where libtorch's operations are to be used.
+    static std::unique_ptr<DeviceKernels> make(at::Device device, KernelChoice choice);
+
+    /// Whether compute() knows the operation.
+    static bool is_known(canonical::Op op);
+    /// kRowExponent, kDequantise and what works element by element.
+    at::Tensor compute(const canonical::Node& node, std::span<const at::Tensor> inputs);
+    /// kUniform, kBernoulli.
+    at::Tensor draw(const canonical::Node& node, const canonical::StepContext& context, at::Device device);
+
+    /// [rows,cols] of kInt, kFloat or kDouble.
+    at::Tensor quantised(const Quantised& q, at::ScalarType type);
+    /// As to_residues of torch_residues.hpp.
+    at::Tensor residues(const Quantised& q, std::int64_t groups, std::size_t count);
+
+    /// The sums of one chunk's products.
+    struct Sums {
+        at::Tensor doubles;   ///< f64 [groups,M,N]
+        at::Tensor upper;     ///< where defined, the sums are 2^12 upper + doubles
+        at::Tensor residues;  ///< instead: as multiply_residues of torch_residues.hpp leaves them
+    };
+    /// NUM-17 for chunk `index`: `total` is made by the first and `out` by the last.
+    void finish(
+        const canonical::Node& node,
+        const at::Tensor& e_left,
+        const at::Tensor& e_right,
+        const Sums& sums,
+        std::int64_t index,
+        at::Tensor& total,
+        at::Tensor& out
+    );
+
+  private:
+    explicit DeviceKernels(std::unique_ptr<cuda::Kernels> kernels) : kernels_(std::move(kernels)) {}
+    cuda::Kernels& on_stream_of(at::Device device);
+
+    std::unique_ptr<cuda::Kernels> kernels_;
+};
+
+}  // namespace assay::engine

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <verifier/taskdir/dispute_bound.hpp>
+
+#include <algorithm>
+
+#include <core/merkle/tree.hpp>
+#include <core/canonical/partial.hpp>
+#include <core/canonical/tile.hpp>
+#include <core/dispute/narrowing.hpp>
+#include <core/dispute/rules.hpp>
+
+namespace assay::taskdir {
+namespace {
+
+using canonical::Graph;
+using canonical::Node;
+using canonical::Op;
+using dispute::Level;
+using dispute::Position;
+
+constexpr std::uint64_t kHashBytes = 32;
+/// Lengths, types and indices around what a proof opens.
+constexpr std::uint64_t kOpeningBytes = 64;
+/// Tiles looked at of a tensor that has more: how many partials a tile takes hardly depends on which one it is.
+constexpr std::uint64_t kSampledTiles = 64;
+
+/// Rounds that one level takes from `p` on, always into the first child, which is no smaller than any other.
+class Descent {
+  public:
+    Descent(const dispute::Claim& claim, DisputeBound& bound) : claim_(claim), bound_(bound) {}
+
+    std::uint32_t steps(std::uint64_t count) const {
+        Position p;
+        p.level = Level::kSteps;
+        std::uint32_t rounds = 0;
+        for (p.step_count = static_cast<std::uint32_t>(count); p.step_count > 1; ++rounds) {
+            const dispute::Split split = note(p);
+            p.step_count = std::min(p.step_count, std::uint32_t{1} << split.child_height);
+        }
+        return rounds;
+    }
+    std::uint32_t nodes() const {
+        Position p;
+        p.level = Level::kNodes;
+        p.node_height = merkle::tree_depth(dispute::entry_count(claim_));
+        std::uint32_t rounds = 0;
+        do {
+            p.node_height = note(p).child_height;
+            ++rounds;
+        } while (p.node_height > 0);
+        return rounds;
+    }
+    std::uint32_t tiles(std::uint32_t index, const Node& node) const {
+        Position p = at(index, node, Level::kTiles);
+        p.tile_height = merkle::tree_depth(dispute::tile_total(node));
+        std::uint32_t rounds = 0;
+        do {
+            p.tile_height = note(p).child_height;
+            ++rounds;
+        } while (p.tile_height > 0);
+        return rounds;
+    }
+    std::uint32_t partials(std::uint32_t index, const Node& node, std::uint64_t tile, std::uint32_t count) const {
+        Position p = at(index, node, Level::kPartials);
+        p.first_tile = tile;
+        std::uint32_t rounds = 0;
+        for (p.partial_count = count; p.partial_count > 1; ++rounds) {
+            const dispute::Split split = note(p);
+            p.partial_count = std::min(p.partial_count, std::uint32_t{1} << split.child_height);
+        }
+        return rounds;
+    }
+
+  private:
+    static Position at(std::uint32_t index, const Node& node, Level level) {
+        Position p;
+        p.level = level;
+        p.step_count = 1;
+        p.first_node = index;
+        p.node = node;
+        return p;
+    }
+    dispute::Split note(const Position& p) const {
+        const dispute::Split split = dispute::split(claim_, p);
+        bound_.reveal_bytes = std::max(bound_.reveal_bytes, kHashBytes * split.count);
+        return split;
+    }
+
+    const dispute::Claim& claim_;
+    DisputeBound& bound_;
+};
+
+struct WorstTile {
+    std::uint64_t tile = 0;
+    std::uint32_t partials = 0;
+};
+
+WorstTile worst_tile(const Node& node) {
+    const std::uint64_t tiles = dispute::tile_total(node);
+    const std::uint64_t stride = std::max<std::uint64_t>(1, tiles / kSampledTiles);
+    WorstTile worst{.tile = tiles - 1, .partials = dispute::partial_total(node, tiles - 1)};
+    for (std::uint64_t tile = 0; tile < tiles; tile += stride) {
+        const std::uint32_t partials = dispute::partial_total(node, tile);
+        if (partials > worst.partials) {
+            worst = {.tile = tile, .partials = partials};
+        }
+    }
+    return worst;
+}
+
+std::uint64_t path_bytes(std::uint64_t leaves) { return kHashBytes * merkle::tree_depth(leaves); }
+
+/// A tile with its path to its tensor's root, and that tensor's to the trace root or the state root.
+std::uint64_t tile_bytes(const dispute::Claim& claim, const canonical::Input& input) {
+    const std::uint64_t among =
+        input.source == canonical::Source::kNode ? dispute::entry_count(claim) : dispute::tensors_before(claim);
+    return std::uint64_t{canonical::kTileElements} * size_of(input.dtype) +
+           path_bytes(canonical::tile_count(input.shape)) + path_bytes(among) + kOpeningBytes;
+}
+
+std::uint64_t proof_bytes(const dispute::Claim& claim, const Node& node, const WorstTile& worst) {
+    std::uint64_t bytes = kOpeningBytes;
+    if (node.op == Op::kCommit) {
+        return bytes + kOpeningBytes + path_bytes(std::max<std::uint64_t>(dispute::entry_count(claim), node.inputs.size()));
+    }
+    for (const canonical::TileRef& read : canonical::operands_of(node, worst.tile, 0)) {
+        bytes += tile_bytes(claim, node.inputs[read.input]);
+    }
+    if (node.op == Op::kGatherRows) {  // the table's tile, which the index names
+        bytes += tile_bytes(claim, node.inputs[0]);
+    }
+    if (node.op == Op::kBatchRows) {
+        const canonical::DatasetShape& dataset = claim.program.dataset;
+        bytes += 4 * std::uint64_t{dataset.width} + path_bytes(dataset.rows) + kOpeningBytes;
+    }
+    return bytes + (worst.partials > 1 ? canonical::kMaxAccumulatorBytes : 0);
+}
+
+/// Widens `bound` by what a dispute of one of `graph`'s nodes can take.
+void widen(DisputeBound& bound, const dispute::Claim& claim, const Graph& graph) {
+    const Descent descent(claim, bound);
+    DisputeBound::Rounds rounds{.steps = descent.steps(claim.step_count), .nodes = descent.nodes()};
+    for (std::uint32_t i = 0; i < graph.size(); ++i) {
+        const Node& node = graph[i];
+        const WorstTile worst = worst_tile(node);
+        rounds.tiles = descent.tiles(i, node);
+        rounds.partials = descent.partials(i, node, worst.tile, worst.partials);
+        if (rounds.total() > bound.rounds.total()) {
+            bound.rounds = rounds;
+            bound.op = canonical::to_string(node.op);
+        }
+        const std::uint64_t proof = proof_bytes(claim, node, worst);
+        if (proof > bound.proof_bytes) {
+            bound.proof_bytes = proof;
+            bound.proof_op = canonical::to_string(node.op);
+        }
+    }
+}
+
+}  // namespace
+
+DisputeBound bound_dispute(
+    const program::Program& program, const dispute::ProgramCommitment& commitment, std::uint64_t steps
+) {
+    DisputeBound bound;
+    dispute::Claim claim;
+    claim.program = commitment;
+    claim.step_count = static_cast<std::uint32_t>(std::min<std::uint64_t>(steps, 0xffffffffU));
+    widen(bound, claim, program.step);
+    claim.step_count = 1;
+    claim.initialisation = true;
+    widen(bound, claim, program.init);
+    return bound;
+}
+
+}  // namespace assay::taskdir

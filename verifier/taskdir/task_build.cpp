@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <verifier/taskdir/task_build.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include <contracts/tasks/tasks.hpp>
+#include <core/base/assert.hpp>
+#include <core/codec/borsh.hpp>
+#include <core/crypto/hash.hpp>
+#include <verifier/taskdir/task_models.hpp>
+#include <verifier/artifacts/fetch.hpp>
+#include <verifier/artifacts/state_io.hpp>
+#include <core/canonical/view.hpp>
+#include <verifier/compile/onnx/import.hpp>
+#include <verifier/compile/program/distance.hpp>
+#include <core/dispute/narrowing.hpp>
+
+namespace assay::taskdir {
+namespace {
+
+/// A program and what its init graph reads.
+struct Made {
+    program::Program program;
+    std::vector<canonical::Tensor> initial;
+};
+
+
+/// The vocabulary that text and [model] agree on; 0 after a finding.
+std::uint32_t vocabulary_of(std::uint32_t written, std::uint32_t in_text, Findings& findings) {
+    if (written == 0 && in_text == 0) {
+        findings.error("[model] vocabulary", "is missing; only a text decides it");
+    } else if (written != 0 && written < in_text) {
+        findings.error("[model] vocabulary", "the text has " + std::to_string(in_text) + " different characters");
+        return 0;
+    }
+    return written != 0 ? written : in_text;
+}
+
+bool expect_width(const TaskData& data, std::uint64_t width, const char* why, Findings& findings) {
+    if (data.dataset->shape().width == width) {
+        return true;
+    }
+    findings.error(
+        "data", "rows have " + std::to_string(data.dataset->shape().width) + " values; this model reads " + std::to_string(width) + ": " +
+                    why
+    );
+    return false;
+}
+
+program::Encoding encoding_of(const TaskData& data) {
+    return data.is_real.front() ? program::Encoding::kFloatBits : program::Encoding::kInteger;
+}
+
+// Each completes a model's configuration from the data; false after a finding.
+
+bool complete(program::CharModelConfig& model, const TaskData& data, Findings& findings) {
+    model.vocabulary = vocabulary_of(model.vocabulary, data.vocabulary, findings);
+    return model.vocabulary != 0 && expect_width(data, std::uint64_t{model.context} + 1, "context + 1", findings);
+}
+
+bool complete(program::GptConfig& model, const TaskData& data, Findings& findings) {
+    model.vocabulary = vocabulary_of(model.vocabulary, data.vocabulary, findings);
+    return model.vocabulary != 0 && expect_width(data, std::uint64_t{model.context} + 1, "context + 1", findings);
+}
+
+bool complete(program::MlpConfig& model, const TaskData& data, Findings& findings) {
+    model.features = data.dataset->shape().width - 1;
+    model.encoding = encoding_of(data);
+    if (model.features == 0) {
+        findings.error("data", "rows have one value; features and then the class are needed");
+        return false;
+    }
+    return true;
+}
+
+bool complete(program::CnnConfig& model, const TaskData& data, Findings& findings) {
+    model.encoding = encoding_of(data);
+    const std::uint64_t pixels = std::uint64_t{model.height} * model.width * model.channels;
+    return expect_width(data, pixels + 1, "height * width * channels + 1", findings);
+}
+
+program::Program build(const program::CharModelConfig& model, const program::OptimizerConfig& optimizer) {
+    return program::build_char_model(model, optimizer);
+}
+program::Program build(const program::MlpConfig& model, const program::OptimizerConfig& optimizer) {
+    return program::build_mlp(model, optimizer);
+}
+program::Program build(const program::CnnConfig& model, const program::OptimizerConfig& optimizer) {
+    return program::build_cnn(model, optimizer);
+}
+program::Program build(const program::GptConfig& model, const program::OptimizerConfig& optimizer) {
+    return program::build_gpt(model, optimizer);
+}
+
+template <class Family>
+std::optional<Made> make_program(Family& model, const TaskFile& task, const TaskData& data, Findings& findings) {
+    model.dataset_rows = data.dataset->shape().rows;
+    if (!complete(model, data, findings)) {
+        return std::nullopt;
+    }
+    if (const auto checked = program::check_model(model, task.optimizer); !checked) {
+        findings.error("model", explain(checked.error()));
+        return std::nullopt;
+    }
+    return Made{.program = build(model, task.optimizer), .initial = {}};
+}
+
+/// The views between the batch and `node`, outermost first; nullopt when `node` is computed from anything else.
+std::optional<std::vector<const canonical::View*>> views_of_batch(const canonical::Graph& graph, std::uint32_t node) {
+    std::vector<const canonical::View*> views;
+    while (graph[node].op == canonical::Op::kView && graph[node].inputs[0].source == canonical::Source::kNode) {
+        views.push_back(&*graph[node].view);
+        node = graph[node].inputs[0].index;
+    }
+    return graph[node].op == canonical::Op::kBatchRows ? std::optional(std::move(views)) : std::nullopt;
+}
+
+/// Marks the places of a dataset row that the first `count` elements behind `views` are copies of.
+void mark_places(const std::vector<const canonical::View*>& views, std::uint64_t count, std::vector<bool>& out) {
+    for (std::uint64_t i = 0; i < count; ++i) {
+        std::uint64_t at = i;
+        bool is_copied = true;
+        for (std::size_t v = 0; v < views.size() && is_copied; ++v) {
+            const std::optional<std::uint64_t> source = canonical::flat_source(*views[v], at);
+            is_copied = source.has_value();
+            at = source.value_or(0);
+        }
+        if (is_copied) {
+            out[at % out.size()] = true;
+        }
+    }
+}
+
+enum class Reading : std::uint8_t { kReal, kInteger };
+
+/// The places of a dataset row that the step reads as the bits of an f32, or as integers.
+std::vector<bool> places_read(const program::Program& program, Reading reading) {
+    std::vector<bool> out(program.dataset.width, false);
+    for (const canonical::Node& node : program.step) {
+        const bool is_bits = node.op == canonical::Op::kFromBits;
+        if (node.op == canonical::Op::kView || is_bits != (reading == Reading::kReal)) {
+            continue;
+        }
+        for (const canonical::Input& input : node.inputs) {
+            if (input.source != canonical::Source::kNode || input.dtype != canonical::DType::kI32) {
+                continue;
+            }
+            if (const auto views = views_of_batch(program.step, input.index)) {
+                mark_places(*views, input.shape.element_count(), out);
+            }
+        }
+    }
+    return out;
+}
+
+/// Whether the data's integers and reals are where the model reads integers and reals.
+bool expect_types(const TaskData& data, const program::Program& program, Findings& findings) {
+    const std::vector<bool> reals = places_read(program, Reading::kReal);
+    const std::vector<bool> integers = places_read(program, Reading::kInteger);
+    for (std::size_t i = 0; i < data.is_real.size(); ++i) {
+        if (data.is_real[i] ? integers[i] : reals[i]) {
+            findings.error(
+                "data", "value " + std::to_string(i) + " of a row is " + (data.is_real[i] ? "a real" : "an integer") +
+                            ", and the model reads " + (data.is_real[i] ? "an integer" : "a real")
+            );
+            return false;
+        }
+    }
+    return true;
+}
+
+std::optional<Made> make_program(OnnxModel& model, const TaskFile& task, const TaskData& data, Findings& findings) {
+    const auto path = task.directory / model.file;
+    const std::string bytes = read_file(path);
+    onnx::TrainingConfig config;
+    config.loss = model.loss;
+    config.batch_size = model.batch_size;
+    config.dataset_rows = data.dataset->shape().rows;
+    config.optimizer = task.optimizer;
+    config.profile = task.profile;
+    config.frozen = model.frozen;
+    auto imported = onnx::import_training(as_bytes(bytes), config);
+    if (!imported) {
+        findings.error("[model] file", path.string() + ": " + imported.error().message);
+        return std::nullopt;
+    }
+    for (const std::string& note : imported->notes) {
+        findings.note("[model] file", path.string() + ": " + note);
+    }
+    if (!expect_width(data, imported->program.dataset.width, "one sample of each graph input", findings) ||
+        !expect_types(data, imported->program, findings)) {
+        return std::nullopt;
+    }
+    return Made{.program = std::move(imported->program), .initial = std::move(imported->initial)};
+}
+
+bool is_printable(const std::string& text) {
+    return std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
+}
+
+void expect_size(std::size_t size, const char* key, const char* what, Findings& findings) {
+    if (size > artifacts::FetchLimits{}.size_max) {
+        findings.error(key, std::string(what) + " would have " + std::to_string(size) + " bytes; workers do not fetch above 1 GiB");
+    }
+}
+
+/// What the chain would refuse, named while the file is at hand.
+void check_against_chain(const contracts::TaskSpec& spec, Findings& findings) {
+    if (spec.title.size() > 64 || !is_printable(spec.title)) {
+        findings.error("title", "must be printable ASCII of at most 64 characters");
+    }
+    if (contracts::dispute_rounds_max(spec) > dispute::kMaxRounds) {
+        findings.error(
+            "checkpoint_interval",
+            "is so long that a dispute could take more than " + std::to_string(dispute::kMaxRounds) + " rounds"
+        );
+    }
+    if (!findings.has_errors() && !contracts::check_spec(spec)) {
+        findings.error("steps", "the chain does not take a task of this shape (TASK-2)");
+    }
+}
+
+void complete_spec(BuiltTask& built) {
+    contracts::TaskSpec& spec = built.spec;
+    spec = built.file.spec;
+    spec.dataset_root = artifacts::dataset_root(*built.data.dataset);
+    spec.program_artifact = {
+        .sha256 = crypto::sha256(built.program_artifact), .size_bytes = built.program_artifact.size(), .location = {}};
+    spec.dataset_artifact = {
+        .sha256 = crypto::sha256(built.data.artifact), .size_bytes = built.data.artifact.size(), .location = {}};
+    Hash256 initial_root;
+    if (!built.program.initial.empty()) {
+        initial_root = artifacts::state_root_of(built.initial);
+    }
+    if (!built.program.initial.empty() && !spec.parent) {
+        spec.initial_artifact = {
+            .sha256 = crypto::sha256(built.initial_artifact), .size_bytes = built.initial_artifact.size(), .location = {}};
+    }
+    spec.program = artifacts::commit_program(built.program, initial_root);
+}
+
+const char* explain(program::DistanceError error) {
+    switch (error) {
+        case program::DistanceError::kTensors: return "the state has no tensors, or more than 256";
+        case program::DistanceError::kWideInteger: return "the state has a tensor of 64-bit integers";
+        case program::DistanceError::kTooLarge: return "the state is too large, or has too many tensors";
+    }
+    return "";
+}
+
+/// TOL-1, TOL-4
+void commit_distance(BuiltTask& built, Findings& findings) {
+    if (built.spec.mode != contracts::Mode::kTolerance) {
+        return;
+    }
+    const auto distance = program::build_distance_program(built.program.state);
+    if (!distance) {
+        findings.error("mode", std::string("tolerance cannot be measured for this model: ") + explain(distance.error()));
+        return;
+    }
+    const dispute::ProgramCommitment commitment = artifacts::commit_program(*distance, Hash256{});
+    built.spec.distance = {
+        .root = commitment.init_root, .nodes = commitment.init_nodes, .work = commitment.init_work};
+}
+
+}  // namespace
+
+std::optional<BuiltTask> build_task(const std::filesystem::path& directory, Findings& findings) {
+    BuiltTask built;
+    built.file = read_task_file(directory, findings);
+    if (findings.has_errors()) {
+        return std::nullopt;
+    }
+    auto data = load_data(built.file, findings);
+    if (!data) {
+        return std::nullopt;
+    }
+    built.data = *std::move(data);
+    auto made = std::visit(
+        [&](auto& model) { return make_program(model, built.file, built.data, findings); }, built.file.model
+    );
+    if (!made) {
+        return std::nullopt;
+    }
+    built.program = std::move(made->program);
+    built.initial = std::move(made->initial);
+    check_data(built.file.model, built.data, findings);
+    if (built.file.holdout) {
+        built.evaluation = build_evaluation(built.file, built.data, built.program, findings);
+    }
+    ASSERT(program::check_program(built.program).has_value() && built.initial.size() == built.program.initial.size());
+    built.program_artifact = codec::encode(built.program);
+    if (!built.program.initial.empty()) {
+        built.initial_artifact = artifacts::encode_initial(built.program, built.initial);
+    }
+    expect_size(built.data.artifact.size(), "data", "the dataset", findings);
+    expect_size(built.program_artifact.size(), "model", "the program", findings);
+    expect_size(built.initial_artifact.size(), "model", "the initial tensors", findings);
+    complete_spec(built);
+    commit_distance(built, findings);
+    if (built.evaluation) {
+        built.spec.evaluation = commit_evaluation(*built.evaluation);
+    }
+    check_against_chain(built.spec, findings);
+    return findings.has_errors() ? std::nullopt : std::optional(std::move(built));
+}
+
+}  // namespace assay::taskdir

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <verifier/taskdir/task_directory.hpp>
+
+#include <contracts/tasks/tasks.hpp>
+#include <core/base/assert.hpp>
+#include <verifier/taskdir/task_build.hpp>
+
+namespace assay::taskdir {
+
+contracts::TaskSpec pack_task(
+    const std::filesystem::path& directory, artifacts::ContentStore& store, const std::string& location
+) {
+    if (!contracts::is_location(location)) {
+        throw TaskDirectoryError("the location must be printable ASCII of at most 256 characters");
+    }
+    Findings findings(task_file_name(directory));
+    const auto built = build_task(directory, findings);
+    findings.throw_if_wrong();
+    ASSERT(built.has_value());
+    contracts::TaskSpec spec = built->spec;
+    const auto put = [&](const Bytes& bytes, contracts::ArtifactRef& artifact) {
+        const Hash256 hash = store.put(bytes);
+        ASSERT(hash == artifact.sha256);
+        artifact.location = location;
+    };
+    put(built->program_artifact, spec.program_artifact);
+    put(built->data.artifact, spec.dataset_artifact);
+    if (spec.initial_artifact) {
+        put(built->initial_artifact, *spec.initial_artifact);
+    }
+    if (spec.evaluation) {
+        put(built->evaluation->artifact, spec.evaluation->data);
+    }
+    return spec;
+}
+
+}  // namespace assay::taskdir

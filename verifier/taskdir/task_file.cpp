@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <verifier/taskdir/task_file.hpp>
+
+#include <array>
+#include <fstream>
+#include <iterator>
+#include <limits>
+
+#include <core/system/file.hpp>
+#include <contracts/params/rules.hpp>
+#include <contracts/tasks/tasks.hpp>
+#include <verifier/taskdir/task_models.hpp>
+#include <verifier/taskdir/toml_section.hpp>
+
+namespace assay::taskdir {
+namespace {
+
+constexpr std::uint64_t kMaxInteger = std::numeric_limits<std::int64_t>::max();  // TOML's
+constexpr std::uint32_t kMaxU32 = std::numeric_limits<std::uint32_t>::max();
+
+struct NamedProfile {
+    const char* name;
+    program::Profile profile;
+};
+constexpr std::array<NamedProfile, 4> kProfiles = {
+    {{"XG-21", program::kXg21}, {"XG-24", program::kXg24}, {"XG-8", program::kXg8}, {"XG-7", program::kXg7}}};
+
+contracts::TaskSpec read_root(const TomlSection& root) {
+    root.allow({"title", "mode", "steps", "checkpoint_interval", "seed", "reward", "verification_fee", "training_blocks",
+                "parent", "hardware_class", "model", "optimizer", "schedule", "numerics", "data",
+                "evaluation"});
+    contracts::TaskSpec spec;
+    spec.title = root.text("title");
+    const std::string mode = root.choice_or("mode", {"exact", "tolerance"}, "exact");
+    spec.mode = mode == "exact" ? contracts::Mode::kExact : contracts::Mode::kTolerance;
+    spec.steps = root.number<std::uint64_t>("steps", 1, kMaxInteger);
+    spec.checkpoint_interval = root.number<std::uint32_t>("checkpoint_interval", 1, kMaxU32);
+    spec.seed = 1;
+    root.read<std::uint64_t>("seed", 0, kMaxInteger, spec.seed);
+    spec.reward = root.amount("reward");
+    spec.verification_fee = root.amount("verification_fee");
+    spec.training_blocks = root.number<std::uint32_t>("training_blocks", 1, kMaxU32);
+    root.read<std::uint32_t>("hardware_class", 0, contracts::kMaxHardwareClasses, spec.hardware_class);
+    if (root.has("parent")) {
+        spec.parent = fixed_from_hex<contracts::TaskId>(root.text("parent"));
+        if (!spec.parent) {
+            root.fail("parent", "must be the id of a task: 64 hex digits");
+        }
+    }
+    if (spec.steps / spec.checkpoint_interval > contracts::kMaxSegments ||
+        div_ceil<std::uint64_t>(spec.steps, spec.checkpoint_interval) > contracts::kMaxSegments) {
+        root.fail("checkpoint_interval", "makes more than " + std::to_string(contracts::kMaxSegments) + " segments");
+    }
+    return spec;
+}
+
+program::OptimizerConfig read_optimizer(const TomlSection& section) {
+    program::OptimizerConfig config;
+    const std::string kind = section.choice("kind", {"adam", "adamw", "sgd"});
+    constexpr TomlSection::Range kShare{.min = 0.0, .max = 1.0, .below = true};
+    if (kind == "sgd") {
+        section.allow({"kind", "learning_rate", "momentum", "weight_decay", "clip_norm", "accumulation"});
+        section.read("momentum", kShare, config.momentum);
+        using enum program::OptimizerKind;
+        config.kind = config.momentum > 0.0F ? kSgdMomentum : kSgd;
+    } else {
+        section.allow({"kind", "learning_rate", "beta1", "beta2", "epsilon", "weight_decay", "clip_norm", "accumulation"});
+        section.read("beta1", kShare, config.beta1);
+        section.read("beta2", kShare, config.beta2);
+        section.read("epsilon", {.min = 0.0, .max = 1.0, .above = true, .below = true}, config.epsilon);
+        config.kind = kind == "adamw" ? program::OptimizerKind::kAdamW : program::OptimizerKind::kAdam;
+    }
+    section.read("learning_rate", {.min = 0.0, .max = 1'000.0, .above = true, .below = true}, config.learning_rate);
+    section.read("weight_decay", {.min = 0.0, .max = 1'000.0, .below = true}, config.weight_decay);
+    section.read("clip_norm", {.min = 0.0, .above = true}, config.clip_norm);
+    section.read("accumulation", 1U, 1U << 20U, config.accumulation);
+    return config;
+}
+
+/// `updates` is how many the whole task makes.
+program::Schedule read_schedule(const TomlSection& section, std::uint64_t updates) {
+    program::Schedule schedule;
+    const std::string kind = section.choice_or("kind", {"constant", "cosine", "linear"}, "constant");
+    section.read("warmup_updates", 0U, kMaxU32, schedule.warmup_updates);
+    if (kind == "constant") {
+        section.allow({"kind", "warmup_updates"});
+        return schedule;
+    }
+    section.allow({"kind", "warmup_updates", "total_updates", "final_fraction"});
+    schedule.kind = kind == "cosine" ? program::ScheduleKind::kCosine : program::ScheduleKind::kLinear;
+    schedule.total_updates = static_cast<std::uint32_t>(std::min<std::uint64_t>(updates, kMaxU32));
+    section.read("total_updates", 1U, kMaxU32, schedule.total_updates);
+    section.read("final_fraction", {.min = 0.0, .max = 1.0}, schedule.final_fraction);
+    if (schedule.total_updates <= schedule.warmup_updates) {
+        section.fail(
+            section.has("total_updates") ? "total_updates" : "warmup_updates",
+            "leaves no updates after the warm-up: " + std::to_string(schedule.warmup_updates) + " of " +
+                std::to_string(schedule.total_updates)
+        );
+    }
+    return schedule;
+}
+
+program::Profile read_profile(const TomlSection& section) {
+    section.allow({"profile"});
+    const std::string name = section.choice_or("profile", {"XG-21", "XG-24", "XG-8", "XG-7"}, "XG-21");
+    for (const NamedProfile& known : kProfiles) {
+        if (name == known.name) {
+            return known.profile;
+        }
+    }
+    return program::kXg21;
+}
+
+DataFiles read_files(const TomlSection& section, DataFiles data) {
+    if (section.has("text") == section.has("rows")) {
+        section.fail("text", "either this is needed, a text file, or rows, a safetensors file, and not both");
+        return data;
+    }
+    if (section.has("text")) {
+        data.text = section.text("text");
+    } else {
+        data.rows = section.text("rows");
+    }
+    if (section.has("columns")) {
+        data.columns = section.texts("columns");
+        if (data.text) {
+            section.fail("columns", "is for rows, not for text");
+        } else if (data.columns.empty()) {
+            section.fail("columns", "must name at least one tensor");
+        }
+    }
+    return data;
+}
+
+DataFiles read_data(const TomlSection& section) {
+    section.allow({"text", "rows", "columns"});
+    return read_files(section, {});
+}
+
+/// Its columns are the data's unless it names its own.
+Holdout read_evaluation(const TomlSection& section, const DataFiles& data) {
+    section.allow({"text", "rows", "columns", "batches"});
+    Holdout holdout;
+    holdout.files = read_files(section, {.section = "evaluation", .columns = data.columns});
+    if (section.has("batches")) {
+        holdout.batches = section.number<std::uint32_t>("batches", 1, canonical::kMaxNodes);
+    }
+    if (holdout.files.text && !data.text) {
+        section.fail("text", "is for tasks whose data are a text; give rows, a safetensors file");
+    }
+    return holdout;
+}
+
+toml::table decode_toml(const std::string& source, const std::string& file) {
+    try {
+        return toml::parse(source, file);
+    } catch (const toml::parse_error& error) {
+        throw TaskDirectoryError(
+            file + ":" + std::to_string(error.source().begin.line) + ": " + std::string(error.description())
+        );
+    }
+}
+
+}  // namespace
+
+std::string read_file(const std::filesystem::path& file) {
+    auto text = system::read_file(file);
+    if (!text) {
+        throw TaskDirectoryError("cannot read " + file.string());
+    }
+    return *std::move(text);
+}
+
+std::string task_file_name(const std::filesystem::path& directory) { return (directory / "task.toml").string(); }
+
+TaskFile read_task_file(const std::filesystem::path& directory, Findings& findings) {
+    const toml::table table = decode_toml(read_file(findings.file()), findings.file());
+    const TomlSection root(findings, "", table);
+    TaskFile task;
+    task.directory = directory;
+    task.spec = read_root(root);
+    task.model = read_model(root.section("model"));
+    task.optimizer = read_optimizer(root.section("optimizer"));
+    const std::uint64_t updates = std::max<std::uint64_t>(1, task.spec.steps / task.optimizer.accumulation);
+    task.optimizer.schedule = read_schedule(root.section("schedule"), updates);
+    task.profile = read_profile(root.section("numerics"));
+    task.data = read_data(root.section("data"));
+    if (root.has("evaluation")) {
+        task.holdout = read_evaluation(root.section("evaluation"), task.data);
+    }
+    set_profile(task.model, task.profile);
+    return task;
+}
+
+std::string profile_name(const program::Profile& profile) {
+    for (const NamedProfile& known : kProfiles) {
+        if (known.profile == profile) {
+            return known.name;
+        }
+    }
+    return "p=" + std::to_string(profile.precision) + ", chunk " + std::to_string(profile.chunk);
+}
+
+}  // namespace assay::taskdir
