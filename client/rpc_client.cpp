@@ -9,9 +9,9 @@
 #include <client/rpc_codes.hpp>
 #include <core/codec/borsh.hpp>
 #include <core/crypto/random.hpp>
-#include <contracts/chain/gas.hpp>
+#include <contracts/params/gas.hpp>
 #include <contracts/state/tx_error.hpp>
-#include <contracts/duties/duty.hpp>
+#include <contracts/chain/duty.hpp>
 #include <contracts/duties/lane.hpp>
 
 namespace assay::client {

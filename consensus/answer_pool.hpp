@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <core/base/bytes.hpp>
-#include <contracts/duties/duty.hpp>
+#include <contracts/chain/duty.hpp>
 #include <consensus/state_machine.hpp>
 
 namespace assay::consensus {

@@ -12,7 +12,7 @@
 #include <core/base/result.hpp>
 #include <core/merkle/jmt.hpp>
 #include <contracts/chain/chain.hpp>
-#include <contracts/duties/duty.hpp>
+#include <contracts/chain/duty.hpp>
 
 /// What a consensus engine drives, in the shape of ABCI 2.0 and in plain structs. The same implementation runs under
 /// every engine; nothing but the arguments reaches finalize().

@@ -10,10 +10,9 @@
 #include <contracts/params/by_value.hpp>
 #include <contracts/settlement/settlement.hpp>
 #include <contracts/stake/staking.hpp>
-#include <contracts/tasks/lifecycle.hpp>
-#include <contracts/tasks/work.hpp>
+#include <contracts/lifecycle/lifecycle.hpp>
+#include <contracts/params/work.hpp>
 #include <contracts/arbitration/ending.hpp>
-#include <contracts/verification/verification.hpp>
 #include <core/dispute/evaluation.hpp>
 
 namespace assay::contracts {

@@ -103,7 +103,4 @@ bool is_responders_turn(const Dispute& dispute) noexcept;
 /// DSP-32, DSP-42: the clock of the party to move has run out, or the disclosure's. Stores dispute and task.
 void lapse_dispute(Context& context, Dispute dispute);
 
-/// The task ended otherwise: the bond goes back (DSP-40).
-void end_dispute_as_moot(Context& context, Task& task, const DisputeId& id);
-
 }  // namespace assay::contracts

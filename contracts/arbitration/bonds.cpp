@@ -7,7 +7,7 @@
 #include <contracts/ledger/ledger.hpp>
 #include <contracts/params/by_value.hpp>
 #include <contracts/stake/staking.hpp>
-#include <contracts/verification/verification.hpp>
+#include <contracts/lifecycle/lifecycle.hpp>
 
 /// What a challenger answers with: a bond that it has in the task already, or free stake (DSP-46).
 namespace assay::contracts {

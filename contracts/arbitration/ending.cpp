@@ -10,27 +10,12 @@
 #include <contracts/duties/lane.hpp>
 #include <contracts/ledger/ledger.hpp>
 #include <contracts/params/by_value.hpp>
-#include <contracts/profiling/profiling.hpp>
 #include <contracts/settlement/settlement.hpp>
 #include <contracts/stake/staking.hpp>
-#include <contracts/tasks/lifecycle.hpp>
-#include <contracts/verification/verification.hpp>
+#include <contracts/lifecycle/lifecycle.hpp>
 
 namespace assay::contracts {
 namespace {
-
-void close_dispute(Context& context, Dispute& dispute, DisputeState state, std::optional<Reason> reason) {
-    dispute.state = state;
-    dispute.reason = reason;
-    dispute.ended_at = context.height();
-    release_lane(context, dispute);
-    set_dispute_deadline(context, dispute, Height{});
-}
-
-void return_bond(Context& context, Dispute& dispute) {
-    unlock_stake(context, dispute.challenger_role, dispute.challenger, dispute.challenger_bond);
-    dispute.challenger_bond = {};
-}
 
 void forget_dispute(Context& context, Task& task, const DisputeId& id) {
     --task.open_disputes;
@@ -90,6 +75,23 @@ std::vector<AccountId> accusers_of(const StateView& view, const Task& task, cons
     return accusers;
 }
 
+/// PRF-5: the report of `profiler` was refuted. The caller stores the task.
+PenaltyOutcome drop_profile(
+    Context& context, Task& task, const AccountId& profiler, Reason reason, const AccountId& winner
+) {
+    // PRF-5
+    Profile& profile = profile_of(task, profiler);
+    const Penalty penalty{
+        .role = Role::kVerifier,
+        .from = profiler,
+        .amount = profile.bond,
+        .reason = reason,
+        .winners = {winner}};
+    profile.bond = {};
+    profile.status = ProfileStatus::kRefuted;
+    return slash(context, task, penalty);
+}
+
 /// PRF-5: the report is dropped, its bond lost to who challenged it first; other disputes over it are moot.
 void refute_profile(Context& context, Task& task, Dispute won, Reason reason) {
     const AccountId winner = accusers_of(context.state, task, won).front();
@@ -110,11 +112,6 @@ void refute_profile(Context& context, Task& task, Dispute won, Reason reason) {
 }
 
 }  // namespace
-
-void set_dispute_deadline(Context& context, Dispute& dispute, Height deadline) {
-    const Due due{DueKind::kDispute, retag<Hash256>(dispute.id)};
-    set_deadline(context.state, due, dispute.deadline, deadline);
-}
 
 void refute_verdict(Context& context, Task& task, Assignment& assignment, Refutation refutation) {
     // DSP-43
@@ -216,15 +213,6 @@ void lapse_dispute(Context& context, Dispute dispute) {
     } else {
         uphold_claim(context, task, std::move(dispute), Reason::kDisputeTimeout);
     }
-}
-
-void end_dispute_as_moot(Context& context, Task& task, const DisputeId& id) {
-    // DSP-40
-    Dispute dispute = find_dispute(context.state, id).value();
-    close_dispute(context, dispute, DisputeState::kMoot, std::nullopt);
-    return_bond(context, dispute);
-    set_dispute(context.state, dispute);
-    record(context, task, history::DisputeEnded{id, false, Reason::kMoot});
 }
 
 }  // namespace assay::contracts

@@ -7,11 +7,10 @@
 #include <contracts/state/dispute.hpp>
 #include <contracts/state/context.hpp>
 #include <contracts/state/tx_error.hpp>
+#include <contracts/lifecycle/disputes.hpp>
 
 /// How disputes begin and end, for arbitration and verification. Each function that ends one stores it and the task.
 namespace assay::contracts {
-
-void set_dispute_deadline(Context& context, Dispute& dispute, Height deadline);
 
 /// DSP-46: whether the challenger of a dispute whose names and role are set has what answers for it:
 /// kInsufficientStake.

@@ -3,9 +3,8 @@
 #include <contracts/arbitration/ending.hpp>
 #include <contracts/state/slots.hpp>
 #include <contracts/stake/staking.hpp>
-#include <contracts/tasks/lifecycle.hpp>
-#include <contracts/tasks/work.hpp>
-#include <contracts/verification/verification.hpp>
+#include <contracts/lifecycle/lifecycle.hpp>
+#include <contracts/params/work.hpp>
 
 /// Disputes over verifiers' verdicts (DSP-41 and on).
 namespace assay::contracts {

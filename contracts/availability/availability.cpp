@@ -11,10 +11,10 @@
 #include <contracts/ledger/ledger.hpp>
 #include <contracts/settlement/settlement.hpp>
 #include <contracts/stake/staking.hpp>
-#include <contracts/tasks/draw.hpp>
-#include <contracts/tasks/lifecycle.hpp>
-#include <contracts/tasks/work.hpp>
-#include <contracts/verification/verification.hpp>
+#include <contracts/beacon/draw.hpp>
+#include <contracts/lifecycle/lifecycle.hpp>
+#include <contracts/params/work.hpp>
+#include <contracts/lifecycle/waiting.hpp>
 
 namespace assay::contracts {
 namespace {
@@ -95,13 +95,6 @@ void charge_solver(Context& context, Task& task, Amount shared) {
     slash(context, task, penalty);
 }
 
-/// AVL-8: whether a verifier that had not attested was silent after the last committee.
-bool is_tenth_held(const Task& task) {
-    return std::any_of(task.assignments.begin(), task.assignments.end(), [](const Assignment& assignment) {
-        return assignment.status == VerdictStatus::kMissed && assignment.bond.grains != 0;
-    });
-}
-
 /// AVL-4: the verifiers of the open segments are drawn anew (AVL-7).
 void conclude_available(Context& context, Task& task) {
     task.committee->state = CommitteeState::kAvailable;
@@ -112,21 +105,14 @@ void conclude_available(Context& context, Task& task) {
 
 }  // namespace
 
-bool needs_committee(const Task& task) {
-    // AVL-1
-    const bool is_available = task.committee && task.committee->state == CommitteeState::kAvailable;
-    return !open_segments(task).empty() && (!is_available || is_tenth_held(task));
-}
-
-void draw_committee(Context& context, Task& task, const ClosedRound& round) {
+std::optional<Pause> draw_committee(Context& context, Task& task, const ClosedRound& round) {
     // AVL-2
     std::vector<Candidate> candidates = round.drawing.verifiers;
     std::erase_if(candidates, [&](const Candidate& candidate) {
         return candidate.weight == 0 || candidate.account == task.submitter || candidate.account == task.solver;
     });
     if (candidates.empty()) {
-        fail_draw(context, task);
-        return;
+        return Pause::kDoubled;
     }
     const bool is_withheld = task.committee && task.committee->state == CommitteeState::kWithheld;
     Committee committee{
@@ -147,6 +133,7 @@ void draw_committee(Context& context, Task& task, const ClosedRound& round) {
     hold_lane(context, task);
     restart_deadline(context, task, context.height_after(attest_span(context.params, task.spec)));
     set_task(context.state, task);
+    return std::nullopt;
 }
 
 void lapse_committee(Context& context, Task& task) {

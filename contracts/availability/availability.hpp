@@ -9,6 +9,7 @@
 #include <contracts/state/context.hpp>
 #include <contracts/state/transaction.hpp>
 #include <contracts/state/tx_error.hpp>
+#include <contracts/lifecycle/waiting.hpp>
 
 /// Committees that fetch what nobody gave a verdict on, and say whether it was there (AVL rules).
 namespace assay::contracts {
@@ -19,10 +20,9 @@ Result<void, TxError> check_stateful(
 ) noexcept;
 Result<void, TxError> execute(Context& context, const AttestAvailability& action) noexcept;
 
-/// AVL-1: whether the task, which waits for a draw, needs a committee before it gets other verifiers.
-bool needs_committee(const Task& task);
 /// AVL-2: draws it. Stores the task.
-void draw_committee(Context& context, Task& task, const ClosedRound& round);
+/// Returns the pause until the next draw where this one has failed.
+std::optional<Pause> draw_committee(Context& context, Task& task, const ClosedRound& round);
 /// AVL-4, AVL-5: its time is over. Stores the task.
 void lapse_committee(Context& context, Task& task);
 

@@ -28,20 +28,6 @@ Hash256 round_seed(
     const std::vector<Contribution>& contributions
 );
 
-/// At the end of a block: closes the open round if it can be, with its draws, then opens the next if it is needed.
-void advance_beacon(Context& context);
-
-/// TASK-18, TASK-19, DTY-7: how long a task waits after a draw that failed: twice as long as the last time, or as short as the
-/// first, also where the lane of duties had no room.
-enum class Pause : std::uint8_t { kDoubled = 1, kShort = 2, kForRoom = 3 };
-
-/// BCN-9: the deadline of a task that waits for a draw has passed. While a round is open it has one more draw, else it
-/// expires.
-void lapse_drawing(Context& context, Task& task);
-/// BCN-9, TASK-18: a draw for the task has failed; it waits for another after a pause, unless its deadline had passed.
-/// Stores the task.
-void fail_draw(Context& context, Task& task, Pause pause = Pause::kDoubled);
-
 /// BCN-12: notes in the task's history the round that it is drawn by.
 void record_round(Context& context, Task& task, const ClosedRound& round);
 

@@ -9,7 +9,7 @@
 #include <contracts/chain/router.hpp>
 #include <contracts/state/slots.hpp>
 #include <contracts/ledger/ledger.hpp>
-#include <contracts/params/rules.hpp>
+#include <contracts/chain/params_rules.hpp>
 #include <contracts/validators/validators.hpp>
 
 namespace assay::contracts {

@@ -15,6 +15,7 @@
 #include <contracts/state/state.hpp>
 #include <contracts/state/transaction.hpp>
 #include <contracts/state/tx_error.hpp>
+#include <contracts/state/context.hpp>
 
 /// The replicated state machine: blocks in, changes and receipts out. Pure (BLK rules).
 namespace assay::contracts {
@@ -48,16 +49,6 @@ enum class [[nodiscard]] GenesisError : std::uint8_t {
 
 /// The changes that make the state of height 0 from nothing.
 Result<Changes, GenesisError> make_genesis(const Genesis& genesis);
-
-/// What the rules may know about the block they run in.
-struct BlockContext {
-    Height height;
-    std::uint64_t time_ms = 0;
-    Hash256 block_hash;  ///< what a round that opens in this block takes of it (BCN-4)
-    AccountId proposer;
-    std::vector<Misbehaviour> misbehaviour{};  ///< the engine's evidence in this block
-    std::vector<ConsensusAddress> absent{};    ///< validators whose vote for the block before is missing
-};
 
 struct Receipt {
     Hash256 tx;

@@ -4,19 +4,21 @@
 #include <contracts/arbitration/arbitration.hpp>
 #include <contracts/availability/availability.hpp>
 #include <contracts/beacon/rounds.hpp>
-#include <contracts/chain/gas.hpp>
+#include <contracts/params/gas.hpp>
 #include <contracts/chain/router.hpp>
 #include <contracts/state/slots.hpp>
 #include <contracts/duties/lane.hpp>
 #include <contracts/profiling/profiling.hpp>
 #include <contracts/settlement/settlement.hpp>
 #include <contracts/stake/staking.hpp>
-#include <contracts/tasks/lifecycle.hpp>
-#include <contracts/tasks/lineage.hpp>
+#include <contracts/lifecycle/lifecycle.hpp>
+#include <contracts/lifecycle/lineage.hpp>
 #include <contracts/tasks/tasks.hpp>
-#include <contracts/tasks/waiting.hpp>
+#include <contracts/lifecycle/waiting.hpp>
 #include <contracts/validators/validators.hpp>
 #include <contracts/verification/verification.hpp>
+#include <contracts/chain/rounds.hpp>
+#include <contracts/settlement/taints.hpp>
 
 namespace assay::contracts {
 namespace {

@@ -10,7 +10,7 @@
 #include <contracts/state/slots.hpp>
 #include <contracts/duties/lane.hpp>
 #include <contracts/ledger/ledger.hpp>
-#include <contracts/tasks/waiting.hpp>
+#include <contracts/lifecycle/waiting.hpp>
 
 namespace assay::contracts {
 namespace {

@@ -9,12 +9,12 @@
 #include <core/base/bytes.hpp>
 #include <core/base/result.hpp>
 #include <contracts/chain/chain.hpp>
-#include <contracts/chain/gas.hpp>
+#include <contracts/params/gas.hpp>
 #include <contracts/state/slots.hpp>
 #include <contracts/state/state.hpp>
 #include <contracts/state/transaction.hpp>
 #include <contracts/state/tx_error.hpp>
-#include <contracts/duties/duty.hpp>
+#include <contracts/chain/duty.hpp>
 
 /// What a transaction needs before its action matters: encoding, chain, signature, nonce and fee.
 namespace assay::contracts {

@@ -4,13 +4,11 @@
 #include <algorithm>
 #include <variant>
 
-#include <contracts/availability/availability.hpp>
-#include <contracts/chain/gas.hpp>
-#include <contracts/duties/duty.hpp>
+#include <contracts/params/gas.hpp>
+#include <contracts/duties/answers.hpp>
 #include <contracts/params/by_value.hpp>
-#include <contracts/tasks/lifecycle.hpp>
-#include <contracts/tasks/tasks.hpp>
-#include <contracts/tasks/waiting.hpp>
+#include <contracts/params/spec.hpp>
+#include <contracts/state/task.hpp>
 
 namespace assay::contracts {
 namespace {
@@ -102,12 +100,6 @@ struct ImposedGas {
     }
 };
 
-/// Whether the task is in a window of challenges, of verdicts or of profiles.
-bool is_window(const Task& task) {
-    return task.state == TaskState::kChallenge ||
-           (task.state == TaskState::kProfiling && task.tolerance.value().phase == ProfilingPhase::kChallenge);
-}
-
 }  // namespace
 
 std::uint64_t imposed_gas(const Action& action, const Params& params) noexcept {
@@ -186,21 +178,6 @@ void hold_lane(Context& context, Task& task) {
     lane.tasks = lane.tasks - task.lane + weight;
     task.lane = weight;
     set_lane(context.state, lane);
-}
-
-bool stand_still(Context& context, Task& task) {
-    Docket docket = get_docket(context.state, task.id);
-    const std::uint32_t most = context.params.standstill_blocks;
-    const std::uint32_t left = most - std::min(docket.stood_still, most);
-    if (!is_window(task) || left == 0 || has_room_for_dispute(context.state, context.params)) {
-        return false;
-    }
-    const std::uint32_t blocks = std::min(left, context.params.dispute_extension_blocks);
-    docket.stood_still += blocks;
-    set_docket(context.state, task.id, docket);
-    set_task_deadline(context, task, context.height_after(blocks));
-    set_task(context.state, task);
-    return true;
 }
 
 void hold_lane(Context& context, Dispute& dispute, bool has_place) {

@@ -34,9 +34,6 @@ bool has_room_for_dispute(const StateView& view, const Params& params) noexcept;
 
 /// After each change of its state: takes or gives back what the task's duties may need. The caller stores the task.
 void hold_lane(Context& context, Task& task);
-/// DTY-8: whether the task's window of challenges, which would end now, is prolonged instead, since who would dispute finds no
-/// room. Stores the task then.
-bool stand_still(Context& context, Task& task);
 /// Takes room for a dispute; `has_place`: its task holds room for it already (DTY-6). The caller stores it.
 void hold_lane(Context& context, Dispute& dispute, bool has_place);
 /// The dispute is over: gives its room back. The caller stores it.

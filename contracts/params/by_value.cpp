@@ -57,4 +57,13 @@ std::uint32_t verifiers_per_segment(const Params& params, Amount value) noexcept
         params.verifiers_per_segment, params.value_per_verifier, params.verifiers_per_segment_max, value);
 }
 
+dispute::ThresholdRule threshold_rule(const Params& params) noexcept {
+    return {.quantile_ppm = params.threshold_quantile_ppm,
+            .confidence_ppm = params.threshold_confidence_ppm,
+            .margin = {params.threshold_margin_thousandths, 1'000},
+            .separation = params.threshold_separation};
+}
+
+Amount tenth_of(Amount amount) noexcept { return Amount{amount.grains / 10}; }
+
 }  // namespace assay::contracts

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include <contracts/state/params.hpp>
+#include <core/dispute/tolerance.hpp>
 
 /// What grows with the value of a task, its reward plus its verification fee (PAR-2, PAR-3). Each is monotone in the
 /// value and at least 1; none overflows.
@@ -22,5 +23,11 @@ Amount verifier_needs(const Params& params, Amount value) noexcept;
 /// PAR-3: how many of `segments` segments are checked (all when there are fewer), and by how many verifiers each.
 std::uint32_t segments_checked(const Params& params, Amount value, std::uint32_t segments) noexcept;
 std::uint32_t verifiers_per_segment(const Params& params, Amount value) noexcept;
+
+/// TOL-8: how a task's threshold follows from the profiles that stand.
+dispute::ThresholdRule threshold_rule(const Params& params) noexcept;
+
+/// SET-3: a tenth of an amount, what a verifier loses who misses a phase.
+Amount tenth_of(Amount amount) noexcept;
 
 }  // namespace assay::contracts

@@ -6,9 +6,9 @@
 #include <contracts/params/by_value.hpp>
 #include <contracts/profiling/profiling.hpp>
 #include <contracts/stake/staking.hpp>
-#include <contracts/tasks/draw.hpp>
-#include <contracts/tasks/lifecycle.hpp>
-#include <contracts/tasks/work.hpp>
+#include <contracts/beacon/draw.hpp>
+#include <contracts/lifecycle/lifecycle.hpp>
+#include <contracts/params/work.hpp>
 
 namespace assay::contracts {
 namespace {
@@ -68,13 +68,13 @@ void appoint(Context& context, Task& task, const std::vector<AccountId>& profile
 
 }  // namespace
 
-void draw_profilers(Context& context, Task& task, const ClosedRound& round) {
+std::optional<Pause> draw_profilers(Context& context, Task& task, const ClosedRound& round) {
     const auto profilers = draw_accounts(context, task, round);
     if (profilers.empty()) {
-        fail_draw(context, task);
-        return;
+        return Pause::kDoubled;
     }
     appoint(context, task, profilers, round);
+    return std::nullopt;
 }
 
 }  // namespace assay::contracts

@@ -9,31 +9,15 @@
 #include <contracts/duties/lane.hpp>
 #include <contracts/ledger/ledger.hpp>
 #include <contracts/params/by_value.hpp>
-#include <contracts/params/rules.hpp>
 #include <contracts/settlement/settlement.hpp>
-#include <contracts/tasks/lifecycle.hpp>
-#include <contracts/tasks/work.hpp>
-#include <contracts/tasks/lineage.hpp>
+#include <contracts/lifecycle/lifecycle.hpp>
+#include <contracts/params/work.hpp>
+#include <contracts/lifecycle/lineage.hpp>
 #include <contracts/tasks/tasks.hpp>
-#include <contracts/tasks/waiting.hpp>
+#include <contracts/lifecycle/waiting.hpp>
 
 namespace assay::contracts {
 namespace {
-
-/// Place in the task's profiles; kNotProfiler (PRF-1).
-Result<std::uint32_t, TxError> find_place(const Task& task, const AccountId& profiler) {
-    const auto& profiles = task.tolerance.value().profiles;
-    for (std::uint32_t i = 0; i < profiles.size(); ++i) {
-        if (profiles[i].profiler == profiler) {
-            return i;
-        }
-    }
-    return Unexpected{TxError::kNotProfiler};
-}
-
-Profile& profile_of(Task& task, const AccountId& profiler) {
-    return task.tolerance.value().profiles[find_place(task, profiler).value()];
-}
 
 Result<Task, TxError> require_profiling(const StateView& view, const TaskId& id) {
     TRY_ASSIGN(Task task, require_task(view, id));
@@ -123,13 +107,6 @@ bool is_report(const ProfileReport& report) {
 
 }  // namespace
 
-void begin_profiling(Context& context, Task& task) {
-    // PRF-1
-    task.tolerance = Tolerance{};
-    enter_state(context, task, TaskState::kProfiling, context.height_after(context.params.draw_blocks));
-    await_draw(context, task);
-}
-
 void lapse_profiling(Context& context, Task& task) {
     Tolerance& tolerance = task.tolerance.value();
     if (tolerance.phase == ProfilingPhase::kDraw) {
@@ -152,31 +129,6 @@ void lapse_profiling(Context& context, Task& task) {
         }
     }
     advance_profiling(context, task);
-}
-
-void return_profile_bonds(Context& context, Task& task) {
-    for (Profile& profile : task.tolerance.value().profiles) {
-        if (profile.bond.grains != 0) {
-            unlock_stake(context, Role::kVerifier, profile.profiler, profile.bond);
-            profile.bond = {};
-        }
-    }
-}
-
-PenaltyOutcome drop_profile(
-    Context& context, Task& task, const AccountId& profiler, Reason reason, const AccountId& winner
-) {
-    // PRF-5
-    Profile& profile = profile_of(task, profiler);
-    const Penalty penalty{
-        .role = Role::kVerifier,
-        .from = profiler,
-        .amount = profile.bond,
-        .reason = reason,
-        .winners = {winner}};
-    profile.bond = {};
-    profile.status = ProfileStatus::kRefuted;
-    return slash(context, task, penalty);
 }
 
 // --- commit --------------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@
 #include <contracts/state/transaction.hpp>
 #include <contracts/state/tx_error.hpp>
 #include <contracts/stake/staking.hpp>
+#include <contracts/lifecycle/waiting.hpp>
 
 /// Before a task in tolerance mode is solved: drawn verifiers measure how far native training is from the canonical
 /// replay on their own hardware, and the threshold follows from what stands of it (PRF rules).
@@ -42,18 +43,11 @@ Result<dispute::Claim, TxError> make_profile_claim(
     const std::optional<MeasuredRoots>& roots
 );
 
-/// PRF-1: a submitted task waits for its profilers. The caller stores the task.
-void begin_profiling(Context& context, Task& task);
 /// PRF-1: draws the profilers of a task that waits for them.
-void draw_profilers(Context& context, Task& task, const ClosedRound& round);
+/// Returns the pause until the next draw where this one has failed.
+std::optional<Pause> draw_profilers(Context& context, Task& task, const ClosedRound& round);
 /// The deadline of the task's profiling phase has passed.
 void lapse_profiling(Context& context, Task& task);
-/// PRF-5: the report of `profiler` was refuted. The caller stores the task.
-PenaltyOutcome drop_profile(
-    Context& context, Task& task, const AccountId& profiler, Reason reason, const AccountId& winner
-);
-/// The caller stores the task.
-void return_profile_bonds(Context& context, Task& task);
 
 struct Bounds {
     Distances threshold;

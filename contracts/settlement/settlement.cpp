@@ -5,15 +5,13 @@
 #include <set>
 #include <vector>
 
-#include <contracts/arbitration/arbitration.hpp>
 #include <contracts/state/slots.hpp>
 #include <contracts/ledger/ledger.hpp>
 #include <contracts/params/by_value.hpp>
-#include <contracts/profiling/profiling.hpp>
-#include <contracts/tasks/lifecycle.hpp>
-#include <contracts/tasks/lineage.hpp>
-#include <contracts/tasks/waiting.hpp>
-#include <contracts/verification/verification.hpp>
+#include <contracts/lifecycle/lifecycle.hpp>
+#include <contracts/lifecycle/lineage.hpp>
+#include <contracts/lifecycle/waiting.hpp>
+#include <contracts/lifecycle/disputes.hpp>
 
 namespace assay::contracts {
 namespace {
@@ -140,8 +138,6 @@ void finish(Context& context, Task& task, TaskState state) {
 }
 
 }  // namespace
-
-Amount tenth_of(Amount amount) noexcept { return Amount{amount.grains / 10}; }
 
 void settle(Context& context, Task& task) {
     // SET-1, SET-7

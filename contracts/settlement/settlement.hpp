@@ -31,7 +31,4 @@ PenaltyOutcome convict(Context& context, Task& task, const Conviction& convictio
 /// VER-16: pays each of those who won by a forced error of one verdict of this task, and records it.
 void pay_jackpots(Context& context, Task& task, const std::vector<AccountId>& winners);
 
-/// SET-3: a tenth of an amount, what a verifier loses who misses a phase.
-Amount tenth_of(Amount amount) noexcept;
-
 }  // namespace assay::contracts

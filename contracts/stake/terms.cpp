@@ -3,7 +3,7 @@
 
 #include <contracts/state/slots.hpp>
 #include <contracts/stake/staking.hpp>
-#include <contracts/tasks/work.hpp>
+#include <contracts/params/work.hpp>
 
 namespace assay::contracts {
 

@@ -8,7 +8,7 @@
 #include <contracts/state/context.hpp>
 #include <contracts/state/transaction.hpp>
 #include <contracts/state/tx_error.hpp>
-#include <contracts/tasks/draw.hpp>
+#include <contracts/state/beacon.hpp>
 
 /// Classes of machines, who says to have one, and what verifiers consent to (HW and TRM rules).
 namespace assay::contracts {

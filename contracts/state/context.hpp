@@ -6,12 +6,22 @@
 
 #include <core/base/bytes.hpp>
 #include <core/base/integers.hpp>
-#include <contracts/chain/chain.hpp>
+#include <contracts/state/validator.hpp>
 #include <contracts/state/overlay.hpp>
 #include <contracts/state/params.hpp>
 #include <contracts/state/task.hpp>
 
 namespace assay::contracts {
+
+/// What the rules may know about the block they run in.
+struct BlockContext {
+    Height height;
+    std::uint64_t time_ms = 0;
+    Hash256 block_hash;  ///< what a round that opens in this block takes of it (BCN-4)
+    AccountId proposer;
+    std::vector<Misbehaviour> misbehaviour{};  ///< the engine's evidence in this block
+    std::vector<ConsensusAddress> absent{};    ///< validators whose vote for the block before is missing
+};
 
 /// What a contract's effects run in: the state to change, the block, and who asked. `tx` and `actor` are zero when a
 /// deadline or a draw acts.

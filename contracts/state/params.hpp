@@ -151,4 +151,9 @@ struct Params {
     }
 };
 
+/// PAR-7: every transaction that somebody can owe fits. The largest is a proof about a contraction: its accumulator,
+/// and four tiles with a path through 2^38 tiles and one through 2^14 entries of a step each; the rest is for what is
+/// around them and for the envelope.
+inline constexpr std::uint32_t kMinTxSize = 16'384 + 4 * (4'096 + (38 + 14) * 32) + 1'536;
+
 }  // namespace assay::contracts

@@ -219,4 +219,7 @@ To retag(const From& from) {
     return To{from.data};
 }
 
+/// The queue in which the task may wait in its present state; nullopt when it waits for nothing.
+std::optional<Queue> queue_of(const Task& task) noexcept;
+
 }  // namespace assay::contracts

@@ -491,4 +491,10 @@ struct HistoryRecord {
 /// HIS-2: the next history root: "assay/history" over the previous root and Borsh(record). The first previous is zero.
 Hash256 extend_history(const Hash256& previous, const HistoryRecord& record);
 
+/// AVL-1: segments that were drawn and have no accepting verdict, in ascending order.
+std::vector<std::uint32_t> open_segments(const Task& task);
+
+/// AVL-1: whether the task, which waits for a draw, needs a committee before it gets other verifiers.
+bool needs_committee(const Task& task);
+
 }  // namespace assay::contracts

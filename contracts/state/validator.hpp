@@ -50,4 +50,7 @@ struct Misbehaviour {
     bool operator==(const Misbehaviour&) const = default;
 };
 
+/// At most so many accounts are on the list, more than a set can have (VAL-1).
+inline constexpr std::size_t kMaxRegistered = 1'024;
+
 }  // namespace assay::contracts

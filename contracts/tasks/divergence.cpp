@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <contracts/state/slots.hpp>
-#include <contracts/tasks/lifecycle.hpp>
+#include <contracts/lifecycle/lifecycle.hpp>
 #include <contracts/tasks/tasks.hpp>
 
 namespace assay::contracts {

@@ -6,15 +6,13 @@
 #include <contracts/state/slots.hpp>
 #include <contracts/ledger/ledger.hpp>
 #include <contracts/params/by_value.hpp>
-#include <contracts/profiling/profiling.hpp>
 #include <contracts/settlement/settlement.hpp>
 #include <contracts/stake/staking.hpp>
 #include <contracts/stake/terms.hpp>
-#include <contracts/tasks/lifecycle.hpp>
-#include <contracts/tasks/lineage.hpp>
-#include <contracts/tasks/waiting.hpp>
-#include <contracts/tasks/work.hpp>
-#include <contracts/verification/verification.hpp>
+#include <contracts/lifecycle/lifecycle.hpp>
+#include <contracts/lifecycle/lineage.hpp>
+#include <contracts/lifecycle/waiting.hpp>
+#include <contracts/params/work.hpp>
 #include <core/dispute/evaluation.hpp>
 
 namespace assay::contracts {
@@ -80,14 +78,6 @@ Result<Task, TxError> require_own_task(
 }
 
 // --- submit --------------------------------------------------------------------------------------------------
-
-Result<void, TxError> check_stateless(const SubmitTask& action) noexcept {
-    TRY(check_spec(action.spec));
-    if (!checked_add(action.spec.reward, action.spec.verification_fee)) {
-        return Unexpected{TxError::kOverflow};  // LED-3
-    }
-    return {};
-}
 
 Result<void, TxError> check_stateful(
     const StateView& view, const Params& params, const AccountId& sender, const SubmitTask& action
@@ -291,6 +281,18 @@ void lapse_training(Context& context, Task& task) {
     task.solver_bond = subtract(task.solver_bond, penalty.amount);
     slash(context, task, penalty);
     end_without_fraud(context, task, TaskState::kExpired);
+}
+
+void lapse_opening(Context& context, Task& task) { end_without_fraud(context, task, TaskState::kExpired); }
+
+void lapse_drawing(Context& context, Task& task) {
+    // BCN-9; what a completed task lacks the next draw shows (VER-7)
+    if (task.state != TaskState::kCompleted && !get_beacon(context.state).round) {
+        end_without_fraud(context, task, TaskState::kExpired);
+        return;
+    }
+    set_task_deadline(context, task, Height{});
+    set_task(context.state, task);
 }
 
 }  // namespace assay::contracts

@@ -6,18 +6,12 @@
 #include <contracts/state/context.hpp>
 #include <contracts/state/transaction.hpp>
 #include <contracts/state/tx_error.hpp>
+#include <contracts/params/spec.hpp>
+#include <contracts/lifecycle/waiting.hpp>
 
 /// Submitting, drawing, accepting, training, cancelling (TASK rules).
 namespace assay::contracts {
 
-/// TASK-2: whether a task of this shape can be trained, replayed and disputed: kSpecInvalid.
-Result<void, TxError> check_spec(const TaskSpec& spec) noexcept;
-/// Whether a location is printable ASCII of at most kMaxLocationBytes.
-bool is_location(const std::string& location) noexcept;
-/// Most reveal-select rounds that a dispute of a task of this shape can take (DSP-4).
-std::uint32_t dispute_rounds_max(const TaskSpec& spec) noexcept;
-
-Result<void, TxError> check_stateless(const SubmitTask& action) noexcept;
 Result<void, TxError> check_stateful(
     const StateView& view, const Params& params, const AccountId& sender, const SubmitTask& action
 ) noexcept;
@@ -73,6 +67,14 @@ void lapse_acceptance(Context& context, Task& task);
 void lapse_training(Context& context, Task& task);
 
 /// TASK-6, BCN-11: draws a solver for an open task that waits.
-void draw_solver(Context& context, Task& task, const ClosedRound& round);
+/// Returns the pause until the next draw where this one has failed.
+std::optional<Pause> draw_solver(Context& context, Task& task, const ClosedRound& round);
+
+/// TASK-17: the task has waited for a solver for `draw_blocks`. Stores the task.
+void lapse_opening(Context& context, Task& task);
+
+/// BCN-9: the deadline of a task that waits for a draw has passed. While a round is open it has one more draw, else it
+/// expires.
+void lapse_drawing(Context& context, Task& task);
 
 }  // namespace assay::contracts

@@ -13,8 +13,6 @@
 /// The set of validators follows stake (VAL rules).
 namespace assay::contracts {
 
-/// At most so many accounts are on the list, more than a set can have (VAL-1).
-inline constexpr std::size_t kMaxRegistered = 1'024;
 /// One unit of power (VAL-3).
 inline constexpr std::uint64_t kGrainsPerPower = 1'000'000'000;
 

@@ -5,8 +5,8 @@
 #include <contracts/arbitration/ending.hpp>
 #include <contracts/state/slots.hpp>
 #include <contracts/settlement/settlement.hpp>
-#include <contracts/tasks/lifecycle.hpp>
-#include <contracts/tasks/work.hpp>
+#include <contracts/lifecycle/lifecycle.hpp>
+#include <contracts/params/work.hpp>
 #include <contracts/verification/lottery.hpp>
 #include <contracts/verification/verification.hpp>
 

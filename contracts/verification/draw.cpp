@@ -10,9 +10,9 @@
 #include <contracts/ledger/ledger.hpp>
 #include <contracts/params/by_value.hpp>
 #include <contracts/stake/staking.hpp>
-#include <contracts/tasks/draw.hpp>
-#include <contracts/tasks/lifecycle.hpp>
-#include <contracts/tasks/work.hpp>
+#include <contracts/beacon/draw.hpp>
+#include <contracts/lifecycle/lifecycle.hpp>
+#include <contracts/params/work.hpp>
 #include <contracts/verification/lottery.hpp>
 #include <contracts/verification/verification.hpp>
 
@@ -254,17 +254,16 @@ bool waits_on(const Context& context, const Task& task) {
     });
 }
 
-void draw_verifiers(Context& context, Task& task, const ClosedRound& round) {
+std::optional<Pause> draw_verifiers(Context& context, Task& task, const ClosedRound& round) {
     if (needs_committee(task)) {
-        draw_committee(context, task, round);
-        return;
+        return draw_committee(context, task, round);
     }
     VerifierDraw draw{.context = context, .task = task, .round = round};
     if (!draw_assignments(draw)) {
-        fail_draw(context, task);
-        return;
+        return Pause::kDoubled;
     }
     assign(context, task, std::move(draw.drawn), round);
+    return std::nullopt;
 }
 
 }  // namespace assay::contracts

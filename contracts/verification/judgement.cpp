@@ -7,7 +7,7 @@
 #include <contracts/ledger/ledger.hpp>
 #include <contracts/settlement/settlement.hpp>
 #include <contracts/stake/staking.hpp>
-#include <contracts/tasks/lifecycle.hpp>
+#include <contracts/lifecycle/lifecycle.hpp>
 #include <contracts/verification/verification.hpp>
 
 /// What the verdicts of a task come to (AVL-1, AVL-7, VER-18 to VER-21).
@@ -93,11 +93,6 @@ void draw_anew(Context& context, Task& task) {
 }
 
 }  // namespace
-
-bool contradicts(const Assignment& one, const Assignment& other) noexcept {
-    return one.end_root != other.end_root || one.measurement != other.measurement ||
-           one.diverged_after != other.diverged_after;
-}
 
 bool is_within_threshold(const Task& task, const Verdict& verdict) noexcept {
     // VER-18

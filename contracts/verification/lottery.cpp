@@ -6,7 +6,7 @@
 
 #include <core/codec/borsh.hpp>
 #include <core/crypto/hash.hpp>
-#include <contracts/tasks/draw.hpp>
+#include <contracts/beacon/draw.hpp>
 
 namespace assay::contracts {
 namespace {

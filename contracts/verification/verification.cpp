@@ -11,9 +11,9 @@
 #include <contracts/params/by_value.hpp>
 #include <contracts/settlement/settlement.hpp>
 #include <contracts/stake/staking.hpp>
-#include <contracts/tasks/lifecycle.hpp>
-#include <contracts/tasks/work.hpp>
-#include <contracts/tasks/waiting.hpp>
+#include <contracts/lifecycle/lifecycle.hpp>
+#include <contracts/params/work.hpp>
+#include <contracts/lifecycle/waiting.hpp>
 
 namespace assay::contracts {
 namespace {
@@ -122,30 +122,6 @@ void draw_lottery(Context& context, Task& task, const ClosedRound& round) {
     set_task(context.state, task);
 }
 
-Result<void, TxError> check_segment(std::uint32_t segment) noexcept {
-    if (segment > kMaxSegments + 1) {
-        return Unexpected{TxError::kFieldOutOfRange};  // TX-6; the last one is an evaluation's (EVL-5)
-    }
-    return {};
-}
-
-Result<std::size_t, TxError> find_assignment(
-    const Task& task, std::uint32_t segment, const AccountId& verifier
-) noexcept {
-    for (std::size_t i = 0; i < task.assignments.size(); ++i) {
-        if (task.assignments[i].segment == segment && task.assignments[i].verifier == verifier) {
-            return i;
-        }
-    }
-    return Unexpected{TxError::kNotAssigned};
-}
-
-void return_assignment(Context& context, Assignment& assignment) {
-    unlock_stake(context, Role::kVerifier, assignment.verifier, add(assignment.bond, assignment.reserve));
-    assignment.bond = {};
-    assignment.reserve = {};
-}
-
 void return_tenths(Context& context, Task& task) {
     for (Assignment& assignment : task.assignments) {
         if (assignment.status == VerdictStatus::kMissed) {
@@ -165,29 +141,6 @@ void miss(Context& context, Task& task, Assignment& assignment) {
     assignment.bond = subtract(assignment.bond, penalty.amount);
     return_assignment(context, assignment);
     assignment.status = VerdictStatus::kMissed;
-}
-
-void await_verifiers(Context& context, Task& task) {
-    // VER-7
-    Docket docket = get_docket(context.state, task.id);
-    docket.draws = 0;
-    set_docket(context.state, task.id, docket);
-    enter_state(context, task, TaskState::kCompleted, context.height_after(context.params.draw_blocks));
-    set_task(context.state, task);
-    await_draw(context, task);
-}
-
-std::vector<std::uint32_t> open_segments(const Task& task) {
-    std::set<std::uint32_t> open;
-    for (const Assignment& assignment : task.assignments) {
-        open.insert(assignment.segment);
-    }
-    for (const Assignment& assignment : task.assignments) {
-        if (assignment.status == VerdictStatus::kAccepted) {
-            open.erase(assignment.segment);
-        }
-    }
-    return {open.begin(), open.end()};
 }
 
 // --- commit --------------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@
 #include <contracts/state/context.hpp>
 #include <contracts/state/transaction.hpp>
 #include <contracts/state/tx_error.hpp>
+#include <contracts/lifecycle/waiting.hpp>
 
 /// Drawing verifiers after completion; verdicts committed, published, disclosed (VER rules).
 namespace assay::contracts {
@@ -35,10 +36,9 @@ Result<void, TxError> check_disclosed_at(
 ) noexcept;
 Result<void, TxError> execute(Context& context, const DiscloseVerdict& action) noexcept;
 
-/// VER-7: a task that is complete, or whose verdicts leave a segment open (AVL-1), waits for a draw. Stores it.
-void await_verifiers(Context& context, Task& task);
 /// VER-1, AVL-7: draws segments and verifiers, or a committee (AVL-2), for a task that waits for them.
-void draw_verifiers(Context& context, Task& task, const ClosedRound& round);
+/// Returns the pause until the next draw where this one has failed.
+std::optional<Pause> draw_verifiers(Context& context, Task& task, const ClosedRound& round);
 /// VER-7: whether a completed task waits on for a draw, however long it has: it would succeed if no stake were locked for
 /// other tasks.
 bool waits_on(const Context& context, const Task& task);
@@ -65,19 +65,7 @@ void decide(Context& context, Task& task);
 /// VER-18: whether a published verdict on a segment that is judged by distance accepts it.
 bool is_within_threshold(const Task& task, const Verdict& verdict) noexcept;
 
-/// kFieldOutOfRange (TX-6) where no task has such a segment, nor an evaluation of that number.
-Result<void, TxError> check_segment(std::uint32_t segment) noexcept;
-/// Position in task.assignments; kNotAssigned (VER-1).
-Result<std::size_t, TxError> find_assignment(
-    const Task& task, std::uint32_t segment, const AccountId& verifier
-) noexcept;
-/// Unlocks what is left of an assignment's bond and of its reserve (DSP-46).
-void return_assignment(Context& context, Assignment& assignment);
-/// VER-20: whether two verdicts on a segment differ in what is judged by distance.
-bool contradicts(const Assignment& one, const Assignment& other) noexcept;
 /// VER-5: a tenth of the bond is burned, the rest goes back. The caller stores the task, whose `assignment` it is.
 void miss(Context& context, Task& task, Assignment& assignment);
-/// AVL-1: segments that were drawn and have no accepting verdict, in ascending order.
-std::vector<std::uint32_t> open_segments(const Task& task);
 
 }  // namespace assay::contracts

@@ -12,10 +12,10 @@
 #include <core/crypto/hash.hpp>
 #include <core/merkle/jmt.hpp>
 #include <contracts/chain/envelope.hpp>
-#include <contracts/chain/gas.hpp>
+#include <contracts/params/gas.hpp>
 #include <contracts/state/overlay.hpp>
 #include <contracts/state/slots.hpp>
-#include <contracts/duties/duty.hpp>
+#include <contracts/chain/duty.hpp>
 #include <contracts/validators/validators.hpp>
 #include <node/daemon/config.hpp>
 #include <node/state/state_store.hpp>

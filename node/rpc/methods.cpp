@@ -10,7 +10,7 @@
 #include <contracts/state/slots.hpp>
 #include <contracts/state/state.hpp>
 #include <contracts/state/tx_error.hpp>
-#include <contracts/tasks/work.hpp>
+#include <contracts/params/work.hpp>
 #include <node/rpc/arguments.hpp>
 #include <node/rpc/cursor.hpp>
 #include <node/rpc/metered_api.hpp>

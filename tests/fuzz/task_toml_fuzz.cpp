@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <contracts/tasks/tasks.hpp>
+#include <contracts/params/spec.hpp>
 #include <tests/fuzz/fuzz.hpp>
 #include <verifier/taskdir/task_directory.hpp>
 

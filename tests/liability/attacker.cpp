@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include <contracts/duties/duty.hpp>
+#include <contracts/chain/duty.hpp>
 #include <contracts/duties/lane.hpp>
 #include <core/codec/borsh.hpp>
 #include <tests/unit/contracts/fixture.hpp>

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <bit>
 
-#include <contracts/chain/gas.hpp>
+#include <contracts/params/gas.hpp>
 #include <contracts/tasks/tasks.hpp>
 #include <core/codec/borsh.hpp>
 #include <tests/unit/contracts/fixture.hpp>

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include <contracts/state/slots.hpp>
-#include <contracts/duties/duty.hpp>
+#include <contracts/chain/duty.hpp>
 #include <contracts/duties/lane.hpp>
 #include <core/codec/borsh.hpp>
 #include <tests/simulation/replica.hpp>

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <set>
 
-#include <contracts/chain/gas.hpp>
+#include <contracts/params/gas.hpp>
 #include <contracts/stake/staking.hpp>
-#include <contracts/tasks/work.hpp>
+#include <contracts/params/work.hpp>
 #include <core/codec/borsh.hpp>
 #include <core/crypto/ed25519.hpp>
 #include <tests/liability/plan.hpp>

@@ -7,8 +7,9 @@
 #include <utility>
 
 #include <contracts/beacon/rounds.hpp>
-#include <contracts/chain/gas.hpp>
+#include <contracts/params/gas.hpp>
 #include <core/codec/borsh.hpp>
+#include <contracts/tasks/tasks.hpp>
 
 namespace assay::model {
 

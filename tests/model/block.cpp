@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include <contracts/chain/gas.hpp>
+#include <contracts/params/gas.hpp>
 #include <contracts/validators/validators.hpp>
 #include <core/dispute/evaluation.hpp>
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include <contracts/chain/gas.hpp>
+#include <contracts/params/gas.hpp>
 #include <core/codec/borsh.hpp>
 #include <tests/model/crowd.hpp>
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
-#include <contracts/chain/gas.hpp>
-#include <contracts/params/rules.hpp>
+#include <contracts/params/gas.hpp>
+#include <contracts/chain/params_rules.hpp>
 #include <contracts/validators/validators.hpp>
 #include <core/codec/borsh.hpp>
 #include <core/crypto/ed25519.hpp>

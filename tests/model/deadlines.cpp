@@ -5,9 +5,11 @@
 #include <utility>
 
 #include <contracts/beacon/rounds.hpp>
-#include <contracts/chain/gas.hpp>
-#include <contracts/params/rules.hpp>
+#include <contracts/params/gas.hpp>
+#include <contracts/chain/params_rules.hpp>
 #include <core/dispute/evaluation.hpp>
+#include <contracts/params/by_value.hpp>
+#include <contracts/tasks/tasks.hpp>
 
 /// What falls due at the end of a block, and what its passing does.
 namespace assay::model {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include <contracts/arbitration/arbitration.hpp>
-#include <contracts/params/rules.hpp>
+#include <contracts/chain/params_rules.hpp>
 #include <contracts/validators/validators.hpp>
 #include <contracts/verification/lottery.hpp>
 #include <core/codec/borsh.hpp>
@@ -12,6 +12,7 @@
 #include <core/dispute/commitment.hpp>
 #include <core/dispute/evaluation.hpp>
 #include <core/dispute/referee.hpp>
+#include <contracts/state/validator.hpp>
 
 namespace assay::model {
 

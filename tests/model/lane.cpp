@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <variant>
 
-#include <contracts/chain/gas.hpp>
+#include <contracts/params/gas.hpp>
 #include <contracts/chain/router.hpp>
 #include <tests/model/model.hpp>
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include <contracts/chain/chain.hpp>
-#include <contracts/tasks/draw.hpp>
+#include <contracts/beacon/draw.hpp>
 #include <tests/model/lane.hpp>
 #include <tests/model/records.hpp>
 

@@ -6,12 +6,13 @@
 #include <cstring>
 
 #include <contracts/arbitration/arbitration.hpp>
-#include <contracts/params/rules.hpp>
+#include <contracts/chain/params_rules.hpp>
 #include <contracts/validators/validators.hpp>
 #include <core/codec/borsh.hpp>
 #include <core/crypto/ed25519.hpp>
 #include <tests/model/crowd.hpp>
 #include <core/dispute/commitment.hpp>
+#include <contracts/state/validator.hpp>
 
 /// Every reason that the rules give to refuse an action about money, stake, tasks, profiles or validators. Which of several a
 /// receipt names is the chain's choice.

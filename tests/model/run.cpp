@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include <contracts/chain/gas.hpp>
+#include <contracts/params/gas.hpp>
 #include <core/crypto/hash.hpp>
 #include <core/merkle/jmt.hpp>
 #include <tests/unit/contracts/fixture.hpp>

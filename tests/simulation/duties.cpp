@@ -7,7 +7,7 @@
 #include <contracts/availability/availability.hpp>
 #include <contracts/state/slots.hpp>
 #include <contracts/params/by_value.hpp>
-#include <contracts/tasks/work.hpp>
+#include <contracts/params/work.hpp>
 #include <contracts/verification/lottery.hpp>
 #include <core/crypto/hash.hpp>
 #include <verifier/roles/dispute.hpp>

@@ -5,7 +5,7 @@
 #include <iostream>
 #include <memory>
 
-#include <contracts/duties/duty.hpp>
+#include <contracts/chain/duty.hpp>
 #include <core/codec/borsh.hpp>
 #include <core/merkle/jmt.hpp>
 #include <tests/model/records.hpp>

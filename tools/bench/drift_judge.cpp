@@ -3,8 +3,9 @@
 #include <iterator>
 #include <stdexcept>
 
-#include <contracts/params/rules.hpp>
+#include <contracts/chain/params_rules.hpp>
 #include <core/codec/borsh.hpp>
+#include <contracts/params/by_value.hpp>
 #include <tools/bench/drift_judged.hpp>
 
 namespace assay::bench {

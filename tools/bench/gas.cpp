@@ -10,7 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include <contracts/chain/gas.hpp>
+#include <contracts/params/gas.hpp>
 #include <contracts/state/slots.hpp>
 #include <node/daemon/application.hpp>
 #include <node/state/state_store.hpp>

@@ -11,7 +11,7 @@
 #include <contracts/params/by_value.hpp>
 #include <contracts/settlement/settlement.hpp>
 #include <contracts/tasks/tasks.hpp>
-#include <contracts/tasks/waiting.hpp>
+#include <contracts/lifecycle/waiting.hpp>
 #include <contracts/verification/lottery.hpp>
 #include <core/crypto/ed25519.hpp>
 #include <core/crypto/hash.hpp>

@@ -85,7 +85,7 @@ MUTANTS = [
         "} else if (task.redraws > 1'000 && !open_segments(task).empty()) {"),),
         search(12, "withholder"), "law 2"),
     Mutant("4", "who waits for busy verifiers expires", ((
-        "contracts/beacon/rounds.cpp",
+        "contracts/chain/rounds.cpp",
         "if (!waits_for_room && !waits_on(context, task)) {",
         "if ((!waits_for_room && !waits_on(context, task)) || context.params.draw_blocks != 0) {"),),
         search(6, "crowder"), "law 2"),
@@ -114,12 +114,12 @@ MUTANTS = [
         "if (needed.grains == 0) {"),),
         ("test_contracts", "--test-case=TRM-3*"), "TRM-3"),
     Mutant("5", "who is busy has no voice", ((
-        "contracts/tasks/draw.cpp",
+        "contracts/beacon/draw.cpp",
         "candidate.weight += candidate.locked;  // below the supply",
         "candidate.weight += 0;"),),
         ("test_contracts", "--test-case=TRM-3*"), "TRM-3"),
     Mutant("5", "verification for nothing", ((
-        "contracts/tasks/work.cpp",
+        "contracts/params/work.cpp",
         "if (!pays(params, spec, params.work_price)) {",
         "if (params.work_price == 0) {"),),
         ("test_contracts", "--test-case=WRK-6*"), "WRK-6"),
@@ -127,12 +127,12 @@ MUTANTS = [
         ("contracts/tasks/tasks.cpp",
          "docket.open_until = context.height_after(context.params.draw_blocks);",
          "docket.open_until = context.height_after(1'000'000);"),
-        ("contracts/tasks/waiting.cpp",
+        ("contracts/lifecycle/waiting.cpp",
          "if (is_open && task.room < price_of_draws(context.params, kDrawsOfVerifiers + 1)) {",
          "if (is_open && task.room < price_of_draws(context.params, 0)) {")),
         search(14), "law 3"),
     Mutant("6", "draws without bound", ((
-        "contracts/beacon/rounds.cpp",
+        "contracts/chain/rounds.cpp",
         "if (taken + kGasPerEntry > context_.params.end_block_gas_max / 2) {",
         "if (taken + kGasPerEntry > context_.params.end_block_gas_max * 1'000ULL) {"),),
         search(14), "law 3"),
@@ -159,12 +159,12 @@ MUTANTS = [
         "    return std::max<std::uint64_t>(params.tax_bps * 0 + segments.size() * 0, static_cast<std::uint64_t>(present));"),),
         ("test_model",), "model / chain"),
     Mutant("12", "windows that know no work", ((
-        "contracts/tasks/work.cpp",
+        "contracts/params/work.cpp",
         "    return blocks_for(params, segment_work(spec), class_speed(params, spec.hardware_class));",
         "    return blocks_for(params, 0, class_speed(params, spec.hardware_class));"),),
         search(10), "law"),
     Mutant("13", "a failed draw ends a dispute", ((
-        "contracts/beacon/rounds.cpp",
+        "contracts/chain/rounds.cpp",
         "if (task.deadline.value == 0 && task.open_disputes == 0 &&",
         "if (task.deadline.value == 0 &&"),),
         ("test_contracts", "--test-case=VER-7*"), "VER-7"),

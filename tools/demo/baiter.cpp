@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <stdexcept>
 
-#include <contracts/tasks/work.hpp>
+#include <contracts/params/work.hpp>
 
 namespace assay::demo {
 namespace {

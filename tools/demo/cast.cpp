@@ -5,7 +5,7 @@
 #include <array>
 
 #include <core/base/assert.hpp>
-#include <contracts/chain/gas.hpp>
+#include <contracts/params/gas.hpp>
 
 namespace assay::demo {
 namespace {

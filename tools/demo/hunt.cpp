@@ -12,6 +12,7 @@
 
 #include <contracts/arbitration/arbitration.hpp>
 #include <contracts/settlement/settlement.hpp>
+#include <contracts/params/by_value.hpp>
 #include <tools/demo/cast.hpp>
 
 namespace assay::demo {

@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include <contracts/chain/gas.hpp>
+#include <contracts/params/gas.hpp>
 #include <core/crypto/address.hpp>
 #include <core/crypto/hash.hpp>
 #include <node/api/genesis_file.hpp>

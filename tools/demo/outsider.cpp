@@ -4,9 +4,9 @@
 #include <variant>
 
 #include <core/codec/borsh.hpp>
-#include <contracts/chain/gas.hpp>
+#include <contracts/params/gas.hpp>
 #include <contracts/duties/lane.hpp>
-#include <contracts/tasks/work.hpp>
+#include <contracts/params/work.hpp>
 #include <tools/demo/baiter.hpp>
 #include <tools/demo/doubler.hpp>
 #include <tools/demo/drafter.hpp>

@@ -6,6 +6,7 @@
 #include <core/crypto/ed25519.hpp>
 #include <core/crypto/hash.hpp>
 #include <contracts/validators/validators.hpp>
+#include <contracts/state/validator.hpp>
 
 namespace assay::demo {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <limits>
 
-#include <contracts/chain/gas.hpp>
+#include <contracts/params/gas.hpp>
 #include <contracts/state/params.hpp>
 #include <tools/economics/committee.hpp>
 

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include <contracts/chain/gas.hpp>
+#include <contracts/params/gas.hpp>
 #include <contracts/state/params.hpp>
 
 namespace assay::economics {

@@ -15,6 +15,7 @@
 #include <verifier/compile/onnx/import.hpp>
 #include <verifier/compile/program/distance.hpp>
 #include <core/dispute/narrowing.hpp>
+#include <contracts/params/spec.hpp>
 
 namespace assay::taskdir {
 namespace {

@@ -3,6 +3,7 @@
 
 #include <contracts/tasks/tasks.hpp>
 #include <core/base/assert.hpp>
+#include <contracts/params/spec.hpp>
 #include <verifier/taskdir/task_build.hpp>
 
 namespace assay::taskdir {

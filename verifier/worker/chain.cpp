@@ -9,8 +9,9 @@
 #include <core/codec/borsh.hpp>
 #include <core/crypto/hash.hpp>
 #include <contracts/state/slots.hpp>
-#include <contracts/duties/duty.hpp>
+#include <contracts/chain/duty.hpp>
 #include <core/dispute/evaluation.hpp>
+#include <contracts/duties/answers.hpp>
 
 namespace assay::worker {
 namespace {

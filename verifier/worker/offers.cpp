@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include <contracts/chain/gas.hpp>
+#include <contracts/params/gas.hpp>
 #include <contracts/state/task.hpp>
 #include <verifier/artifacts/state_io.hpp>
 #include <verifier/roles/solver.hpp>

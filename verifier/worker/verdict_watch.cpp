@@ -5,7 +5,7 @@
 
 #include <contracts/arbitration/arbitration.hpp>
 #include <contracts/params/by_value.hpp>
-#include <contracts/tasks/work.hpp>
+#include <contracts/params/work.hpp>
 
 namespace assay::worker {
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include <contracts/tasks/work.hpp>
+#include <contracts/params/work.hpp>
 #include <verifier/taskdir/task_directory.hpp>
 #include <tools/demo/network.hpp>
 #include <verifier/artifacts/server.hpp>

@@ -14,7 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <contracts/tasks/waiting.hpp>
+#include <contracts/lifecycle/waiting.hpp>
 #include <tests/e2e/demo/small_network.hpp>
 
 namespace {

@@ -13,6 +13,7 @@
 #include <verifier/artifacts/dataset.hpp>
 #include <verifier/artifacts/safetensors.hpp>
 #include <core/dispute/commitment.hpp>
+#include <contracts/params/spec.hpp>
 
 namespace assay::cli {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <contracts/arbitration/arbitration.hpp>
 #include <contracts/tasks/tasks.hpp>
-#include <contracts/tasks/work.hpp>
+#include <contracts/params/work.hpp>
 #include <tests/unit/contracts/verdicts.hpp>
 
 /// Who answers for a dispute with a bond that it has in the task (DSP-46).

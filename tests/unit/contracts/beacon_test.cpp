@@ -10,8 +10,8 @@
 #include <contracts/beacon/contributing.hpp>
 #include <contracts/beacon/rounds.hpp>
 #include <contracts/chain/invariants.hpp>
-#include <contracts/params/rules.hpp>
-#include <contracts/tasks/draw.hpp>
+#include <contracts/chain/params_rules.hpp>
+#include <contracts/beacon/draw.hpp>
 #include <core/codec/borsh.hpp>
 #include <core/crypto/hash.hpp>
 #include <tests/unit/contracts/fixture.hpp>

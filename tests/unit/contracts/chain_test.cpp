@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
-#include <contracts/chain/gas.hpp>
-#include <contracts/params/rules.hpp>
+#include <contracts/params/gas.hpp>
+#include <contracts/chain/params_rules.hpp>
 #include <core/codec/borsh.hpp>
 #include <tests/unit/contracts/fixture.hpp>
 

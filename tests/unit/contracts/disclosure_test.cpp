@@ -5,7 +5,7 @@
 #include <set>
 
 #include <contracts/arbitration/arbitration.hpp>
-#include <contracts/duties/duty.hpp>
+#include <contracts/chain/duty.hpp>
 #include <contracts/ledger/ledger.hpp>
 #include <contracts/settlement/settlement.hpp>
 #include <contracts/verification/lottery.hpp>

@@ -2,7 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <contracts/arbitration/arbitration.hpp>
-#include <contracts/tasks/lifecycle.hpp>
+#include <contracts/lifecycle/lifecycle.hpp>
 #include <tests/unit/contracts/toy.hpp>
 
 using namespace assay;

@@ -9,11 +9,12 @@
 #include <contracts/arbitration/arbitration.hpp>
 #include <contracts/chain/envelope.hpp>
 #include <contracts/state/slots.hpp>
-#include <contracts/duties/duty.hpp>
+#include <contracts/chain/duty.hpp>
 #include <contracts/duties/lane.hpp>
 #include <contracts/ledger/ledger.hpp>
 #include <contracts/params/by_value.hpp>
-#include <contracts/params/rules.hpp>
+#include <contracts/chain/params_rules.hpp>
+#include <contracts/duties/answers.hpp>
 #include <tests/unit/contracts/fixture.hpp>
 
 namespace assay::contracts::test {

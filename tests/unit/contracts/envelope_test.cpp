@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
-#include <contracts/chain/gas.hpp>
+#include <contracts/params/gas.hpp>
 #include <core/crypto/hash.hpp>
 #include <tests/unit/contracts/fixture.hpp>
 

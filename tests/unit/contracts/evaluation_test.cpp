@@ -5,13 +5,14 @@
 #include <doctest/doctest.h>
 
 #include <contracts/arbitration/arbitration.hpp>
-#include <contracts/params/rules.hpp>
+#include <contracts/chain/params_rules.hpp>
 #include <contracts/tasks/tasks.hpp>
 #include <tests/unit/contracts/distances.hpp>
 #include <tests/unit/contracts/evaluations.hpp>
 #include <tests/unit/contracts/toy.hpp>
 #include <verifier/compile/program/evaluation.hpp>
 #include <core/dispute/evaluation.hpp>
+#include <contracts/params/spec.hpp>
 
 using namespace assay;
 using namespace assay::contracts;

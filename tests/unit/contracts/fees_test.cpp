@@ -2,7 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <contracts/chain/envelope.hpp>
-#include <contracts/chain/gas.hpp>
+#include <contracts/params/gas.hpp>
 #include <contracts/state/slots.hpp>
 #include <core/codec/borsh.hpp>
 #include <tests/unit/contracts/fixture.hpp>

@@ -7,12 +7,13 @@
 
 #include <contracts/arbitration/arbitration.hpp>
 #include <contracts/state/slots.hpp>
-#include <contracts/duties/duty.hpp>
+#include <contracts/chain/duty.hpp>
 #include <contracts/duties/lane.hpp>
 #include <contracts/ledger/ledger.hpp>
 #include <contracts/verification/lottery.hpp>
 #include <contracts/verification/verification.hpp>
 #include <core/crypto/hash.hpp>
+#include <contracts/lifecycle/lifecycle.hpp>
 
 namespace assay::contracts::test {
 

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include <contracts/chain/gas.hpp>
-#include <contracts/params/rules.hpp>
+#include <contracts/params/gas.hpp>
+#include <contracts/chain/params_rules.hpp>
 #include <core/codec/borsh.hpp>
 #include <tests/unit/contracts/fixture.hpp>
 

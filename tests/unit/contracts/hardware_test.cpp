@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
-#include <contracts/params/rules.hpp>
+#include <contracts/chain/params_rules.hpp>
 #include <contracts/stake/terms.hpp>
 #include <tests/unit/contracts/fixture.hpp>
 

@@ -3,9 +3,10 @@
 
 #include <algorithm>
 
-#include <contracts/tasks/lineage.hpp>
+#include <contracts/lifecycle/lineage.hpp>
 #include <contracts/verification/verification.hpp>
 #include <core/dispute/player.hpp>
+#include <contracts/settlement/taints.hpp>
 #include <tests/unit/contracts/fixture.hpp>
 
 using namespace assay;

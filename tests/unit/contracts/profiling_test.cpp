@@ -6,8 +6,9 @@
 
 #include <contracts/arbitration/arbitration.hpp>
 #include <contracts/chain/invariants.hpp>
-#include <contracts/params/rules.hpp>
+#include <contracts/chain/params_rules.hpp>
 #include <contracts/profiling/profiling.hpp>
+#include <contracts/params/by_value.hpp>
 #include <tests/unit/contracts/distances.hpp>
 #include <tests/unit/contracts/verdicts.hpp>
 

@@ -4,10 +4,11 @@
 #include <functional>
 #include <set>
 
-#include <contracts/chain/gas.hpp>
+#include <contracts/params/gas.hpp>
 #include <contracts/duties/lane.hpp>
-#include <contracts/tasks/draw.hpp>
+#include <contracts/beacon/draw.hpp>
 #include <contracts/tasks/tasks.hpp>
+#include <contracts/params/spec.hpp>
 #include <tests/unit/contracts/toy.hpp>
 
 using namespace assay;

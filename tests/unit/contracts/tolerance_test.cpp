@@ -10,6 +10,7 @@
 #include <contracts/tasks/tasks.hpp>
 #include <contracts/verification/lottery.hpp>
 #include <contracts/verification/verification.hpp>
+#include <contracts/params/spec.hpp>
 #include <tests/unit/contracts/verdicts.hpp>
 
 using namespace assay;

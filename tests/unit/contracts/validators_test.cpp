@@ -12,6 +12,7 @@
 #include <contracts/ledger/ledger.hpp>
 #include <contracts/validators/validators.hpp>
 #include <core/crypto/ed25519.hpp>
+#include <contracts/state/validator.hpp>
 #include <tests/unit/contracts/fixture.hpp>
 
 namespace assay::contracts {

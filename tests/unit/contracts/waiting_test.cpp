@@ -2,9 +2,9 @@
 #include <doctest/doctest.h>
 
 #include <contracts/arbitration/arbitration.hpp>
-#include <contracts/chain/gas.hpp>
-#include <contracts/params/rules.hpp>
-#include <contracts/tasks/waiting.hpp>
+#include <contracts/params/gas.hpp>
+#include <contracts/chain/params_rules.hpp>
+#include <contracts/lifecycle/waiting.hpp>
 #include <contracts/verification/verification.hpp>
 #include <tests/unit/contracts/committees.hpp>
 #include <tests/unit/contracts/distances.hpp>

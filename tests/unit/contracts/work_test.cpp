@@ -5,8 +5,8 @@
 
 #include <contracts/arbitration/arbitration.hpp>
 #include <contracts/state/slots.hpp>
-#include <contracts/params/rules.hpp>
-#include <contracts/tasks/work.hpp>
+#include <contracts/chain/params_rules.hpp>
+#include <contracts/params/work.hpp>
 #include <tests/unit/contracts/committees.hpp>
 #include <tests/unit/contracts/fixture.hpp>
 #include <tests/unit/contracts/toy.hpp>

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <vector>
 
-#include <contracts/chain/gas.hpp>
+#include <contracts/params/gas.hpp>
 #include <contracts/state/params.hpp>
-#include <contracts/params/rules.hpp>
+#include <contracts/chain/params_rules.hpp>
 #include <tools/economics/committee.hpp>
 #include <tools/economics/constraints.hpp>
 

@@ -7,7 +7,7 @@
 #include <core/crypto/hash.hpp>
 #include <core/merkle/jmt.hpp>
 #include <consensus/mempool.hpp>
-#include <contracts/chain/gas.hpp>
+#include <contracts/params/gas.hpp>
 #include <contracts/state/slots.hpp>
 #include <contracts/state/tx_error.hpp>
 #include <node/daemon/application.hpp>

@@ -7,9 +7,9 @@
 #include <core/crypto/hash.hpp>
 #include <consensus/mempool.hpp>
 #include <contracts/beacon/contributing.hpp>
-#include <contracts/chain/gas.hpp>
+#include <contracts/params/gas.hpp>
 #include <contracts/state/slots.hpp>
-#include <contracts/duties/duty.hpp>
+#include <contracts/chain/duty.hpp>
 #include <contracts/duties/lane.hpp>
 #include <node/daemon/application.hpp>
 #include <tests/unit/node/chain.hpp>

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <core/codec/borsh.hpp>
-#include <contracts/chain/gas.hpp>
+#include <contracts/params/gas.hpp>
 #include <contracts/state/tx_error.hpp>
 #include <client/rpc_client.hpp>
 #include <node/rpc/server.hpp>

@@ -6,7 +6,7 @@
 
 #include <core/codec/borsh.hpp>
 #include <contracts/state/tx_error.hpp>
-#include <contracts/duties/duty.hpp>
+#include <contracts/chain/duty.hpp>
 
 namespace assay::rpc::test {
 

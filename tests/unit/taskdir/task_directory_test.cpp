@@ -6,6 +6,7 @@
 #include <verifier/artifacts/dataset.hpp>
 #include <verifier/compile/program/program.hpp>
 #include <core/dispute/commitment.hpp>
+#include <contracts/params/spec.hpp>
 
 #include <tests/unit/cli/temporary.hpp>
 #include <tests/unit/cli/tiny_task.hpp>

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include <contracts/params/rules.hpp>
+#include <contracts/chain/params_rules.hpp>
 #include <verifier/taskdir/task_file.hpp>
 #include <verifier/taskdir/toml_section.hpp>
 

@@ -12,7 +12,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include <contracts/tasks/work.hpp>
+#include <contracts/params/work.hpp>
 #include <tools/cli/common/add_command.hpp>
 #include <tools/cli/common/arguments.hpp>
 #include <tools/cli/task/fetch_checkpoint.hpp>

@@ -28,8 +28,6 @@ struct Duty {
 
 /// DTY-1: whether a transaction says that it answers a duty: it has no fee.
 bool is_answer(const TxBody& body) noexcept;
-/// DTY-1: whether an action of this kind can answer a duty; its greatest size in bytes as a transaction then, else nullopt.
-std::optional<std::size_t> answer_bytes_max(const Action& action) noexcept;
 /// What `sender` owes that `action` would answer, as `view` has it; nullopt: nothing.
 std::optional<Duty> find_duty(
     const StateView& view, const Params& params, const AccountId& sender, const Action& action

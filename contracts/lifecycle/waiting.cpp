@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <contracts/tasks/waiting.hpp>
+#include <contracts/lifecycle/waiting.hpp>
 
 #include <algorithm>
 
 #include <core/codec/borsh.hpp>
 #include <contracts/ledger/ledger.hpp>
 #include <contracts/params/by_value.hpp>
-#include <contracts/settlement/settlement.hpp>
+#include <contracts/lifecycle/lifecycle.hpp>
 
 namespace assay::contracts {
 namespace {
@@ -45,17 +45,6 @@ Amount waiting_deposit(const Params& params, const TaskSpec& spec) noexcept {
 
 Amount offer_bond(const Params& params, const TaskSpec& spec) noexcept {
     return std::min(Amount{params.draw_price.grains / 2}, solver_bond(params, task_value(spec)));
-}
-
-std::optional<Queue> queue_of(const Task& task) noexcept {
-    switch (task.state) {
-        case TaskState::kOpen: return Queue::kSolver;
-        case TaskState::kCompleted: return is_sitting(task) ? std::nullopt : std::optional{Queue::kVerifiers};
-        case TaskState::kVerifying: return Queue::kLottery;
-        case TaskState::kProfiling:
-            return task.tolerance.value().phase == ProfilingPhase::kDraw ? std::optional{Queue::kProfilers} : std::nullopt;
-        default: return std::nullopt;
-    }
 }
 
 void await_draw(Context& context, const Task& task) {
@@ -110,6 +99,21 @@ void return_room(Context& context, Task& task) {
     }
 }
 
-void lapse_opening(Context& context, Task& task) { end_without_fraud(context, task, TaskState::kExpired); }
+void await_verifiers(Context& context, Task& task) {
+    // VER-7
+    Docket docket = get_docket(context.state, task.id);
+    docket.draws = 0;
+    set_docket(context.state, task.id, docket);
+    enter_state(context, task, TaskState::kCompleted, context.height_after(context.params.draw_blocks));
+    set_task(context.state, task);
+    await_draw(context, task);
+}
+
+void begin_profiling(Context& context, Task& task) {
+    // PRF-1
+    task.tolerance = Tolerance{};
+    enter_state(context, task, TaskState::kProfiling, context.height_after(context.params.draw_blocks));
+    await_draw(context, task);
+}
 
 }  // namespace assay::contracts

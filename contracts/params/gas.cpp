@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <contracts/chain/gas.hpp>
+#include <contracts/params/gas.hpp>
 
 #include <algorithm>
 #include <utility>
 #include <variant>
 
 #include <core/codec/borsh.hpp>
-#include <contracts/validators/validators.hpp>
+#include <contracts/state/validator.hpp>
 
 namespace assay::contracts {
 namespace {

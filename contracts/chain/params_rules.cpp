@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <contracts/params/rules.hpp>
+#include <contracts/chain/params_rules.hpp>
 
 #include <algorithm>
 #include <array>
 #include <set>
 #include <string>
 
-#include <contracts/chain/gas.hpp>
+#include <contracts/params/gas.hpp>
 #include <contracts/state/transaction.hpp>
 #include <contracts/duties/lane.hpp>
 #include <contracts/settlement/settlement.hpp>
+#include <contracts/params/by_value.hpp>
 
 namespace assay::contracts {
 namespace {
@@ -96,13 +97,6 @@ bool is_lane_valid(const Params& params) {
 }
 
 }  // namespace
-
-dispute::ThresholdRule threshold_rule(const Params& params) noexcept {
-    return {.quantile_ppm = params.threshold_quantile_ppm,
-            .confidence_ppm = params.threshold_confidence_ppm,
-            .margin = {params.threshold_margin_thousandths, 1'000},
-            .separation = params.threshold_separation};
-}
 
 bool are_valid(const Params& params) noexcept {
     // PAR-1

@@ -15,10 +15,6 @@ bool are_valid(const Params& params) noexcept;
 inline constexpr std::uint32_t kMaxSpanBlocks = 1U << 30U;
 inline constexpr std::uint64_t kMaxSpanMs = 1ULL << 42U;  ///< more than a hundred years
 inline constexpr std::uint32_t kMaxTxSize = 1U << 24U;
-/// PAR-7: every transaction that somebody can owe fits. The largest is a proof about a contraction: its accumulator,
-/// and four tiles with a path through 2^38 tiles and one through 2^14 entries of a step each; the rest is for what is
-/// around them and for the envelope.
-inline constexpr std::uint32_t kMinTxSize = 16'384 + 4 * (4'096 + (38 + 14) * 32) + 1'536;
 inline constexpr std::uint32_t kMaxAssignments = 256;
 inline constexpr std::size_t kMaxHardwareClasses = 16;
 inline constexpr std::size_t kMaxHardwareNameBytes = 32;
@@ -36,8 +32,5 @@ inline constexpr std::uint64_t kMaxWorkPrice = 1'000'000'000'000;
 /// PAR-9: so that the deposit of any task is a number.
 inline constexpr Amount kDrawPriceMax{1'000'000'000};
 inline constexpr Amount kRoomPriceMax{100'000};
-
-/// TOL-8: how a task's threshold follows from the profiles that stand.
-dispute::ThresholdRule threshold_rule(const Params& params) noexcept;
 
 }  // namespace assay::contracts

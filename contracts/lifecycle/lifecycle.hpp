@@ -31,4 +31,31 @@ void resume_deadline(Context& context, Task& task);
 /// Ends the task: its state, no deadline, no docket. A queue that it waits in passes it over.
 void close_task(Context& context, Task& task, TaskState state);
 
+/// Position in task.assignments; kNotAssigned (VER-1).
+Result<std::size_t, TxError> find_assignment(
+    const Task& task, std::uint32_t segment, const AccountId& verifier
+) noexcept;
+
+/// kFieldOutOfRange (TX-6) where no task has such a segment, nor an evaluation of that number.
+Result<void, TxError> check_segment(std::uint32_t segment) noexcept;
+
+/// VER-20: whether two verdicts on a segment differ in what is judged by distance.
+bool contradicts(const Assignment& one, const Assignment& other) noexcept;
+
+/// Unlocks what is left of an assignment's bond and of its reserve (DSP-46).
+void return_assignment(Context& context, Assignment& assignment);
+
+/// The caller stores the task.
+void return_profile_bonds(Context& context, Task& task);
+
+/// DTY-8: whether the task's window of challenges, which would end now, is prolonged instead, since who would dispute finds no
+/// room. Stores the task then.
+bool stand_still(Context& context, Task& task);
+
+/// PRF-4: the place of this profiler among the task's profiles; kNotProfiler.
+Result<std::uint32_t, TxError> find_place(const Task& task, const AccountId& profiler);
+
+/// The profile of this profiler, which the task has.
+Profile& profile_of(Task& task, const AccountId& profiler);
+
 }  // namespace assay::contracts

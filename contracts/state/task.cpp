@@ -1,18 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <contracts/tasks/lifecycle.hpp>
+#include <contracts/state/task.hpp>
 
 #include <algorithm>
+#include <limits>
+#include <set>
 #include <utility>
 
 #include <core/codec/borsh.hpp>
 #include <core/crypto/hash.hpp>
+#include <contracts/state/context.hpp>
 #include <contracts/state/slots.hpp>
-#include <contracts/duties/lane.hpp>
 
 namespace assay::contracts {
+
 namespace {
 
-Due task_due(const Task& task) { return Due{DueKind::kTask, retag<Hash256>(task.id)}; }
+/// AVL-8: whether a verifier that had not attested was silent after the last committee.
+bool is_tenth_held(const Task& task) {
+    return std::any_of(task.assignments.begin(), task.assignments.end(), [](const Assignment& assignment) {
+        return assignment.status == VerdictStatus::kMissed && assignment.bond.grains != 0;
+    });
+}
 
 }  // namespace
 
@@ -95,68 +103,34 @@ Amount task_value(const TaskSpec& spec) noexcept {
     return Amount{spec.reward.grains + spec.verification_fee.grains};  // LED-3: checked on submission
 }
 
-Result<Task, TxError> require_task(const StateView& view, const TaskId& id) noexcept {
-    auto task = find_task(view, id);
-    if (!task) {
-        return Unexpected{TxError::kTaskUnknown};  // TASK-3
+std::vector<std::uint32_t> open_segments(const Task& task) {
+    std::set<std::uint32_t> open;
+    for (const Assignment& assignment : task.assignments) {
+        open.insert(assignment.segment);
     }
-    return *std::move(task);
-}
-
-Result<void, TxError> require_state(const Task& task, TaskState first, TaskState last) noexcept {
-    if (task.state < first || task.state > last) {
-        return Unexpected{TxError::kTaskState};  // TASK-4
+    for (const Assignment& assignment : task.assignments) {
+        if (assignment.status == VerdictStatus::kAccepted) {
+            open.erase(assignment.segment);
+        }
     }
-    return {};
+    return {open.begin(), open.end()};
 }
 
-Result<void, TxError> require_open_window(const StateView& view, const Task& task) noexcept {
-    if (task.state == TaskState::kChallenge && get_docket(view, task.id).suspended) {
-        return Unexpected{TxError::kTaskState};  // DSP-39
-    }
-    return {};
-}
-
-void set_task_deadline(Context& context, Task& task, Height deadline) {
-    set_deadline(context.state, task_due(task), task.deadline, deadline);
-}
-
-void enter_state(Context& context, Task& task, TaskState state, Height deadline) {
-    task.state = state;
-    hold_lane(context, task);
-    restart_deadline(context, task, deadline);
-    record(context, task, history::StateChanged{state});
-}
-
-void restart_deadline(Context& context, Task& task, Height deadline) {
-    set_task_deadline(context, task, deadline);
-    Docket docket = get_docket(context.state, task.id);
-    if (docket.suspended) {
-        docket.suspended = false;
-        set_docket(context.state, task.id, docket);
+std::optional<Queue> queue_of(const Task& task) noexcept {
+    switch (task.state) {
+        case TaskState::kOpen: return Queue::kSolver;
+        case TaskState::kCompleted: return is_sitting(task) ? std::nullopt : std::optional{Queue::kVerifiers};
+        case TaskState::kVerifying: return Queue::kLottery;
+        case TaskState::kProfiling:
+            return task.tolerance.value().phase == ProfilingPhase::kDraw ? std::optional{Queue::kProfilers} : std::nullopt;
+        default: return std::nullopt;
     }
 }
 
-bool suspend_deadline(Context& context, Task& task) {
-    if (task.open_disputes == 0) {
-        return false;
-    }
-    set_task_deadline(context, task, Height{});
-    Docket docket = get_docket(context.state, task.id);
-    docket.suspended = true;
-    set_docket(context.state, task.id, docket);
-    return true;
-}
-
-void resume_deadline(Context& context, Task& task) {
-    if (get_docket(context.state, task.id).suspended && task.open_disputes == 0) {
-        restart_deadline(context, task, context.height_after(1));
-    }
-}
-
-void close_task(Context& context, Task& task, TaskState state) {
-    enter_state(context, task, state, Height{});
-    erase_docket(context.state, task.id);
+bool needs_committee(const Task& task) {
+    // AVL-1
+    const bool is_available = task.committee && task.committee->state == CommitteeState::kAvailable;
+    return !open_segments(task).empty() && (!is_available || is_tenth_held(task));
 }
 
 }  // namespace assay::contracts

@@ -2,8 +2,9 @@
 #include <algorithm>
 #include <string>
 
-#include <contracts/tasks/tasks.hpp>
+#include <contracts/params/spec.hpp>
 #include <core/dispute/evaluation.hpp>
+#include <contracts/state/task.hpp>
 
 namespace assay::contracts {
 namespace {
@@ -88,6 +89,14 @@ Result<void, TxError> check_spec(const TaskSpec& spec) noexcept {
                        dispute_rounds_max(spec) <= dispute::kMaxRounds;
     if (!sound) {
         return Unexpected{TxError::kSpecInvalid};
+    }
+    return {};
+}
+
+Result<void, TxError> check_stateless(const SubmitTask& action) noexcept {
+    TRY(check_spec(action.spec));
+    if (!checked_add(action.spec.reward, action.spec.verification_fee)) {
+        return Unexpected{TxError::kOverflow};  // LED-3
     }
     return {};
 }

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <contracts/tasks/lineage.hpp>
+#include <contracts/lifecycle/lineage.hpp>
 
 #include <algorithm>
 #include <optional>
 
 #include <contracts/state/slots.hpp>
-#include <contracts/settlement/settlement.hpp>
-#include <contracts/tasks/lifecycle.hpp>
-#include <contracts/tasks/work.hpp>
+#include <contracts/lifecycle/lifecycle.hpp>
 
 namespace assay::contracts {
 namespace {
@@ -23,25 +21,6 @@ std::optional<Task> find_unsettling(const StateView& view, const Task& task) {
         id = ancestor.spec.parent;
     }
     return std::nullopt;
-}
-
-/// False when the task bears a mark already, with which its descendants are being reached.
-bool mark(Context& context, const Taint& taint) {
-    Task task = find_task(context.state, taint.task).value();
-    if (task.tainted_by) {
-        return false;
-    }
-    if (is_terminal(task.state)) {
-        return true;  // INV-6: it is over, and paid nobody for its result; its descendants may not be
-    }
-    task.tainted_by = taint.ancestor;
-    record(context, task, history::Tainted{taint.ancestor});
-    if (task.state <= TaskState::kDrawn || task.state == TaskState::kProfiling) {
-        end_without_fraud(context, task, TaskState::kCancelled);
-    } else {
-        set_task(context.state, task);  // LIN-5
-    }
-    return true;
 }
 
 }  // namespace
@@ -106,26 +85,6 @@ void taint_descendants(Context& context, const TaskId& task) {
         taints.push_back({*child, task});
         set_taints(context.state, taints);
     }
-}
-
-void spread_taints(Context& context) {
-    // LIN-4: depth first, so that the list stays as short as families are deep.
-    auto taints = get_taints(context.state);
-    if (taints.empty()) {
-        return;
-    }
-    for (std::uint32_t i = 0; i < kMaxMarksPerBlock && !taints.empty(); ++i) {
-        const Taint taint = taints.back();
-        taints.pop_back();
-        const Lineage lineage = get_lineage(context.state, taint.task);
-        if (lineage.next_sibling) {
-            taints.push_back({*lineage.next_sibling, taint.ancestor});
-        }
-        if (mark(context, taint) && lineage.first_child) {
-            taints.push_back({*lineage.first_child, taint.ancestor});
-        }
-    }
-    set_taints(context.state, taints);
 }
 
 }  // namespace assay::contracts

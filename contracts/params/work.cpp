@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <contracts/tasks/work.hpp>
+#include <contracts/params/work.hpp>
 
 #include <algorithm>
 #include <limits>

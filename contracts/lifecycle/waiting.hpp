@@ -3,21 +3,21 @@
 
 #include <optional>
 
-#include <contracts/beacon/rounds.hpp>
 #include <contracts/state/context.hpp>
 #include <contracts/state/slots.hpp>
 
 /// Waiting for a draw, and what it costs (TASK-17, TASK-18, BCN-4).
 namespace assay::contracts {
 
+/// TASK-18, TASK-19, DTY-7: how long a task waits after a draw that failed: twice as long as the last time, or as short as the
+/// first, also where the lane of duties had no room.
+enum class Pause : std::uint8_t { kDoubled = 1, kShort = 2, kForRoom = 3 };
+
 /// TASK-17: what a task of this shape deposits when it is submitted.
 Amount waiting_deposit(const Params& params, const TaskSpec& spec) noexcept;
 
 /// TASK-6: what the draw of a solver locks of its stake until it has answered: half of the draw's price, at most its bond.
 Amount offer_bond(const Params& params, const TaskSpec& spec) noexcept;
-
-/// The queue in which the task may wait in its present state; nullopt when it waits for nothing.
-std::optional<Queue> queue_of(const Task& task) noexcept;
 
 /// BCN-4: the task waits for the next round but for the one that opens in this block.
 void await_draw(Context& context, const Task& task);
@@ -38,7 +38,10 @@ void pay_room(Context& context, Task& task);
 /// TASK-17: what is left goes back to the submitter. The caller stores the task.
 void return_room(Context& context, Task& task);
 
-/// TASK-17: the task has waited for a solver for `draw_blocks`. Stores the task.
-void lapse_opening(Context& context, Task& task);
+/// VER-7: a task that is complete, or whose verdicts leave a segment open (AVL-1), waits for a draw. Stores it.
+void await_verifiers(Context& context, Task& task);
+
+/// PRF-1: a submitted task waits for its profilers. The caller stores the task.
+void begin_profiling(Context& context, Task& task);
 
 }  // namespace assay::contracts

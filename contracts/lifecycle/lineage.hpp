@@ -12,7 +12,6 @@
 namespace assay::contracts {
 
 inline constexpr std::uint32_t kMaxDepth = 32;          ///< ancestors that a task can have
-inline constexpr std::uint32_t kMaxMarksPerBlock = 64;  ///< descendants of the convicted visited at the end of a block
 
 /// LIN-1: whether the parent that `spec` names, if any, can be built upon: kParentUnfit.
 Result<void, TxError> check_parent(const StateView& view, const TaskSpec& spec) noexcept;
@@ -27,7 +26,5 @@ bool await_ancestors(Context& context, Task& task);
 
 /// LIN-4: begins to mark the descendants of `task`, which was convicted.
 void taint_descendants(Context& context, const TaskId& task);
-/// LIN-4: marks at most kMaxMarksPerBlock of those that are to be marked.
-void spread_taints(Context& context);
 
 }  // namespace assay::contracts
