@@ -6,7 +6,10 @@
 
 #include <doctest/doctest.h>
 #include <tests/unit/dispute/game.hpp>
+#include <core/dispute/commitment.hpp>
 #include <core/dispute/tolerance.hpp>
+#include <verifier/compile/program/evaluation.hpp>
+#include <verifier/compile/program/models.hpp>
 
 using namespace assay;
 using namespace assay::dispute;
@@ -154,4 +157,59 @@ TEST_CASE("TOL-2: the measurement alone misreported, with every node right, is f
     const Outcome outcome = play(wrong, liar, honest, true);
     CHECK(outcome.ruling == Ruling::kClaimRefuted);
     CHECK(pinpoint(outcome.position).node == last);
+}
+
+namespace {
+
+/// The Merkle root over the graph that a program's result is computed by, and how many nodes that has.
+std::string graph_of(const program::Program& program) {
+    const auto commitment = commit_program(
+        program.init, program.step, static_cast<std::uint32_t>(program.state.size()), program.batch_size, program.dataset
+    );
+    return std::to_string(commitment.init_nodes) + " " + to_hex(commitment.init_root.view());
+}
+
+/// The state of the demo's character model with 75 characters (docs/protocol/programs.md).
+std::vector<program::StateTensor> character_state() {
+    using canonical::DType;
+    using canonical::Shape;
+    std::vector<program::StateTensor> state;
+    for (const std::string before : {"", "adam.first.", "adam.second."}) {
+        state.push_back({before + "embedding.weight", {DType::kF32, Shape{75, 32}}});
+        state.push_back({before + "hidden.weight", {DType::kF32, Shape{128, 512}}});
+        state.push_back({before + "hidden.bias", {DType::kF32, Shape{1, 128}}});
+        state.push_back({before + "output.weight", {DType::kF32, Shape{75, 128}}});
+        state.push_back({before + "output.bias", {DType::kF32, Shape{1, 75}}});
+    }
+    state.push_back({"adam.first_weight", {DType::kF32, Shape{1, 1}}});
+    state.push_back({"adam.second_weight", {DType::kF32, Shape{1, 1}}});
+    return state;
+}
+
+}  // namespace
+
+// Verifiers refuse a task whose graphs are not these, so no compiler may decide the order of their nodes. Built by clang, the
+// same functions gave other graphs as long as two arguments of one call appended nodes.
+TEST_CASE("TOL-1: the distance program of a state is one graph to the node") {
+    using canonical::DType;
+    using canonical::Shape;
+    CHECK(graph_of(program::build_distance_program(character_state()).value()) ==
+          "836 dffceaef29c6d438556ce6524dafa73ec1d3b91748c2f0e69abf031688e8f149");
+    const std::vector<program::StateTensor> in_parts_and_integers{
+        {"table", {DType::kF32, Shape{3'000, 1'000}}},
+        {"count", {DType::kI32, Shape{1, 40}}},
+        {"places", {DType::kI32, Shape{7, 9}}},
+        {"adam.first.table", {DType::kF32, Shape{3'000, 1'000}}}};
+    CHECK(graph_of(program::build_distance_program(in_parts_and_integers).value()) ==
+          "364 4b4823814473bbbeefeac3b2426a90064d1f0d4baf33195c511e483cde3095bd");
+}
+
+TEST_CASE("EVL-7: the evaluation of a program is one graph to the node") {
+    program::MlpConfig model;
+    model.features = 4;
+    model.classes = 3;
+    model.batch_size = 2;
+    model.dataset_rows = 8;
+    CHECK(graph_of(program::make_evaluation(program::build_mlp(model, {}), 4).value()) ==
+          "83 1dcc04af1f71487a8849b51ea7dec5b383145b00e30ea23e0950c8a260540810");
 }

@@ -41,6 +41,8 @@ struct Sums {
     Value drift2, update2, claimed2, dot, drift_max, update_max, not_finite, sketch;
 };
 
+// The order in which nodes are appended is a part of the protocol (TOL-1), and C++ leaves the order open in which the arguments
+// of a call are computed. So no two arguments of one call append nodes.
 class Measuring {
   public:
     Measuring(const std::vector<StateTensor>& state, std::uint64_t part) : state_(state), part_(part) {}
@@ -59,11 +61,13 @@ class Measuring {
         }
         const Value row0 = row_of(0);
         const Value row1 = row_of(1);
-        Value both = graph_.add(placed(row0, canonical::kMeasurementShape, 0, 0),
-                                placed(row1, canonical::kMeasurementShape, 1, 0));
+        const Value placed1 = placed(row1, canonical::kMeasurementShape, 1, 0);
+        const Value placed0 = placed(row0, canonical::kMeasurementShape, 0, 0);
+        const Value both = graph_.add(placed0, placed1);
         // An infinity would be a step that diverges (NUM-6), and there would be nothing to judge.
-        both = graph_.max(graph_.min(both, constant(std::numeric_limits<float>::max())), constant(-std::numeric_limits<float>::max()));
-        const std::array<Value, 1> next{both};
+        const Value least = constant(-std::numeric_limits<float>::max());
+        const Value most = constant(std::numeric_limits<float>::max());
+        const std::array<Value, 1> next{graph_.max(graph_.min(both, most), least)};
         return std::move(graph_).commit(next);
     }
 
@@ -83,14 +87,18 @@ class Measuring {
 
     // 0 where x is not finite.
     Value finite_or_zero(const Value& x) {
-        return graph_.select(x, graph_.equal(graph_.sub(x, x), constant(0.0F)), constant(0.0F));
+        const Value replacement = constant(0.0F);
+        const Value zero = constant(0.0F);
+        const Value is_finite = graph_.equal(graph_.sub(x, x), zero);
+        return graph_.select(x, is_finite, replacement);
     }
 
     Value product(const Value& x, const Value& y) { return graph_.matmul_nt(x, y, kXg24); }
 
     // How many elements of a row of ones and zeros are one: exact up to 2^24.
     Value count(const Value& ones) {
-        return graph_.dequantise(graph_.row_sum_exact(graph_.to_int(ones)), graph_.to_int(constant(0.0F)), 0);
+        const Value zero = graph_.to_int(constant(0.0F));
+        return graph_.dequantise(graph_.row_sum_exact(graph_.to_int(ones)), zero, 0);
     }
     Value negation(const Value& truth) { return graph_.add_const(graph_.scale(truth, -1.0F), 1.0F); }
 
@@ -99,14 +107,15 @@ class Measuring {
         const Value replayed = flat(tensor(1, index), first, rows);
         const Value claimed = flat(tensor(2, index), first, rows);
         // What is not a number or too large is the largest drift; of the update it is nothing (TOL-5).
-        const Value drift = graph_.max(
-            graph_.min(graph_.sub(claimed, replayed), constant(std::numeric_limits<float>::max())), constant(-std::numeric_limits<float>::max())
-        );
+        const Value least = constant(-std::numeric_limits<float>::max());
+        const Value most = constant(std::numeric_limits<float>::max());
+        const Value drift = graph_.max(graph_.min(graph_.sub(claimed, replayed), most), least);
         const Value update = finite_or_zero(graph_.sub(replayed, start));
         const Value moved = finite_or_zero(graph_.sub(claimed, start));
         const Value coin = graph_.bernoulli(Shape{canonical::kSketches, drift.shape.cols}, 0.5F, next_id_++);
         const Value signs = graph_.add_const(graph_.scale(coin, 2.0F), -1.0F);
-        const Value is_finite = graph_.equal(graph_.sub(claimed, claimed), constant(0.0F));
+        const Value zero = constant(0.0F);
+        const Value is_finite = graph_.equal(graph_.sub(claimed, claimed), zero);
         const Sums sums{
             .drift2 = product(drift, drift),
             .update2 = product(update, update),
@@ -140,8 +149,10 @@ class Measuring {
         const auto elements = static_cast<std::uint32_t>(type.shape.element_count());
         const Value replayed = tensor(1, index);
         const Value claimed = tensor(2, index);
-        const Value high = graph_.equal(column(graph_.to_float(claimed)), column(graph_.to_float(replayed)));
-        const Value low = graph_.equal(low_bits(claimed, elements), low_bits(replayed, elements));
+        const Value replayed_high = column(graph_.to_float(replayed));
+        const Value high = graph_.equal(column(graph_.to_float(claimed)), replayed_high);
+        const Value replayed_low = low_bits(replayed, elements);
+        const Value low = graph_.equal(low_bits(claimed, elements), replayed_low);
         const Value differs = negation(graph_.mul(high, low));
         const Value found = count(graph_.view(differs, reshape_view({elements}, {elements}), Shape{1, elements}));
         integers_ = integers_ ? graph_.add(*integers_, found) : found;
@@ -156,7 +167,8 @@ class Measuring {
         canonical::View copies{{elements, kShiftCopies}, {{.size = elements, .strides = {1, 0}}}};
         const Value repeated = graph_.view(x, std::move(copies), Shape{elements, kShiftCopies});
         const Value factor = graph_.to_int(graph_.fill(Shape{1, kShiftCopies}, -0x1p31F));
-        return graph_.contract(repeated, exponents(elements), factor, exponents(1), Profile{24, kShiftCopies});
+        const Value factor_exponents = exponents(1);
+        return graph_.contract(repeated, exponents(elements), factor, factor_exponents, Profile{24, kShiftCopies});
     }
     Value exponents(std::uint32_t rows) { return graph_.to_int(graph_.fill(Shape{rows, 1}, 0.0F)); }
 

@@ -54,6 +54,8 @@ std::vector<std::uint32_t> nodes_of_loss(const Program& program) {
     return nodes;
 }
 
+// The order in which nodes are appended is a part of the protocol (EVL-7), and C++ leaves the order open in which the arguments
+// of a call are computed. So no two arguments of one call append nodes.
 class Evaluating {
   public:
     Evaluating(const Program& program, std::uint32_t rows)
@@ -76,8 +78,9 @@ class Evaluating {
         }
         const Value mean = graph_.scale(sum.value(), 1.0F / static_cast<float>(batches));
         // An evaluation never diverges (EVL-3): what is not a number is the largest loss.
-        const std::array<Value, 1> score{
-            graph_.max(graph_.min(mean, constant(std::numeric_limits<float>::max())), constant(-std::numeric_limits<float>::max()))};
+        const Value least = constant(-std::numeric_limits<float>::max());
+        const Value most = constant(std::numeric_limits<float>::max());
+        const std::array<Value, 1> score{graph_.max(graph_.min(mean, most), least)};
         return std::move(graph_).commit(score);
     }
 
