@@ -8,14 +8,15 @@
 #include <client/engine_rpc.hpp>
 #include <consensus/light/light_block.hpp>
 
-/// Light blocks as the engine's own RPC gives them.
+/// Light blocks from the engine's own RPC.
 namespace assay::client {
 
-/// Block `height` with its commit and validators. Throws http::NetError, and std::runtime_error when the engine has none
-/// or answers with something else.
+/// Returns block `height` with its commit and validators. Throws http::NetError, and std::runtime_error if the engine
+/// does not have it or gives an unexpected answer.
 light::LightBlock read_light_block(const EngineRpc& rpc, std::uint64_t height);
 
-/// From the results of the engine's `commit` and `validators`. Throws std::runtime_error naming what is not as it must be.
+/// Builds a light block from the results of the engine's `commit` and `validators`. Throws std::runtime_error that
+/// names what is not valid.
 light::LightBlock decode_light_block(const nlohmann::json& commit, const nlohmann::json& validators);
 
 }  // namespace assay::client

@@ -15,32 +15,32 @@
 
 namespace assay::client {
 
-/// The chain as far as it can be proven to a home that has pinned it: what is signed rests on this and not on a node's
-/// word. The state is that before the node's last block, whose header carries its app hash and is signed.
+/// The chain as it is proven to a home that has pinned it. Transactions are signed based on this and not on a node's
+/// word. The state is the one before the node's last block, whose signed header carries its app hash.
 class ProvenChain {
   public:
-    /// Pins the chain at the home's first use, then reads the newest block. Throws Mismatch for a node of another chain or
-    /// with blocks that do not verify, RpcError, http::NetError, AnchorError.
+    /// Pins the chain when the home is first used, then verifies the newest block. Throws Mismatch if the node is on
+    /// another chain or its blocks do not verify; also RpcError, http::NetError, AnchorError.
     ProvenChain(RpcClient& rpc, std::filesystem::path file, Expected expected = {});
 
-    /// Goes on to the node's last block; moves the pinned one along. Throws like the constructor.
+    /// Verifies up to the node's last block and moves the pinned one forward. Throws like the constructor.
     void refresh();
 
     const std::string& chain_id() const { return anchor_.chain_id; }
     const Anchor& anchor() const { return anchor_; }
-    /// Of the state that is proven.
+    /// Returns the height of the proven state.
     Height height() const { return state_height_; }
 
-    /// A slot of that state. Throws RpcError, http::NetError, Mismatch.
+    /// Returns a slot of that state; nullopt: it is empty. Throws RpcError, http::NetError, Mismatch.
     std::optional<Bytes> slot(const Bytes& key);
     contracts::Params params();
-    contracts::Account account(const AccountId& account);  ///< zeros when it is not there
+    contracts::Account account(const AccountId& account);  ///< zeros if the account does not exist
     contracts::Beacon beacon();
     Amount base_fee();  ///< FEE-2: of the block after that state
 
-    /// What a transaction of `account` may rest on.
+    /// Returns the proven data that a transaction of `account` is signed with.
     SigningBase base(const AccountId& account);
-    /// Whether block `height` holds the transaction, by its signatures.
+    /// Returns whether block `height` contains the transaction; the block's signatures are verified.
     bool holds(Height height, const Hash256& tx);
 
   private:

@@ -20,10 +20,10 @@
 #include <contracts/state/task.hpp>
 #include <client/http/http.hpp>
 
-/// The JSON-RPC client of CLI and workers. Typed reads decode the Borsh bytes that answers carry beside the JSON.
+/// The JSON-RPC client of the CLI and the workers. Typed reads decode the Borsh bytes that answers contain beside the JSON.
 namespace assay::client {
 
-/// The node answered with an error object. `name` is its stable slug ("tx_rejected"), `data` whatever it carries.
+/// The node answered with an error object. `name` is its stable name ("tx_rejected"); `data` is whatever it contains.
 class RpcError : public std::runtime_error {
   public:
     RpcError(int error_code, std::string error_name, const std::string& message, nlohmann::json error_data)
@@ -33,28 +33,28 @@ class RpcError : public std::runtime_error {
     nlohmann::json data;
 };
 
-/// A node has seen a signed transaction, and what became of it is not known: it may have been executed, or be executed yet.
-/// Whoever signs the same action once more may pay twice.
+/// A node has seen a signed transaction, but its result is not known: it may have been executed, or may be executed
+/// later. Signing the same action again may pay twice.
 class TxUncertain : public http::NetTimeout {
   public:
     using http::NetTimeout::NetTimeout;
 };
 
-/// The fee that a transaction needs is more than the caller allows.
+/// The fee that a transaction needs exceeds what the caller allows.
 class FeeTooHigh : public std::runtime_error {
   public:
     using std::runtime_error::runtime_error;
 };
 
-/// What a signature rests on: the node's word, or what was proven (client/proven_chain.hpp).
+/// The chain data that a transaction is signed with: the node's word, or proven (client/proven_chain.hpp).
 struct SigningBase {
     std::string chain_id;
     contracts::Params params;
     Amount base_fee;          ///< FEE-2: grains per unit of gas
-    std::uint64_t nonce = 0;  ///< of the account in the state; transactions of its own may wait before the next
+    std::uint64_t nonce = 0;  ///< the account's nonce in the state; pending transactions may use this and later ones
 };
 
-/// A transaction that may have been shown to a node. To send it again is to send these bytes.
+/// A signed transaction that a node may have seen. Sending it again means sending the same bytes.
 struct SignedTx {
     AccountId sender;
     std::uint64_t nonce = 0;
@@ -63,22 +63,22 @@ struct SignedTx {
     Hash256 hash;
 };
 
-/// The most that a client pays in fees for one transaction, unless its user says more.
+/// The highest fee that a client pays for one transaction, unless its user allows more.
 inline constexpr Amount kFeeMax{100'000'000};
 
 struct TxResult {
     Hash256 hash;
     Height height;
-    std::uint8_t code = 0;   ///< contracts::TxError, 0 when executed
-    std::string error;       ///< to_string of it
+    std::uint8_t code = 0;   ///< contracts::TxError; 0 if it was executed
+    std::string error;       ///< to_string(code)
 };
 
-/// Ends a listing that a lying node would never end. Pages may be empty, since a node looks at a bounded number of records
-/// for each: an honest listing has fewer empty pages in a row, fewer items and less time than the limits.
+/// Ends a listing that a lying node would continue forever. Pages may be empty, because a node looks at a limited
+/// number of records for each. An honest listing stays below the limits for consecutive empty pages, items and time.
 class Listing {
   public:
     explicit Listing(std::string method) : method_(std::move(method)) {}
-    /// Counts a page of so many items. Throws RpcError "bad_answer" when that is beyond any honest listing.
+    /// Counts a page with so many items. Throws RpcError "bad_answer" if a limit is exceeded.
     void count(std::size_t items);
 
   private:
@@ -92,62 +92,62 @@ class RpcClient {
   public:
     explicit RpcClient(std::string url, std::chrono::milliseconds timeout = std::chrono::seconds(10));
 
-    /// Throws RpcError or http::NetError.
+    /// Calls a method and returns its result. Throws RpcError or http::NetError.
     nlohmann::json call(const std::string& method, const nlohmann::json& params = nlohmann::json::object());
 
     // Typed reads.
     Height height();
     Height wait_for_block(Height after, std::chrono::milliseconds timeout);  ///< long poll
-    /// FEE-2: what a unit of gas costs in the next block.
+    /// FEE-2: the price of a unit of gas in the next block.
     Amount base_fee();
     contracts::Params params();
     std::string chain_id();
     std::optional<contracts::Task> task(const contracts::TaskId& id);
-    std::vector<contracts::TaskId> tasks();  ///< all, following cursors
+    std::vector<contracts::TaskId> tasks();  ///< all of them, following cursors
     std::optional<contracts::Checkpoint> checkpoint(const contracts::TaskId& task, std::uint32_t index);
-    /// What `profiler` published of a task.
+    /// Returns the report that `profiler` published for a task; nullopt: none.
     std::optional<contracts::ProfileReport> profile(const contracts::TaskId& task, const AccountId& profiler);
     std::optional<contracts::Dispute> dispute(const contracts::DisputeId& id);
-    /// A slot of the newest state, whose proof is not looked at; client/proven_chain.hpp has what is proven.
+    /// Returns a slot of the newest state without verifying its proof; client/proven_chain.hpp verifies it.
     std::optional<Bytes> slot(const Bytes& key);
     std::vector<contracts::DisputeId> disputes(const contracts::TaskId& task);
-    /// Seed, contributors and open round.
+    /// Returns the beacon: seed, contributors and open round.
     contracts::Beacon beacon();
-    /// The transactions that moved a dispute, decoded, in order.
+    /// Returns the decoded transactions that made moves in a dispute, in order.
     std::vector<contracts::Tx> dispute_moves(const contracts::DisputeId& id);
 
-    /// Signs `action` on `base` with the account's next nonce, which is not below the base's, and a fee that is half more
-    /// than the least (FEE-1). Throws FeeTooHigh when that is above `fee_max`.
+    /// Signs `action` with `base`, the account's next nonce (not below base.nonce), and a fee above the minimum by half
+    /// of the gas fee (FEE-1). Throws FeeTooHigh if the fee exceeds `fee_max`.
     SignedTx sign(const crypto::SecretKey& key, const contracts::Action& action, const SigningBase& base, Amount fee_max);
-    /// Throws RpcError "tx_rejected" when the mempool refuses it, TxUncertain when it does so for the nonce: another
-    /// transaction of the account has it, which may be these very bytes.
+    /// Submits a transaction. Throws RpcError "tx_rejected" if the mempool refuses it; TxUncertain if it does so
+    /// because of the nonce: another transaction of the account has that nonce, possibly this very one.
     void submit(const SignedTx& tx);
-    /// Waits until it is in a block. One that failed there is a TxResult with a code. Shows the same bytes to a node that
-    /// has lost them. Throws TxUncertain when the time is over, or when the node cannot say what became of it.
+    /// Waits until the transaction is in a block. If it failed there, the TxResult has a code. Resubmits the same bytes
+    /// if the node has lost them. Throws TxUncertain at the timeout, or if the node cannot say what happened to it.
     TxResult await(const SignedTx& tx, std::chrono::milliseconds timeout);
 
-    /// All three, on `base`. Each block that leaves it out makes it offer twice as much, up to `fee_max`, under the same
-    /// nonce: whatever the node says, the account cannot pay twice for it (POOL-2).
+    /// Signs with `base`, submits and waits. Each block that leaves the transaction out doubles the fee, up to `fee_max`, with
+    /// the same nonce: whatever the node says, the account cannot pay twice for it (POOL-2). Throws like these three.
     TxResult send(const crypto::SecretKey& key, const contracts::Action& action, const SigningBase& base,
                   Amount fee_max = kFeeMax, std::chrono::milliseconds timeout = std::chrono::seconds(60));
-    /// Answers a duty that is due at `due`, for nothing (DTY-2). It is signed anew, and shown to the node again, with each block that
-    /// leaves it out, so that nodes that did not know of the duty yet hear of it. Throws RpcError "tx_rejected" when the duty is
-    /// not owed, or is no longer, and TxUncertain when the time is over.
+    /// Answers a duty that is due at `due`; this costs no fee (DTY-2). The answer is signed and submitted again after
+    /// each block that leaves it out, so that it reaches nodes that did not know the duty yet. Throws RpcError
+    /// "tx_rejected" if the duty is not, or no longer, owed; TxUncertain at the timeout.
     TxResult answer(const crypto::SecretKey& key, const contracts::Action& action, const std::string& chain_id, Height due,
                     std::chrono::milliseconds timeout = std::chrono::seconds(60));
-    /// The same, taking the node's word for chain and parameters: for a node of one's own.
+    /// The same as the first send(), but takes the node's word for chain, parameters and base fee; for one's own node.
     TxResult send(const crypto::SecretKey& key, const contracts::Action& action,
                   std::chrono::milliseconds timeout = std::chrono::seconds(60));
 
   private:
-    /// The same transaction with a higher fee, or nullopt when it is not to have one.
+    /// Returns the same transaction with a higher fee, or nullopt if the fee must not be raised.
     using Raise = std::function<std::optional<SignedTx>()>;
     contracts::TxBody make_body(
         const AccountId& sender, const contracts::Action& action, const SigningBase& base, Amount fee_max
     );
-    /// Waits for one of `bids`, which have one nonce, so that at most one of them is executed.
+    /// Waits for one of `bids`. They have the same nonce, so at most one of them is executed.
     TxResult follow(std::vector<SignedTx> bids, std::chrono::milliseconds timeout, const Raise& raise);
-    /// submit() where an earlier bid waits already, so that a refusal changes nothing.
+    /// submit() for a higher bid while an earlier one is pending: a refusal is ignored.
     void show(const SignedTx& tx);
 
     std::string url_;

@@ -12,7 +12,7 @@
 
 namespace assay::consensus {
 
-/// The answers to duties that wait for a block (POOL-4): one for each duty, the oldest first. Not thread-safe.
+/// The pending answers to duties (POOL-4): at most one per duty, ordered by arrival. Not thread-safe.
 class AnswerPool {
   public:
     struct Answer {
@@ -21,13 +21,13 @@ class AnswerPool {
         Hash256 hash;
     };
 
-    /// A later answer to the same duty takes the place of the one that waits.
+    /// Adds an answer. It replaces a pending answer to the same duty and takes over that answer's place in the order.
     void add(Answer answer);
     bool contains(const Hash256& hash) const { return by_hash_.contains(hash); }
     bool answers(const contracts::Duty& duty) const { return by_duty_.contains(duty); }
-    /// The oldest first.
+    /// Returns all pending answers, the oldest first.
     std::vector<Answer> list() const;
-    /// Drops the answer with this hash, if it still waits.
+    /// Removes the answer with this hash; does nothing if there is none.
     void drop(const Hash256& hash);
 
     std::uint64_t count() const { return waiting_.size(); }

@@ -8,14 +8,14 @@
 
 namespace assay::consensus {
 
-/// A set of digests, without order. They lie in one table, each at its place or soon after it: a search reads one
-/// place of memory, where a table of nodes reads three.
+/// An unordered set of digests in one open-addressing hash table. A lookup reads about one memory location, where a
+/// node-based table reads three.
 class HashSet {
   public:
     bool contains(const Hash256& digest) const;
-    /// Whether it was not there.
+    /// Returns true if the digest was not in the set. The zero digest is not allowed.
     bool insert(const Hash256& digest);
-    /// Whether it was there.
+    /// Returns true if the digest was in the set.
     bool erase(const Hash256& digest);
     std::size_t size() const { return count_; }
 
@@ -24,7 +24,7 @@ class HashSet {
     std::size_t place_of(const Hash256& digest) const;
     void grow();
 
-    std::vector<Hash256> places_;  ///< a power of two, at least half of them free: zero, which is nobody's digest
+    std::vector<Hash256> places_;  ///< the size is a power of two, at least half are free; zero marks a free place
     std::size_t count_ = 0;
 };
 

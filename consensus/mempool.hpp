@@ -19,17 +19,17 @@
 namespace assay::consensus {
 
 struct MempoolLimits {
-    std::uint64_t txs_max = 10'000;         ///< with a fee; POOL-4: as many answers to duties besides
-    std::uint64_t bytes_max = 64U << 20U;   ///< likewise
+    std::uint64_t txs_max = 10'000;         ///< fee-paying transactions; in addition, as many answers to duties (POOL-4)
+    std::uint64_t bytes_max = 64U << 20U;   ///< likewise, in bytes
     std::uint64_t sender_txs_max = 1'000;
-    std::uint64_t blocks_max = 50;         ///< POOL-3: how long a transaction waits
-    std::uint64_t turnover_max = 10'000;  ///< POOL-2: how many are replaced or evicted between two blocks
+    std::uint64_t blocks_max = 50;         ///< POOL-3: a transaction is evicted after waiting longer than this
+    std::uint64_t turnover_max = 10'000;  ///< POOL-2: how many transactions may be replaced or evicted between two blocks
 };
 
 enum class [[nodiscard]] RefusalReason : std::uint8_t{
-    kRejected = 1,      ///< the state machine said no, or the nonce or the balance does; `code` has the TxError
-    kFull = 2,          ///< a limit in transactions or bytes is reached, of the pool or of this sender
-    kAlreadyKnown = 3,  ///< the same bytes are waiting
+    kRejected = 1,      ///< by the state machine, or because of nonce or balance; `code` has the TxError
+    kFull = 2,          ///< a limit is reached: the pool's transactions, bytes or turnover, or the sender's transactions
+    kAlreadyKnown = 3,  ///< the same transaction is already in the mempool
     kStopping = 4,
 };
 
@@ -43,20 +43,23 @@ struct Admitted {
     std::uint64_t gas = 0;
 };
 
-/// The transactions that wait for a block (POOL rules), the same under every engine: answers to duties, and of each sender a
-/// queue without gaps in its nonces, whose fees and amounts the sender's balance covers together. Thread-safe.
+/// The mempool (POOL rules), the same under every engine. It holds answers to duties, and for each sender a queue of
+/// transactions without nonce gaps whose fees and amounts the sender's balance covers in total. Thread-safe.
 class Mempool {
   public:
-    /// `state` outlives the mempool.
+    /// `state` must outlive the mempool.
     Mempool(const StateMachine& state, MempoolLimits limits) : state_(state), limits_(limits) {}
 
+    /// Checks a transaction and adds it. Returns its hash and gas, or why it was refused.
     Result<Admitted, Refusal> add(Bytes tx);
-    /// What a proposal is chosen from: up to `bytes_max` of answers to duties, the oldest first; then up to `bytes_max` of the others,
-    /// best price per gas first, each sender's in order of their nonces. How many answers a block takes is the state machine's to
-    /// say (DTY-4), so that answers that have to wait leave no less for the others.
+    /// Returns the candidates for a proposal: up to `bytes_max` of answers to duties, the oldest first; then up to `bytes_max`
+    /// of other transactions, the highest fee per gas first, each sender's in nonce order. The state machine decides how many
+    /// answers fit into a block (DTY-4), so answers that do not fit take no room from other transactions.
     std::vector<Bytes> candidates(std::uint64_t bytes_max) const;
-    /// After a commit: drops what the block had, what has waited too long, and of each sender what the new state refuses
-    /// or does not cover, with all that follows it. What follows a sender's first is checked again when it is one.
+    /// Call after a commit. Removes the block's transactions and answers that are no longer owed. Evicts all of a
+    /// sender's transactions if its lowest-nonce one is invalid; a fee that is only too low now is kept (POOL-3).
+    /// Evicts a transaction that has waited too long or that the balance does not cover, with all later ones of its
+    /// sender. Later transactions are checked again when they have the sender's lowest nonce.
     void update(const std::vector<Bytes>& block_txs);
 
     struct Size {
@@ -65,17 +68,17 @@ class Mempool {
     };
     Size size() const;
     bool contains(const Hash256& tx) const;
-    /// The nonce that follows what waits of `sender`, or nullopt when nothing does.
+    /// Returns the nonce after the sender's last pending transaction, or nullopt if it has none.
     std::optional<std::uint64_t> next_nonce(const AccountId& sender) const;
 
   private:
     struct Waiting {
         std::shared_ptr<const Bytes> bytes;
         Hash256 hash;
-        std::uint64_t price = 0;    ///< grains for a unit of gas
+        std::uint64_t price = 0;    ///< grains per unit of gas
         std::uint64_t reserve = 0;  ///< grains
         std::uint64_t arrival = 0;
-        std::uint64_t since = 0;  ///< the generation it came in
+        std::uint64_t since = 0;  ///< the generation in which it was added
     };
     struct Queue {
         std::uint64_t first_nonce = 0;
@@ -106,7 +109,7 @@ class Mempool {
     const StateMachine& state_;
     const MempoolLimits limits_;
     mutable std::mutex mutex_;
-    std::uint64_t generation_ = 0;  ///< counts updates: a check made before one is made again
+    std::uint64_t generation_ = 0;  ///< counts updates: a check made before an update is repeated after it
     std::uint64_t arrivals_ = 0;
     std::uint64_t turnover_ = 0;  ///< since the last update
     std::uint64_t bytes_ = 0;

@@ -14,37 +14,37 @@
 #include <contracts/chain/chain.hpp>
 #include <contracts/chain/duty.hpp>
 
-/// What a consensus engine drives, in the shape of ABCI 2.0 and in plain structs. The same implementation runs under
-/// every engine; nothing but the arguments reaches finalize().
+/// The interface that a consensus engine drives: ABCI 2.0 in plain structs. The same implementation runs under every
+/// engine; finalize() depends on nothing of the engine but its arguments.
 namespace assay::consensus {
 
 struct Info {
     Height height;     ///< last committed; 0 before the first block
-    Hash256 app_hash;  ///< of that height
+    Hash256 app_hash;  ///< of the state at that height
 };
 
 enum class CheckKind : std::uint8_t { kNew = 1, kRecheck = 2 };
 
-/// Answer to check(): code 0 means "may enter the mempool".
+/// The result of check(). Code 0 means that the transaction may enter the mempool.
 struct CheckResult {
     std::uint8_t code = 0;  ///< contracts::TxError, or 0
     AccountId sender;
     std::uint64_t nonce = 0;
     std::uint64_t state_nonce = 0;  ///< the sender's next nonce in the committed state
     std::uint64_t gas = 0;          ///< GAS-1
-    Amount fee{};                   ///< what it names
-    Amount reserve{};               ///< POOL-1: what it may take of the balance, its fee included
-    Amount balance{};               ///< the sender's in the committed state
-    std::optional<contracts::Duty> duty{};  ///< DTY-2: what it answers, in place of nonce and fee
+    Amount fee{};                   ///< the fee that the transaction offers
+    Amount reserve{};               ///< POOL-1: the most that it may take from the sender's balance, including the fee
+    Amount balance{};               ///< the sender's balance in the committed state
+    std::optional<contracts::Duty> duty{};  ///< DTY-2: the duty that it answers; an answer has no nonce and no fee
 };
 
-/// Why a proposal is not one that validators accept.
+/// Why validators reject a proposal.
 enum class [[nodiscard]] ProposalError : std::uint8_t {
-    kHeight = 1,      ///< CMT-3: not the block after the last committed one
-    kTooLarge = 2,    ///< BLK-17
-    kTooMuchGas = 3,  ///< GAS-7
-    kUnpaid = 4,      ///< FEE-4
-    kLane = 5,        ///< DTY-4
+    kHeight = 1,      ///< CMT-3: it is not the block after the last committed one
+    kTooLarge = 2,    ///< BLK-17: its transactions exceed block_size_max
+    kTooMuchGas = 3,  ///< GAS-7: its transactions exceed block_gas_max
+    kUnpaid = 4,      ///< FEE-4: a transaction is invalid, out of nonce order or not paid for
+    kLane = 5,        ///< DTY-4: its answers to duties exceed their share of gas or bytes
 };
 constexpr const char* to_string(ProposalError error) noexcept {
     switch (error) {
@@ -64,9 +64,9 @@ struct FinalizeRequest {
     Hash256 block_hash;
     AccountId proposer;
     std::vector<Bytes> txs;
-    std::vector<contracts::Misbehaviour> misbehaviour{};  ///< the engine's evidence
-    std::vector<contracts::ConsensusAddress> absent{};    ///< validators that did not vote for the block before
-    std::vector<Hash256> tx_hashes{};  ///< of `txs`, from an engine that has them; or empty
+    std::vector<contracts::Misbehaviour> misbehaviour{};  ///< evidence from the engine
+    std::vector<contracts::ConsensusAddress> absent{};    ///< validators that did not vote for the previous block
+    std::vector<Hash256> tx_hashes{};  ///< of `txs`, if the engine has them; else empty
 };
 
 struct FinalizeResult {
@@ -76,11 +76,11 @@ struct FinalizeResult {
 };
 
 struct QueryRequest {
-    Bytes key;  ///< contracts::keys
-    std::optional<Height> height;  ///< nullopt: last committed
-    bool with_neighbours = false;  ///< prove the keys on either side of one that is not there (JMT-6)
+    Bytes key;  ///< a key of the state (contracts::keys)
+    std::optional<Height> height;  ///< nullopt: the last committed height
+    bool with_neighbours = false;  ///< if the key does not exist, also prove the keys before and after it (JMT-6)
 };
-/// A key of the state, what it holds, and the proof of both.
+/// A key of the state with its value and the proof of both.
 struct ProvenKey {
     Bytes key;
     Bytes value;
@@ -91,11 +91,11 @@ struct QueryResult {
     Hash256 app_hash;
     std::optional<Bytes> value;
     merkle::JmtProof proof;
-    std::optional<ProvenKey> left{};   ///< when asked for, and the key is not there; nullopt: none is smaller
-    std::optional<ProvenKey> right{};  ///< nullopt: none is greater
+    std::optional<ProvenKey> left{};   ///< the key before it, by SHA-256 of the keys, if asked for; nullopt: there is none
+    std::optional<ProvenKey> right{};  ///< the key after it, likewise
 };
 
-/// A height that was asked for and is not there: not yet, or no longer. The text says which ones are.
+/// The requested height is not available: not committed yet, or already pruned. The message names the available heights.
 class HeightNotKept : public std::out_of_range {
   public:
     HeightNotKept(const char* what, Height asked, Height first, Height last)
@@ -114,24 +114,28 @@ class StateMachine {
   public:
     virtual ~StateMachine() = default;
     virtual Info info() const = 0;
-    /// Makes the state of height 0; idempotent until the first commit. Returns its app hash. Throws
-    /// std::runtime_error for a genesis that is not valid.
+    /// Creates the state of height 0 and returns its app hash. Idempotent until the first commit. Throws
+    /// std::runtime_error if the genesis is not valid.
     virtual Hash256 init(const contracts::Genesis& genesis) = 0;
-    /// Against the last committed state; may run on any thread while blocks run. `hash` is that of `tx`.
+    /// Checks a transaction against the last committed state. May run on any thread, concurrently with blocks. `hash`
+    /// is the hash of `tx`.
     virtual CheckResult check(ByteView tx, const Hash256& hash, CheckKind kind) const = 0;
-    /// Chooses transactions for a proposal, in the order given and at most `max_bytes` in all, so that process() accepts it.
+    /// Returns the transactions for a proposal: chosen in the given order, at most `max_bytes` in total, and such that
+    /// process() accepts them.
     virtual std::vector<Bytes> prepare(std::vector<Bytes> candidates, std::uint64_t max_bytes) const = 0;
-    /// Whether a proposal is acceptable: what prepare() chose is. Depends on the block and the committed state only.
+    /// Checks whether a proposal is acceptable; one that prepare() chose always is. Depends only on the block and the
+    /// committed state.
     virtual Result<void, ProposalError> process(const FinalizeRequest& proposal) const = 0;
-    /// Executes a decided block in memory. Total: bad transactions give receipts.
+    /// Executes a decided block in memory. Bad transactions are not an error: their receipts have an error code.
     virtual FinalizeResult finalize(const FinalizeRequest& block) = 0;
-    /// Makes the finalized block durable-in-order: the only write. Throws when storage fails.
+    /// Writes the finalized block; this is the only write. Blocks become durable in order. Throws when storage fails.
     virtual void commit() = 0;
-    /// Blocks before this height are needed by nobody here; 0: all are.
+    /// Returns the first block that this node still needs; earlier ones may be pruned. 0: all blocks are needed.
     virtual Height retain_height() const { return {}; }
-    /// The set of validators of the last committed state; empty when it has none, and the engine keeps its own.
+    /// Returns the validator set of the last committed state. It is empty if the state has none; the engine then keeps
+    /// its own set.
     virtual std::vector<contracts::ValidatorUpdate> validators() const { return {}; }
-    /// Throws HeightNotKept.
+    /// Returns the value of a key with its proof. Throws HeightNotKept.
     virtual QueryResult query(const QueryRequest& request) const = 0;
 };
 

@@ -5,8 +5,8 @@
 
 namespace assay::http {
 
-/// Whether the address may belong to anybody on the internet. Not loopback, private, link-local, shared, multicast,
-/// reserved or unspecified addresses, nor IPv6 addresses that stand for such an IPv4 address.
+/// Returns true if the address is a public one on the internet: not loopback, private, link-local, shared, multicast,
+/// reserved or unspecified, and not an IPv6 form of such an IPv4 address.
 bool is_public(const SocketAddress& address) noexcept;
 
 }  // namespace assay::http

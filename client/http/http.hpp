@@ -14,22 +14,22 @@
 
 #include <core/base/bytes.hpp>
 
-/// HTTP/1.1 for everyone: the node's RPC server, the workers' artifact servers, and their clients (Boost.Beast).
+/// HTTP/1.1 for the node's RPC server, the workers' artifact servers, and their clients (Boost.Beast).
 namespace assay::http {
 
-/// The other side could not be reached, broke off, or took too long. Never means that what it said is wrong.
+/// The other side could not be reached, closed the connection, or took too long. It never means that its answer is wrong.
 class NetError : public std::runtime_error {
   public:
     using std::runtime_error::runtime_error;
 };
 
-/// It was reached, or may have been, and took too long.
+/// The other side took too long. The request may have reached it.
 class NetTimeout : public NetError {
   public:
     using NetError::NetError;
 };
 
-/// All that the host's name stands for are addresses that were not to be connected to.
+/// All addresses of the host name are ones that must not be connected to.
 class NetForbidden : public NetError {
   public:
     using NetError::NetError;
@@ -39,62 +39,63 @@ struct HttpRequest {
     std::string method;  ///< "GET", "POST", ...
     std::string target;  ///< "/artifact/ab12"
     std::string body;
-    std::string host{};          ///< the field of that name, as it was sent; empty where there is none
-    std::string content_type{};  ///< likewise
+    std::string host{};          ///< the Host field as it was sent; empty if absent
+    std::string content_type{};  ///< the Content-Type field, likewise
 };
 
 struct HttpResponse {
     unsigned status = 200;
     std::string content_type = "application/json";
     std::string body;
-    std::optional<std::filesystem::path> file = std::nullopt;  ///< served instead of body, streamed
+    std::optional<std::filesystem::path> file = std::nullopt;  ///< sent instead of body, streamed
 };
 
-/// A connection has a place, a request a share of the memory. Where one of them runs out, the address that holds the
-/// most of it loses something: who holds little is served however many others there are (ADR 32).
+/// Each connection uses a slot and each request some memory. When either runs out, the client address that uses the
+/// most of it loses a connection, so a client that uses little is served however many others there are (ADR 32).
 struct HttpServerOptions {
     std::string address = "127.0.0.1";
     std::uint16_t port = 0;  ///< 0: any free one
     std::uint64_t body_max = 1U << 20U;
-    /// And at most half of the descriptors that the process may have. A further one takes an idle one's place, or gets 503.
+    /// Also limited to half of the process's file descriptors. A further connection takes the slot of an idle one, or gets 503.
     std::uint32_t connections_max = 512;
-    /// Of one IPv4 address or IPv6 /64. 0: 16; on a loopback address, where all clients are this machine's, 256.
+    /// Per IPv4 address or IPv6 /64. 0: 16, or 256 on a loopback address, where all clients are on this machine.
     std::uint32_t connections_per_address = 0;
-    std::uint64_t memory_max = 64U << 20U;    ///< of bodies and answers, all connections together
-    std::uint32_t threads = 4;                ///< that run handlers
-    std::chrono::seconds header_timeout{5};   ///< for a request's head, from its first byte or from the connection on
+    std::uint64_t memory_max = 64U << 20U;    ///< for bodies and answers of all connections together
+    std::uint32_t threads = 4;                ///< number of threads that run handlers
+    /// For the head of a request, from its first byte or from the start of the connection.
+    std::chrono::seconds header_timeout{5};
     std::chrono::seconds idle_timeout{60};    ///< between requests, for a body, and for each piece of an answer
-    /// The answer to a request whose body exceeds body_max.
+    /// The answer if a request's body exceeds body_max.
     HttpResponse too_large{413, "text/plain", "request body too large\n"};
 };
 
-/// A request that is being answered.
+/// A request that has not been answered yet.
 class HttpExchange {
   public:
     virtual ~HttpExchange() = default;
-    /// Whether nobody waits for the answer any more: whoever works on it may stop.
+    /// Returns true if the client no longer waits for the answer, so that work on it can stop.
     virtual bool is_over() const noexcept = 0;
-    /// From any thread. Does nothing when there was an answer already or nobody waits for one.
+    /// Sends the answer. May be called on any thread. Does nothing if it was answered already or the client is gone.
     virtual void answer(HttpResponse response) = 0;
 };
 
-/// Serves until destroyed or stopped. One thread does all reading and writing; handlers run on a few others, addresses
-/// taking turns, and must be thread-safe. One that throws answers 500.
+/// An HTTP server that runs until it is stopped or destroyed. One thread does all I/O. Handlers run on a few other
+/// threads, with client addresses taking turns; they must be thread-safe. A handler that throws is answered with 500.
 class HttpServer {
   public:
     using Handler = std::function<HttpResponse(const HttpRequest&)>;
-    /// One that may return nothing and answer the exchange later, without keeping a thread.
+    /// A handler that may return nothing and answer the exchange later, without occupying a thread.
     using LateHandler =
         std::function<std::optional<HttpResponse>(const HttpRequest&, const std::shared_ptr<HttpExchange>&)>;
-    /// Binds at once; throws NetError naming the address when it is taken.
+    /// Starts to serve. Throws NetError with the address if it cannot be bound.
     HttpServer(HttpServerOptions options, Handler handler);
     HttpServer(HttpServerOptions options, LateHandler handler);
     ~HttpServer();
     HttpServer(const HttpServer&) = delete;
     HttpServer& operator=(const HttpServer&) = delete;
     std::uint16_t port() const noexcept;
-    /// Stops accepting, closes what is idle or waits for a late answer, lets handlers in progress end; a client that does
-    /// not take its answer is cut off after a second. Idempotent.
+    /// Stops accepting, closes connections that are idle or wait for a late answer, and lets running handlers finish. A
+    /// client that does not take its answer within a second is disconnected. Idempotent.
     void stop();
 
   private:
@@ -102,7 +103,7 @@ class HttpServer {
     std::unique_ptr<Impl> impl_;
 };
 
-/// "http://host:port/path" taken apart; nullopt when it is not such a URL.
+/// The parts of "http://host:port/path". decode_url() returns nullopt for anything else.
 struct Url {
     std::string host;
     std::string port;
@@ -111,17 +112,17 @@ struct Url {
 std::optional<Url> decode_url(std::string_view text);
 
 struct HttpLimits {
-    std::chrono::milliseconds timeout{10'000};  ///< for the whole request, the name's resolution included
+    std::chrono::milliseconds timeout{10'000};  ///< for the whole request, including name resolution
     std::uint64_t body_max = 64U << 20U;
-    /// Within `timeout`, for the name and the connection.
+    /// For name resolution and connecting; part of `timeout`.
     std::optional<std::chrono::milliseconds> connect_timeout = std::nullopt;
-    /// As many bytes received extend `timeout` by a second; 0: none do.
+    /// Every so many received bytes extend `timeout` by a second; 0: no extension.
     std::uint64_t bytes_per_s = 0;
-    bool public_only = false;  ///< connects to no address of the machine's own network
-    const std::atomic<bool>* stop = nullptr;  ///< gives the answer up when it becomes true
+    bool public_only = false;  ///< connect to public addresses only
+    const std::atomic<bool>* stop = nullptr;  ///< aborts the request when it becomes true
 };
 
-/// One request on a connection of its own. Throws NetError.
+/// Sends one request on a new connection and returns the response. Throws NetError.
 HttpResponse http_get(const std::string& url, HttpLimits limits = {});
 HttpResponse http_post(const std::string& url, std::string body, HttpLimits limits = {});
 

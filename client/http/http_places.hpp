@@ -11,8 +11,8 @@
 
 namespace assay::http {
 
-/// The open connections of a server, and what each address has of its places and its memory. Decides whose connection is
-/// closed when either runs out.
+/// The open connections of a server, with the slots and memory that each client address uses. When either runs out, it
+/// decides which connection is closed.
 class HttpPlaces {
   public:
     struct Limits {
@@ -24,26 +24,27 @@ class HttpPlaces {
 
     explicit HttpPlaces(Limits limits) : limits_(limits) {}
 
-    /// Whether there is a place for a connection from `address`, after closing one that does nothing if need be.
+    /// Returns true if there is a slot for a connection from `address`, after closing an inactive connection if necessary.
     bool make_place(const ClientAddress& address);
-    /// Closes one connection that does nothing, whosever it is; false when there is none.
+    /// Closes one inactive connection of any address. Returns false if there is none.
     bool free_any();
     void add(std::shared_ptr<HttpSession> session);
     void remove(HttpSession& session);
     std::size_t count() const { return sessions_.size(); }
     Sessions all() const;
 
-    /// False when the memory is used up and no other address holds more of it.
+    /// Counts memory. Returns false if it is used up and no other address holds more of it.
     bool take_memory(HttpSession& session, std::size_t bytes);
     void add_memory(HttpSession& session, std::size_t bytes);
     void give_memory(HttpSession& session, std::size_t bytes);
     bool is_memory_used_up() const { return memory_used_ > limits_.memory; }
-    /// Closes the connection that holds most of the address that holds most, unless that is `except`.
+    /// Closes the largest connection of the address that holds the most memory. Returns false if that address is
+    /// `except` or none can be closed.
     bool shed_memory(const ClientAddress& except);
-    /// Whether no address holds more memory.
+    /// Returns true if no address holds more memory than this one.
     bool holds_most(const ClientAddress& address) const;
 
-    /// When the address was last served, in turns; 0: not yet.
+    /// Returns the turn in which the address was last served; 0: not yet.
     std::uint64_t served_at(const ClientAddress& address) const { return clients_.at(address).served_at; }
     void serve(const ClientAddress& address) { clients_.at(address).served_at = ++turn_; }
 

@@ -13,32 +13,32 @@ namespace boost::asio {
 class io_context;
 }
 
-/// One connection of an HttpServer. Everything here happens on the server's I/O thread.
+/// One connection of an HttpServer. Everything here runs on the server's I/O thread.
 namespace assay::http {
 
-/// Whom a connection counts for: an IPv4 address, or an IPv6 /64, which is what one customer is given.
+/// The client that a connection is counted for: an IPv4 address, or an IPv6 /64, which is what one customer gets.
 using ClientAddress = std::array<std::uint8_t, 16>;
 
 class HttpSession;
 
-/// An answer of plain text.
+/// Returns a plain text response.
 HttpResponse text_response(unsigned status, std::string text);
 
-/// What a connection needs of its server.
+/// What a connection needs from its server.
 class HttpSessionHost {
   public:
     virtual const HttpServerOptions& options() const = 0;
     virtual bool is_stopping() const = 0;
-    /// Counts memory for the connection; false when the budget is used up and nobody else holds more.
+    /// Counts memory for the connection. Returns false if the budget is used up and no other address holds more.
     virtual bool take_memory(HttpSession& session, std::size_t bytes) = 0;
-    /// Counts memory that is in use already, however much there is.
+    /// Counts memory that is already in use, without a limit.
     virtual void add_memory(HttpSession& session, std::size_t bytes) = 0;
     virtual void give_memory(HttpSession& session, std::size_t bytes) = 0;
-    /// A whole request is there. It is answered by HttpSession::answer with the same number.
+    /// Called when a whole request has arrived. It must be answered by HttpSession::answer with the same number.
     virtual void begin(HttpSession& session, std::uint64_t exchange, HttpRequest request) = 0;
-    /// The client of the exchange has gone.
+    /// Called when the client of the exchange has disconnected.
     virtual void abandon(HttpSession& session) = 0;
-    /// The connection is closed; the session is forgotten.
+    /// Called when the connection is closed. The host must then drop the session.
     virtual void ended(HttpSession& session) = 0;
 
   protected:
@@ -50,22 +50,22 @@ class HttpSession {
     using Time = std::chrono::steady_clock::time_point;
 
     enum class State : std::uint8_t {
-        kIdle,       ///< no byte of a request yet
-        kHead,       ///< some of its head
-        kBody,       ///< some of its body
-        kRunning,    ///< its handler runs or is about to
-        kWaiting,    ///< its answer comes later
+        kIdle,       ///< no byte of a request has arrived
+        kHead,       ///< a part of the head has arrived
+        kBody,       ///< a part of the body has arrived
+        kRunning,    ///< the handler runs or is about to
+        kWaiting,    ///< the handler has returned and will answer later
         kSending,
-        kLingering,  ///< it was refused: what is still coming is read and dropped, or closing would destroy the answer
+        kLingering,  ///< all is sent: further input is read and dropped, because closing now would destroy the answer
         kClosed,
     };
 
     virtual ~HttpSession() = default;
     virtual std::shared_ptr<HttpSession> shared() = 0;
     virtual void start() = 0;
-    /// Idempotent; tells the host.
+    /// Closes the connection and tells the host. Idempotent.
     virtual void close() = 0;
-    /// Nothing but an answer ends the exchange from here on: its handler has given its thread back.
+    /// The handler has returned without an answer; from now on only an answer ends the exchange.
     virtual void wait(std::uint64_t exchange) = 0;
     virtual void answer(std::uint64_t exchange, HttpResponse response) = 0;
 
@@ -73,7 +73,7 @@ class HttpSession {
     const ClientAddress& address() const noexcept { return address_; }
     std::size_t bytes() const noexcept { return bytes_; }
     Time deadline() const noexcept { return deadline_; }
-    /// When something last came from the client or went to it.
+    /// Returns when data was last received from the client or sent to it.
     Time progress_at() const noexcept { return progress_at_; }
     void count_bytes(std::size_t bytes) noexcept { bytes_ = bytes; }
 
@@ -89,7 +89,8 @@ class HttpSession {
     std::size_t bytes_ = 0;
 };
 
-/// Takes the connected, non-blocking socket `fd` of protocol family `family` over. `host` and `context` outlive it.
+/// Takes ownership of the connected, non-blocking socket `fd` of protocol family `family`. `host` and `context` must
+/// outlive the session.
 std::shared_ptr<HttpSession> make_http_session(
     boost::asio::io_context& context, int family, int fd, const ClientAddress& address, HttpSessionHost& host
 );

@@ -8,7 +8,7 @@
 
 #include <sys/socket.h>
 
-/// Names to addresses within a deadline. The system's own call has none, and takes as long as a name server pleases.
+/// Name resolution with a deadline. The system call has none and takes as long as a name server likes.
 namespace assay::http {
 
 struct SocketAddress {
@@ -18,12 +18,12 @@ struct SocketAddress {
     const sockaddr* data() const noexcept { return reinterpret_cast<const sockaddr*>(&storage); }
 };
 
-/// May take any time; throws NetError.
+/// Looks up a name. May take any time; throws NetError.
 using Resolver = std::function<std::vector<SocketAddress>(const std::string& host, const std::string& port)>;
 
-/// The addresses of `host`, at least one. An IP address is itself, at once; a name is looked up by `resolver`, the
-/// system's where there is none, on a thread that is left behind when the deadline passes. Throws NetError, NetTimeout at
-/// the deadline.
+/// Returns the addresses of `host`, at least one. An IP address is returned at once. A name is looked up by `resolver`
+/// (default: the system's) on a separate thread, which is left running if the deadline passes. Throws NetError;
+/// NetTimeout at the deadline.
 std::vector<SocketAddress> resolve(
     const std::string& host,
     const std::string& port,

@@ -13,8 +13,8 @@
 #include <boost/system/error_code.hpp>
 #include <boost/system/system_error.hpp>
 
-/// Sockets with deadlines, as Beast's synchronous streams want them. Asio's own blocking calls wait without end: they
-/// poll again when a receive timeout expires.
+/// Sockets with deadlines for Beast's synchronous streams. Asio's own blocking calls can wait forever: they poll again
+/// when a receive timeout expires.
 namespace assay::http {
 
 using Clock = std::chrono::steady_clock;
@@ -23,7 +23,7 @@ using ErrorCode = boost::system::error_code;
 /// Owns a non-blocking socket. Calls that are not done by the deadline fail with asio's timed_out.
 class Socket {
   public:
-    /// Takes `fd` over and makes it non-blocking.
+    /// Takes ownership of `fd` and makes it non-blocking.
     explicit Socket(int fd) noexcept;
     ~Socket();
     Socket(const Socket&) = delete;
@@ -35,7 +35,7 @@ class Socket {
     /// Connects to a socket address (sockaddr) of `size` bytes.
     void connect(const void* address, std::size_t size, ErrorCode& error) noexcept;
 
-    // SyncReadStream and SyncWriteStream.
+    // The concepts SyncReadStream and SyncWriteStream.
     template <class Buffers>
     std::size_t read_some(const Buffers& buffers, ErrorCode& error) {
         for (auto it = boost::asio::buffer_sequence_begin(buffers); it != boost::asio::buffer_sequence_end(buffers); ++it) {
@@ -53,7 +53,7 @@ class Socket {
         check(error);
         return count;
     }
-    /// Sends up to pieces_max buffers in one call, so that a small message is one segment on the wire.
+    /// Sends up to pieces_max buffers in one call, so that a small message is sent as one TCP segment.
     template <class Buffers>
     std::size_t write_some(const Buffers& buffers, ErrorCode& error) {
         std::array<iovec, pieces_max> pieces{};

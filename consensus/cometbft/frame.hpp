@@ -8,27 +8,30 @@
 #include <string>
 #include <string_view>
 
-/// The framing of ABCI's sockets, both ways (CMT-1): the length as an unsigned LEB128 number, then so many bytes.
+/// Message framing on ABCI sockets, in both directions (CMT-1): the length as an unsigned LEB128 number (varint), then
+/// that many bytes.
 namespace assay::cometbft {
 
-/// The bytes are no frames: nothing after them can be understood.
+/// The received bytes are not a valid frame. The rest of the stream cannot be parsed.
 class FrameError : public std::runtime_error {
   public:
     using std::runtime_error::runtime_error;
 };
 
-/// The largest message taken; a block and everything about it is far smaller.
+/// The largest message that is accepted; a message with a whole block is far smaller.
 inline constexpr std::uint64_t kMaxFrameBytes = 128U << 20U;
 
+/// Appends `message` to `out` as one frame.
 void append_frame(std::string& out, std::string_view message);
 
-/// Collects what arrives and gives out whole messages.
+/// Collects received bytes and splits them into whole messages.
 class FrameReader {
   public:
     void feed(const char* data, std::size_t size) { buffer_.append(data, size); }
-    /// The next message, or nullopt until more has arrived. Throws FrameError.
+    /// Returns the next whole message, or nullopt until more bytes arrive. Throws FrameError if the length is not a
+    /// 64-bit number or exceeds kMaxFrameBytes.
     std::optional<std::string> next();
-    /// Whether a message has begun and is not whole.
+    /// Returns true if there are unread bytes. After next() returned nullopt, they are the beginning of a message.
     bool is_partial() const { return position_ != buffer_.size(); }
 
   private:

@@ -19,47 +19,48 @@ class Request;
 class Response;
 }  // namespace assay::abci
 
-/// The state machine behind CometBFT v0.38, by ABCI 2.0. Addresses of validators are 20 bytes there; the proposer that
-/// the rules see is that address followed by zeros.
+/// The ABCI 2.0 application for CometBFT v0.38, on top of the state machine. CometBFT's validator addresses have 20
+/// bytes; the rules see the proposer as that address followed by zeros.
 namespace assay::cometbft {
 
-/// The engine asked for what cannot be answered: another chain, a block out of order. Whoever serves the engine ends
-/// the connection, for ABCI has no answer that lets it go on.
+/// The engine sent a request that cannot be answered, such as one of another chain or a block out of order. The server
+/// must then close the connection: ABCI has no response after which the engine could continue.
 class ProtocolError : public std::runtime_error {
   public:
     using std::runtime_error::runtime_error;
 };
 
-/// CheckTx's codes for what is no TxError: the mempool is full; what is asked about again is no longer in it.
+/// CheckTx codes that are not a TxError: the mempool is full; on recheck, the transaction is no longer in the mempool.
 inline constexpr std::uint32_t kMempoolFull = 1'000;
 inline constexpr std::uint32_t kDropped = 1'001;
 
-/// The application's own version; part of the headers' version and of no rule.
+/// The ABCI application version. It is part of the version in block headers; no rule depends on it.
 inline constexpr std::uint64_t kAppVersion = 1;
 
 struct HandlerOptions {
     contracts::Genesis genesis;
     std::string software_version;
-    /// Called when a block is committed, on the thread that served it. May be empty.
+    /// Called after a block is committed, on the thread that handles the Commit request. May be empty.
     std::function<void(const consensus::FinalizeRequest&, const consensus::FinalizeResult&)> on_commit;
-    /// Gives and takes snapshots; nullptr: there are none. Outlives the handler.
+    /// Serves and restores snapshots; nullptr: no state sync. Must outlive the handler.
     consensus::StateSync* state_sync = nullptr;
-    /// Called when a proposal is refused, likewise.
+    /// Called when a proposal is rejected, on the thread that handles the ProcessProposal request. May be empty.
     std::function<void(const consensus::FinalizeRequest&, consensus::ProposalError)> on_refusal{};
     consensus::MempoolLimits mempool{};
 };
 
-/// Answers requests. Thread-safe: what the consensus connection asks runs one at a time, check and query run beside it
-/// against the last committed state (CMT-9).
+/// Answers ABCI requests. Thread-safe: requests of the consensus connection run one at a time. CheckTx and Query run
+/// concurrently with them, against the last committed state (CMT-9), and so do requests that read snapshots.
 class Handler {
   public:
-    /// `state` outlives the handler; it is initialised by the engine's InitChain, or was before.
+    /// `state` must outlive the handler. It is initialised either before or by the engine's InitChain.
     Handler(consensus::StateMachine& state, HandlerOptions options);
 
-    /// One answer to one request. Throws ProtocolError, and what the state machine throws when storage fails.
+    /// Returns the response to one request. Throws ProtocolError if it cannot be answered, and whatever the state
+    /// machine throws when storage fails.
     abci::Response handle(const abci::Request& request);
 
-    /// What waits for a block (CMT-4). The engine's own mempool only passes it on to other nodes.
+    /// The node's mempool (CMT-4). CometBFT's own mempool only forwards transactions to other nodes.
     const consensus::Mempool& mempool() const { return mempool_; }
 
   private:

@@ -8,11 +8,11 @@
 
 namespace assay::cometbft {
 
-/// What a proof operator of ours is called.
+/// The type of our proof operators (ProofOp.type).
 inline constexpr const char* kProofType = "ics23:jmt";
 
-/// CMT-11: a serialised ICS-23 CommitmentProof of what `result` says of `key`: existence when it has a value, else
-/// non-existence between the neighbours, which the query asked for.
+/// Returns a serialised ICS-23 CommitmentProof for `key` (CMT-11): an existence proof if `result` has a value, else a
+/// non-existence proof from the two neighbours. The query must therefore have set with_neighbours.
 std::string commitment_proof(const Bytes& key, const consensus::QueryResult& result);
 
 }  // namespace assay::cometbft

@@ -11,28 +11,28 @@
 namespace assay::cometbft {
 
 struct ServerOptions {
-    std::string address = "tcp://127.0.0.1:26658";  ///< or unix:///a/path; with tcp, port 0 is any free one
-    /// Called once, on a connection's thread, when a request could not be answered: the node cannot go on, and every
-    /// connection has been closed. May be empty.
+    std::string address = "tcp://127.0.0.1:26658";  ///< or unix:///a/path; with tcp, port 0 means any free port
+    /// Called once, on a connection's thread, when a request could not be answered. All connections are closed by then
+    /// and the node cannot continue. May be empty.
     std::function<void(const std::string&)> on_failure;
 };
 
-/// ABCI's socket server: any number of connections, each answered in the order of its requests (CMT-7). A request
-/// that cannot be answered ends it (CMT-8).
+/// ABCI socket server. It accepts any number of connections and answers the requests of each in order (CMT-7). A
+/// request that cannot be answered stops the server (CMT-8).
 class Server {
   public:
-    /// Listens at once; throws std::runtime_error naming the address when it cannot. A socket file of a server that is
-    /// gone is replaced. `handler` outlives the server.
+    /// Starts to listen. Throws std::runtime_error with the address if that fails. Replaces the socket file of a server
+    /// that no longer runs. `handler` must outlive the server.
     Server(Handler& handler, ServerOptions options);
     ~Server();
     Server(const Server&) = delete;
     Server& operator=(const Server&) = delete;
 
-    /// Where it listens, as the engine's proxy_app takes it.
+    /// Returns the address of the server in the form that CometBFT's proxy_app setting takes.
     std::string address() const;
-    /// How many connections are open.
+    /// Returns the number of open connections.
     std::size_t connections() const;
-    /// Closes everything; what is being answered is finished first. Idempotent.
+    /// Closes the server and all connections; requests in progress are finished first. Idempotent.
     void stop();
 
   private:

@@ -9,8 +9,8 @@
 #include <core/base/fields.hpp>
 #include <core/base/integers.hpp>
 
-/// What CometBFT v0.38 signs of a block, in plain structs: enough to know, without executing anything, that a chain's
-/// validators agreed on a state. Hashes that may be empty are byte strings.
+/// The signed parts of a CometBFT v0.38 block as plain structs. With them a light client can verify, without executing
+/// anything, that a chain's validators agreed on a state. Hashes that may be empty are byte strings.
 namespace assay::light {
 
 struct Timestamp {
@@ -40,7 +40,7 @@ struct Header {
     Bytes validators_hash;
     Bytes next_validators_hash;
     Bytes consensus_hash;
-    Bytes app_hash;  ///< of the state after the block before
+    Bytes app_hash;  ///< of the state after the previous block
     Bytes last_results_hash;
     Bytes evidence_hash;
     Bytes proposer_address;
@@ -74,7 +74,7 @@ struct Commit {
     std::uint64_t height = 0;
     std::uint32_t round = 0;
     BlockId block_id;
-    std::vector<CommitSignature> signatures;  ///< one for each validator, in the set's order
+    std::vector<CommitSignature> signatures;  ///< one per validator, in the order of the validator set
     bool operator==(const Commit&) const = default;
     static constexpr auto fields() {
         return Fields<&Commit::height, &Commit::round, &Commit::block_id, &Commit::signatures>{};
@@ -98,15 +98,15 @@ struct LightBlock {
     }
 };
 
-/// A header's hash: the RFC 6962 tree over its fourteen fields.
+/// Returns the header's hash: the RFC 6962 Merkle root of its fourteen fields.
 Hash256 header_hash(const Header& header);
-/// A validator set's: the same tree over each one's key and power.
+/// Returns the hash of a validator set: the RFC 6962 Merkle root over each validator's key and power.
 Hash256 validators_hash(const std::vector<Validator>& validators);
-/// The first twenty bytes of SHA-256 of the key.
+/// Returns the validator's address: the first twenty bytes of the SHA-256 of its public key.
 Bytes address_of(const Validator& validator);
-/// What validator `index` signed by voting for the commit's block: a length and a CanonicalVote.
+/// Returns the bytes that validator `index` signs to vote for the commit's block: a length-prefixed CanonicalVote.
 Bytes vote_sign_bytes(const Commit& commit, const std::string& chain_id, std::size_t index);
-/// The root of the RFC 6962 tree over `leaves`: SHA-256 with 0x00 before leaves and 0x01 before pairs.
+/// Returns the RFC 6962 Merkle root of `leaves`: SHA-256 with the prefix 0x00 for leaves and 0x01 for inner nodes.
 Hash256 rfc6962_root(const std::vector<Bytes>& leaves);
 
 }  // namespace assay::light

@@ -12,7 +12,7 @@
 #include <core/crypto/keys.hpp>
 #include <contracts/state/transaction.hpp>
 
-/// The embedded engine's blocks (BLK rules): one proposer, whose signature auditors check.
+/// Blocks of the embedded engine (BLK rules). They have a single proposer, whose signature auditors check.
 namespace assay::solo {
 
 struct BlockHeader {
@@ -20,7 +20,7 @@ struct BlockHeader {
     Height height;
     std::uint64_t time_ms = 0;  ///< strictly later than the parent's
     Hash256 parent;             ///< block_hash of the parent; zero for block 1
-    Hash256 txs_root;           ///< "assay/txs" over the Borsh vector of transaction hashes
+    Hash256 txs_root;           ///< tagged hash "assay/txs" of the Borsh vector of transaction hashes
     Hash256 app_hash;           ///< of the state after the parent (for block 1: of genesis)
     AccountId proposer;
     static constexpr auto fields() {
@@ -37,18 +37,18 @@ struct Block {
     static constexpr auto fields() { return Fields<&Block::header, &Block::signature, &Block::txs>{}; }
 };
 
-/// "assay/block" over Borsh(header).
+/// Returns the tagged hash "assay/block" of Borsh(header).
 Hash256 block_hash(const BlockHeader& header);
 Hash256 txs_root(const std::vector<Bytes>& txs);
 Hash256 txs_root(const std::vector<Hash256>& tx_hashes);
-/// Fills in proposer and txs_root, then signs. `aux` is BIP-340's auxiliary randomness.
+/// Fills in proposer and txs_root, signs, and returns the block. `aux` is BIP-340's auxiliary randomness.
 Block sign_block(
     BlockHeader header,
     std::vector<Bytes> txs,
     const crypto::SecretKey& proposer,
     const std::array<std::uint8_t, 32>& aux = {}
 );
-/// The same with the transactions' hashes, which the caller has.
+/// The same for a caller that already has the hashes of the transactions.
 Block sign_block(
     BlockHeader header,
     std::vector<Bytes> txs,
@@ -56,7 +56,7 @@ Block sign_block(
     const crypto::SecretKey& proposer,
     const std::array<std::uint8_t, 32>& aux
 );
-/// Signature and txs_root; what needs the parent is the engine's matter.
+/// Returns true if signature and txs_root are valid. Does not check what depends on the parent; find_fault() does.
 bool is_authentic(const Block& block);
 
 }  // namespace assay::solo

@@ -16,7 +16,7 @@
 
 namespace assay::solo {
 
-/// The log cannot be written, or what is in it is damaged where no crash could have damaged it.
+/// The log cannot be written, or it is damaged in a way that a crash cannot cause.
 class BlockLogError : public std::runtime_error {
   public:
     using std::runtime_error::runtime_error;
@@ -28,46 +28,46 @@ struct LogRecord {
     static constexpr auto fields() { return Fields<&LogRecord::block, &LogRecord::app_hash>{}; }
 };
 
-/// What opening found after the last whole record.
+/// The incomplete data that opening the log found after the last whole record.
 struct TornTail {
     std::uint64_t offset = 0;
     std::uint64_t size_bytes = 0;
 };
 
-/// What looking for records behind a damaged one took: tests hold it against the size of the file.
+/// The cost of searching for whole records after a damaged one. Tests compare it with the size of the file.
 struct ScanCost {
     std::uint64_t bytes_read = 0;
     std::uint64_t signatures_verified = 0;
 };
 
-/// The chain itself: an append-only file of blocks, each on the disk before anybody hears of it. Everything else the
-/// node stores can be computed from it.
+/// The chain itself: an append-only file of blocks. A block is on disk before anyone learns of it. Everything else that
+/// the node stores can be computed from this file.
 ///
-/// File: kLogMagic, then per record kRecordMagic, payload length (u32 little-endian), the first 8 bytes of
-/// "assay/blocklog" over length and payload, and the payload, Borsh(LogRecord). Heights run from 1 without gaps.
-/// Reads on any thread, appends on one.
+/// File: kLogMagic, then per record kRecordMagic, payload length (u32 little-endian), the first 8 bytes of the tagged
+/// hash "assay/blocklog" of length and payload, and the payload, Borsh(LogRecord). Heights start at 1 and have no gaps.
+/// Reads are allowed on any thread, appends on one.
 class BlockLog {
   public:
     enum class Mode : std::uint8_t { kAppend = 1, kReadOnly = 2 };
 
-    /// Opens or creates, checking every record. A record that a crash cut short is moved to `<file>.torn` and reported;
-    /// any other damage throws BlockLogError naming the offset. Read-only leaves the file as it is.
+    /// Opens or creates the log and checks every record. A record cut short by a crash is moved to `<file>.torn` and reported
+    /// by torn_tail(); any other damage throws BlockLogError with the offset. Read-only mode does not change the file.
     explicit BlockLog(std::filesystem::path file, Mode mode = Mode::kAppend);
     ~BlockLog();
     BlockLog(const BlockLog&) = delete;
     BlockLog& operator=(const BlockLog&) = delete;
 
-    /// Height of the last block; 0 when there is none.
+    /// Returns the height of the last block, or 0 if there is none.
     Height height() const;
     const std::optional<TornTail>& torn_tail() const { return torn_tail_; }
     const ScanCost& scan_cost() const { return scan_cost_; }
-    /// Returns when the record is on the disk. The block's height must be height() + 1. After a failure every further
-    /// append throws too.
+    /// Appends a record and returns when it is on disk. The block's height must be height() + 1. Throws BlockLogError
+    /// on failure; every later append then throws too.
     void append(const LogRecord& record);
-    /// nullopt beyond the last height. Throws BlockLogError when the record is damaged.
+    /// Returns the record of `height`, or nullopt if there is none. Throws BlockLogError if the record is damaged.
     std::optional<LogRecord> read(Height height) const;
-    /// `size` bytes of a block's transactions, from `before_end` bytes before the end of their Borsh list on. Nothing else
-    /// is read, so it is the caller who checks them. nullopt where the record has no such bytes.
+    /// Returns `size` bytes of a block's transactions, starting `before_end` bytes before the end of their Borsh list,
+    /// or nullopt if the record has no such bytes. Nothing else is read, so the caller must check the bytes.
     std::optional<Bytes> read_part(Height height, std::uint64_t before_end, std::uint64_t size) const;
 
   private:

@@ -24,18 +24,18 @@
 
 namespace assay::solo {
 
-/// Log and state do not belong together, or a replay gave another app hash than the one logged.
+/// Log and state do not belong together, or the log is not valid, or a replay gave another app hash than the one logged.
 class HandshakeError : public std::runtime_error {
   public:
     using std::runtime_error::runtime_error;
 };
-/// A block gave another app hash than the one logged.
+/// A block gave another app hash than the one in the log.
 class AppHashMismatch : public HandshakeError {
   public:
     using HandshakeError::HandshakeError;
 };
 
-/// The steps of a block, in order. Tests stop the engine after any of them.
+/// The steps of making a block, in order. Tests stop the engine after any of them.
 enum class BlockStage : std::uint8_t { kFinalized = 1, kLogged = 2, kCommitted = 3, kMempoolUpdated = 4 };
 
 struct EngineOptions {
@@ -48,12 +48,12 @@ struct EngineOptions {
     std::function<std::uint64_t()> now_ms;  ///< Unix time
     std::function<std::array<std::uint8_t, 32>()> signing_randomness;
     std::function<void(BlockStage)> after_stage;  ///< may throw; empty outside tests
-    /// Called once, on the engine's thread, when a block could not be made. No further block is made.
+    /// Called once, on the engine's thread, when a block could not be made. No further block is made. May be empty.
     std::function<void(const std::string&)> on_failure;
 };
 
-/// Checks that `record` continues the chain whose last header is `parent` (nullopt: it is block 1): BLK-12 to BLK-16.
-/// Returns what is wrong, in words; empty when nothing is.
+/// Checks that `record` extends the chain whose last header is `parent` (nullopt: it is block 1) and whose last state
+/// has `app_hash`: BLK-12 to BLK-16. Returns the fault in words, or an empty string if there is none.
 std::string find_fault(
     const LogRecord& record,
     const std::string& chain_id,
@@ -63,8 +63,9 @@ std::string find_fault(
 
 consensus::FinalizeRequest to_request(const Block& block);
 
-/// Finalizes and commits the logged blocks that `state` has not seen and compares every app hash. Returns how many.
-/// Throws HandshakeError when the state is ahead of the log or of another chain. `progress` may be empty.
+/// Finalizes and commits the logged blocks that `state` does not have yet and compares every app hash. Returns their
+/// number. Throws HandshakeError if the state is ahead of the log or of another chain, or if a block is not valid.
+/// `progress` may be empty.
 std::uint64_t replay(
     consensus::StateMachine& state,
     const BlockLog& log,
@@ -72,8 +73,8 @@ std::uint64_t replay(
     const std::function<void(Height)>& progress
 );
 
-/// Consensus of one: makes blocks at an interval and drives the state machine through them. Each block is on the disk
-/// in the log before the state machine commits it, so a state that lost its last commits is brought back by replay.
+/// Single-node consensus: makes blocks at an interval and drives the state machine with them. Each block is in the log
+/// on disk before the state machine commits it, so replay restores a state that lost its last commits.
 class SoloEngine {
   public:
     struct Tip {
@@ -83,23 +84,25 @@ class SoloEngine {
         std::uint64_t time_ms = 0;
     };
 
-    /// Replays what the state is behind the log. State and log outlive the engine; the state has been initialised.
+    /// Replays the logged blocks that the state does not have yet. `state` must be initialised; state and log must
+    /// outlive the engine. Throws HandshakeError, also if the log's blocks have another proposer than options.proposer.
     SoloEngine(consensus::StateMachine& state, BlockLog& log, EngineOptions options);
     ~SoloEngine();
     SoloEngine(const SoloEngine&) = delete;
     SoloEngine& operator=(const SoloEngine&) = delete;
 
-    /// Blocks replayed by the constructor.
+    /// Returns the number of blocks that the constructor replayed.
     std::uint64_t replayed() const { return replayed_; }
-    /// Begins making blocks on a thread of its own.
+    /// Starts to make blocks, on a separate thread.
     void start();
-    /// Ends after the block in progress; wakes everybody who waits. Idempotent.
+    /// Stops after the block in progress and wakes all callers of wait_for_block(). Idempotent.
     void stop();
-    /// Makes one block now. For tests and tools; not while started.
+    /// Makes one block now. For tests and tools; not allowed after start().
     void make_block();
 
+    /// Adds a transaction to the mempool. Returns its hash, or why it was refused.
     Result<Hash256, consensus::Refusal> submit(Bytes tx);
-    /// Returns the last height as soon as it is later than `after`, at `timeout`, or at a stop.
+    /// Waits until there is a block later than `after`, until `timeout` or until stop(). Returns the last height.
     Height wait_for_block(Height after, std::chrono::milliseconds timeout);
     Tip tip() const;
     const consensus::Mempool& mempool() const { return mempool_; }

@@ -194,9 +194,9 @@ void enter_dispute(Context& context, Task& task, Dispute dispute, Height deadlin
     set_dispute_deadline(context, dispute, deadline);
     set_dispute(context.state, dispute);
     ++task.open_disputes;
-    Docket docket = get_docket(context.state, task.id);
-    docket.disputes.push_back(dispute.id);
-    set_docket(context.state, task.id, docket);
+    TaskBookkeeping bookkeeping = get_bookkeeping(context.state, task.id);
+    bookkeeping.disputes.push_back(dispute.id);
+    set_bookkeeping(context.state, task.id, bookkeeping);
 }
 
 void open_dispute(Context& context, Task& task, std::uint32_t segment, Role role) {

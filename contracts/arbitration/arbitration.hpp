@@ -11,7 +11,7 @@
 #include <contracts/state/transaction.hpp>
 #include <contracts/state/tx_error.hpp>
 
-/// Disputes on the chain: opening, moves, clocks, rulings (DSP-30 and on). The game itself is core/dispute.
+/// Disputes on the chain: opening, moves, clocks and rulings (DSP-30 and later). The game itself is in core/dispute.
 namespace assay::contracts {
 
 Result<void, TxError> check_stateless(const OpenDispute& action) noexcept;
@@ -33,55 +33,58 @@ Result<void, TxError> check_stateful(
 Result<void, TxError> execute(Context& context, const SelectMove& action) noexcept;
 
 Result<void, TxError> check_stateless(const ProveMove& action) noexcept;
-/// Leaves the proof itself to judge_proof and execute: the referee runs once per transaction.
+/// Does not check the proof itself: judge_proof and execute do, so that the referee runs once per transaction.
 Result<void, TxError> check_stateful(
     const StateView& view, const Params& params, const AccountId& sender, const ProveMove& action
 ) noexcept;
 Result<void, TxError> execute(Context& context, const ProveMove& action) noexcept;
-/// What the referee says of the proof: kProofInvalid when it cannot use it (DSP-36).
+/// The referee's ruling on the proof; fails with kProofInvalid if the referee refuses it (DSP-36).
 Result<dispute::Ruling, TxError> judge_proof(const StateView& view, const ProveMove& action) noexcept;
 
-/// DSP-30: "assay/dispute" over task, segment (u32), challenger and subject: one dispute of a subject per challenger.
+/// DSP-30: "assay/dispute" over task, segment (u32), challenger and subject. A challenger can dispute each subject only
+/// once.
 DisputeId dispute_id(
     const TaskId& task, std::uint32_t segment, const AccountId& challenger,
     const std::optional<DisputedVerdict>& verdict = std::nullopt
 ) noexcept;
-/// Likewise of a part of a profile; the segment is 0 where the part is not of one.
+/// The same for a part of a profile; the segment is 0 if the part does not belong to a segment.
 DisputeId dispute_id(
     const TaskId& task, std::uint32_t segment, const AccountId& challenger, const DisputedProfile& profile
 ) noexcept;
-/// DSP-41: "assay/seal" over the dispute and the probe root that its challenger found.
+/// DSP-41: "assay/seal" over the dispute and the probe root that its challenger computed.
 Hash256 challenge_seal(const DisputeId& dispute, const Hash256& found) noexcept;
 
-/// DSP-37: what the solver claims of `segment` of a completed task.
+/// DSP-37: the solver's claim about `segment` of a completed task.
 dispute::Claim make_claim(const StateView& view, const Task& task, std::uint32_t segment);
-/// The state root that it claims after it: the checkpoint's, or of the evaluation the score's.
+/// The state root that the solver claims after the segment: the checkpoint's, or for the evaluation the score's.
 Hash256 claimed_root(const StateView& view, const Task& task, std::uint32_t segment);
-/// EVL-5: the claim that the spec's evaluation gives this score.
+/// EVL-5: the claim that the spec's evaluation results in this score.
 dispute::Claim make_evaluation_claim(const TaskSpec& spec, const Evaluation& evaluation);
 
-/// DSP-41, DSP-45: what a verifier claims by a part of its verdict. kPartUnknown, or of a probe root
-/// kNotPublished, when the verdict has no such part; kNotMeasured unless `roots` are there exactly for a measurement and
-/// lead to the states that it is of.
+/// DSP-41, DSP-45: the claim behind a part of a verifier's verdict. Fails with kPartUnknown, or for a probe root with
+/// kNotPublished, if the verdict has no such part. Fails with kNotMeasured if `roots` are missing for a measurement, do
+/// not match the measured states, or are given for another part.
 Result<dispute::Claim, TxError> make_verdict_claim(
     const StateView& view, const Task& task, const Assignment& assignment, VerdictPart part,
     const std::optional<MeasuredRoots>& roots = std::nullopt
 );
 
-/// A measurement of three states, as the chain knows them.
+/// A measurement and the three states that it compares, as known to the chain.
 struct Measured {
     std::array<Hash256, 3> states;  ///< start, replayed, claimed
     dispute::Measurement measurement;
-    std::uint64_t seed = 0;  ///< of the sketches
+    std::uint64_t seed = 0;  ///< seed of the sketches
 };
-/// DSP-45: the claim that the task's distance program makes the measurement of those states; kNotMeasured.
+/// DSP-45: the claim that the task's distance program outputs this measurement for those states. Fails with kNotMeasured
+/// if `roots` are missing or do not match the states.
 Result<dispute::Claim, TxError> make_distance_claim(
     const TaskSpec& spec, const Measured& measured, const std::optional<MeasuredRoots>& roots
 );
-/// What every claim over the task's own program has; its states and steps are yet to be set.
+/// The fields common to all claims about the task's own program. The caller sets states and steps.
 dispute::Claim base_claim(const TaskSpec& spec, std::uint32_t segment);
 
-/// Opens a dispute by the context's actor, whose free stake covers the bond. The caller stores the task.
+/// Opens a dispute about the solver's segment. The context's actor is the challenger and must be able to cover the bond
+/// (check_bond). The caller stores the task.
 void open_dispute(Context& context, Task& task, std::uint32_t segment, Role role);
 
 Result<void, TxError> check_stateless(const ChallengeVerdict& action) noexcept;
@@ -90,17 +93,18 @@ Result<void, TxError> check_stateful(
 ) noexcept;
 Result<void, TxError> execute(Context& context, const ChallengeVerdict& action) noexcept;
 
-/// DSP-42: the first block in which a verdict may be disclosed that was challenged first by `dispute`: half a window
-/// later, so that nobody's challenge cuts short what the others have not finished.
+/// DSP-42: the first block in which a verdict may be disclosed whose first challenge is `dispute`: half a challenge
+/// window later, so that an early challenge does not prevent others from finishing theirs.
 Height disclosed_from(const Params& params, const TaskSpec& spec, const Dispute& dispute) noexcept;
 
-/// The open disputes over a verdict, in the order in which they were opened.
+/// The open disputes about a verdict, in the order in which they were opened.
 std::vector<Dispute> disputes_of(const StateView& view, const TaskId& task, const Assignment& assignment);
 
-/// Whether the responder is to move; at kProof it is its clock that runs (DSP-32).
+/// Whether the responder has to move. At level kProof either party can, but the responder's clock runs (DSP-32).
 bool is_responders_turn(const Dispute& dispute) noexcept;
 
-/// DSP-32, DSP-42: the clock of the party to move has run out, or the disclosure's. Stores dispute and task.
+/// DSP-32, DSP-42: called when the clock of the party to move has run out, or the deadline for disclosure has passed.
+/// Stores dispute and task.
 void lapse_dispute(Context& context, Dispute dispute);
 
 }  // namespace assay::contracts

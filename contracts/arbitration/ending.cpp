@@ -19,9 +19,9 @@ namespace {
 
 void forget_dispute(Context& context, Task& task, const DisputeId& id) {
     --task.open_disputes;
-    Docket docket = get_docket(context.state, task.id);
-    std::erase(docket.disputes, id);
-    set_docket(context.state, task.id, docket);
+    TaskBookkeeping bookkeeping = get_bookkeeping(context.state, task.id);
+    std::erase(bookkeeping.disputes, id);
+    set_bookkeeping(context.state, task.id, bookkeeping);
 }
 
 void note_outcome(Dispute& dispute, const PenaltyOutcome& outcome) {
@@ -48,11 +48,11 @@ bool is_same_subject(const Dispute& one, const Dispute& other) {
 }
 
 /// SET-10, DSP-43: who accused the claim that `won` refutes, the earliest first: those who dispute that claim, then those who
-/// dispute others that fall with it. The docket has disputes in the order in which they were opened; of one block, the
+/// dispute others that fall with it. The bookkeeping has disputes in the order in which they were opened; of one block, the
 /// segment's verifiers precede, since they committed before anybody could see what they found.
 std::vector<AccountId> accusers_of(const StateView& view, const Task& task, const Dispute& won) {
     std::vector<Dispute> disputes;
-    for (const DisputeId& id : get_docket(view, task.id).disputes) {
+    for (const DisputeId& id : get_bookkeeping(view, task.id).disputes) {
         Dispute dispute = find_dispute(view, id).value();
         if (fall_together(won, dispute)) {
             disputes.push_back(std::move(dispute));
@@ -101,7 +101,7 @@ void refute_profile(Context& context, Task& task, Dispute won, Reason reason) {
     record(context, task, history::DisputeEnded{won.id, true, reason});
     note_outcome(won, drop_profile(context, task, won.responder, reason, winner));
     set_dispute(context.state, won);
-    for (const DisputeId& id : get_docket(context.state, task.id).disputes) {
+    for (const DisputeId& id : get_bookkeeping(context.state, task.id).disputes) {
         if (find_dispute(context.state, id).value().responder == won.responder) {
             end_dispute_as_moot(context, task, id);
             forget_dispute(context, task, id);

@@ -9,40 +9,45 @@
 #include <contracts/state/tx_error.hpp>
 #include <contracts/lifecycle/disputes.hpp>
 
-/// How disputes begin and end, for arbitration and verification. Each function that ends one stores it and the task.
+/// How disputes begin and end, for arbitration and verification. Each function that ends a dispute stores the dispute,
+/// and the task unless it says otherwise.
 namespace assay::contracts {
 
-/// DSP-46: whether the challenger of a dispute whose names and role are set has what answers for it:
-/// kInsufficientStake.
+/// DSP-46: whether the challenger can cover its bond; fails with kInsufficientStake. Parties, subject and role of
+/// `dispute` must be set.
 Result<void, TxError> check_bond(const StateView& view, const Params& params, const Task& task, const Dispute& dispute);
-/// DTY-6: whether the task keeps a place in the lane of duties for the dispute, which is about to be opened, and it is free.
+/// DTY-6: whether the task has a free place in the lane of duties for this dispute, which is about to be opened.
 bool has_place(const StateView& view, const Task& task, const Dispute& dispute);
-/// DTY-5: kDutiesFull when it has no place and the lane has no room.
+/// DTY-5: fails with kDutiesFull if the dispute has no place in its task and the lane has no room.
 Result<void, TxError> check_place(const StateView& view, const Params& params, const Task& task, const Dispute& dispute);
-/// DSP-46: takes the challenger's bond from where it is. The caller stores the task.
+/// DSP-46: takes the challenger's bond from the assignment's reserve or from free stake; takes none if answers_on_task().
+/// The caller stores the task.
 void take_bond(Context& context, Task& task, Dispute& dispute);
-/// DSP-46: whether the solver answers for its dispute with the bond of the task, of which nothing is set apart.
+/// DSP-46: whether the challenger is the task's solver, whose bond in the task covers the dispute. Nothing is set aside
+/// from it.
 bool answers_on_task(const Task& task, const Dispute& dispute) noexcept;
 
-/// Stores a dispute whose names, role and claim are set; takes the actor's bond. The caller stores the task.
+/// Opens and stores a dispute whose subject, role and claim are set, and takes the actor's bond. The caller stores the
+/// task.
 void enter_dispute(Context& context, Task& task, Dispute dispute, Height deadline);
 
-/// The responder was wrong: the task is convicted (SET-2), or the verdict (DSP-43) or the profile (PRF-5) refuted.
+/// The claim was wrong: convicts the solver (SET-2), or refutes the verdict (DSP-43) or the profile (PRF-5).
 void refute_claim(Context& context, Task& task, Dispute dispute, Reason reason);
 
-/// The challenger was wrong: its bond is slashed, the winner's share goes to the responder (SET-5).
+/// The challenger was wrong: slashes its bond, of which the winner's share goes to the responder (SET-5).
 void uphold_claim(Context& context, Task& task, Dispute dispute, Reason reason);
 
 struct Refutation {
     VerdictStatus status = VerdictStatus::kRefuted;
     Reason reason = Reason::kLostDispute;
-    std::optional<Dispute> dispute;  ///< the one that was won by it
+    std::optional<Dispute> dispute;  ///< the dispute that was won, if any
 };
-/// DSP-43: a verdict counts no more, and its bond is lost to the first challenger of what is refuted, if any; other
-/// disputes over it are moot. The caller stores the task, whose `assignment` it is.
+/// DSP-43: the verdict no longer counts. Its bond is slashed to the benefit of the first challenger of the refuted part,
+/// if any; other disputes about it end as moot. The caller stores the task, which must contain `assignment`.
 void refute_verdict(Context& context, Task& task, Assignment& assignment, Refutation refutation);
 
-/// DSP-42: a challenged verdict was disclosed: what waited for it ends where it was forced to be wrong, else begins.
+/// DSP-42: called for each dispute that awaited a verdict's disclosure. If the verdict was not a forced error, the game
+/// begins; otherwise the dispute ends and the caller stores the task.
 void begin_game(Context& context, Dispute dispute);
 void end_dispute_as_forced(Context& context, Task& task, Dispute dispute);
 

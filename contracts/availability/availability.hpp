@@ -11,7 +11,7 @@
 #include <contracts/state/tx_error.hpp>
 #include <contracts/lifecycle/waiting.hpp>
 
-/// Committees that fetch what nobody gave a verdict on, and say whether it was there (AVL rules).
+/// Committees that fetch the data of segments without a verdict, and attest that it was available (AVL rules).
 namespace assay::contracts {
 
 Result<void, TxError> check_stateless(const AttestAvailability& action) noexcept;
@@ -20,24 +20,25 @@ Result<void, TxError> check_stateful(
 ) noexcept;
 Result<void, TxError> execute(Context& context, const AttestAvailability& action) noexcept;
 
-/// AVL-2: draws it. Stores the task.
-/// Returns the pause until the next draw where this one has failed.
+/// AVL-2: draws a committee for the task. If the draw fails, returns the pause until the next one; otherwise stores the
+/// task.
 std::optional<Pause> draw_committee(Context& context, Task& task, const ClosedRound& round);
-/// AVL-4, AVL-5: its time is over. Stores the task.
+/// AVL-4, AVL-5: concludes a committee whose time has ended. Stores the task.
 void lapse_committee(Context& context, Task& task);
 
-/// AVL-7: whether the account has attested that it has what a replay of the open segments needs.
+/// AVL-7: whether the account has attested, in the task's latest committee, that it has the data to replay the open
+/// segments.
 bool has_attested(const Task& task, const AccountId& account);
 
-/// AVL-3: the tile that a member has to show.
+/// AVL-3: the tile that a member must open.
 struct AskedTile {
     std::uint32_t checkpoint = 0;
     std::uint32_t tensor = 0;
-    std::uint64_t number = 0;  ///< modulo the tensor's number of tiles
+    std::uint64_t number = 0;  ///< to be reduced modulo the tensor's number of tiles
 };
-/// Of the member at `place` of the task's committee.
+/// The tile that was drawn for the member at index `place` of the task's committee.
 AskedTile asked_tile(const Task& task, std::size_t place);
-/// AVL-1: the checkpoint from which a segment is replayed; 0 for the initialisation, which makes it.
+/// AVL-1: index of the checkpoint from which a segment is replayed; 0 for the initialisation, which produces it.
 constexpr std::uint32_t checkpoint_before(std::uint32_t segment) { return segment == 0 ? 0 : segment - 1; }
 
 }  // namespace assay::contracts

@@ -6,7 +6,7 @@
 #include <contracts/state/context.hpp>
 #include <contracts/state/tx_error.hpp>
 
-/// Seats of the beacon, and what their holders send (BCN-1 to BCN-3, BCN-6).
+/// Beacon seats, and the actions of their holders (BCN-1 to BCN-3, BCN-6).
 namespace assay::contracts {
 
 Result<void, TxError> check_stateless(const JoinBeacon& action) noexcept;
@@ -27,9 +27,9 @@ Result<void, TxError> check_stateful(
 ) noexcept;
 Result<void, TxError> execute(Context& context, const LeaveBeacon& action) noexcept;
 
-/// BCN-5: whether the open round, if there is one, still waits for this seat's secret.
+/// BCN-5: whether the open round waits for this seat's secret; false if no round is open.
 bool is_due(const Beacon& beacon, const Seat& seat) noexcept;
-/// The seat of `account`; nullptr when it has none.
+/// The seat of `account`; nullptr if it has none.
 const Seat* find_seat(const Beacon& beacon, const AccountId& account) noexcept;
 
 }  // namespace assay::contracts

@@ -17,14 +17,14 @@
 #include <contracts/state/tx_error.hpp>
 #include <contracts/state/context.hpp>
 
-/// The replicated state machine: blocks in, changes and receipts out. Pure (BLK rules).
+/// The replicated state machine: takes blocks, returns state changes and receipts. Pure (BLK rules).
 namespace assay::contracts {
 
-/// A validator of the first set (VAL-2).
+/// A validator of the initial set (VAL-2).
 struct GenesisValidator {
     AccountId account;
     ConsensusKey key;
-    Amount stake;  ///< besides the account's balance
+    Amount stake;  ///< in addition to the account's balance
     static constexpr auto fields() {
         return Fields<&GenesisValidator::account, &GenesisValidator::key, &GenesisValidator::stake>{};
     }
@@ -44,21 +44,22 @@ enum class [[nodiscard]] GenesisError : std::uint8_t {
     kChainId = 1,
     kSupplyOverflow = 2,
     kParams = 3,
-    kValidators = 4,  ///< VAL-2: one twice, a key twice or zero, too little stake, or too many
+    kValidators = 4,  ///< VAL-2: duplicate account, duplicate or zero key, too little stake, or too many validators
 };
 
-/// The changes that make the state of height 0 from nothing.
+/// Returns the changes that create the genesis state (height 0) from an empty state, or which part of `genesis` is
+/// invalid.
 Result<Changes, GenesisError> make_genesis(const Genesis& genesis);
 
 struct Receipt {
     Hash256 tx;
-    /// 0: executed; else a TxError: nothing changed, except, where the sender could pay, fee and nonce.
+    /// 0: executed. Otherwise a TxError: nothing changed except that fee and nonce were taken, if the sender could pay.
     std::uint8_t code = 0;
-    std::string action;     ///< action_name, empty when the bytes did not decode
+    std::string action;     ///< action_name; empty if the bytes did not decode
     AccountId sender;
-    std::optional<TaskId> task;  ///< the task that it is about, when there is one
-    std::uint64_t gas = 0;       ///< GAS-1: the same whatever became of it
-    /// TX-8: fee and nonce were taken, or it has answered a duty (DTY-3): either happens to a transaction at most once.
+    std::optional<TaskId> task;  ///< the task that the action concerns, if any
+    std::uint64_t gas = 0;       ///< GAS-1: independent of the outcome
+    /// TX-8: fee and nonce were taken, or the transaction answered a duty (DTY-3). Happens at most once per transaction.
     bool is_charged = false;
     static constexpr auto fields() {
         return Fields<
@@ -68,42 +69,43 @@ struct Receipt {
 };
 
 struct BlockOutcome {
-    Changes changes;                     ///< against the view given
+    Changes changes;                     ///< relative to the given view
     std::vector<Receipt> receipts;       ///< one per transaction, in order
     std::vector<HistoryRecord> history;  ///< in order
     std::vector<DisputeId> disputes;     ///< opened or changed in this block
     std::vector<ValidatorUpdate> validator_updates;  ///< for the engine
-    std::uint64_t referee_partials = 0;  ///< partials recomputed; the node measures their time itself
-    std::uint64_t end_gas = 0;           ///< GAS-10: of the deadlines and draws at the end of the block
+    std::uint64_t referee_partials = 0;  ///< number of partials that the referee recomputed, for timing by the node
+    std::uint64_t end_gas = 0;           ///< GAS-10: gas of the deadlines and draws at the end of the block
 };
 
-/// ENC-2: crypto::verify_signature, or what answers as it does and remembers the keys it has met.
+/// ENC-2: crypto::verify_signature, or an equivalent function that caches decoded keys.
 using VerifySignature = std::function<bool(const AccountId&, ByteView, const Signature&)>;
 
-/// Decodes and checks what needs no state: encoding, size, chain id, signature, ranges of the action's fields.
+/// Decodes a transaction and makes the checks that need no state: encoding, size, chain id, signature and ranges of the
+/// action's fields. Returns the transaction or the first error.
 Result<Tx, TxError> check_stateless(
     ByteView tx_bytes, const std::string& chain_id, const Params& params,
     const VerifySignature& verify = crypto::verify_signature
 ) noexcept;
 
-/// Whether the bytes are a transaction that carries its sender's signature (TX-1 to TX-3, whatever chain it names).
-/// Depends on the bytes and the limit on their size alone, so it can be found out before the block, on any thread.
+/// Whether the bytes are a transaction with a valid signature of its sender (TX-1 to TX-3, for any chain id). Depends
+/// only on the bytes and the size limit in `params`, so it can run before the block is executed, on any thread.
 bool is_signed(
     ByteView tx_bytes, const Params& params, const VerifySignature& verify = crypto::verify_signature
 ) noexcept;
 
-/// Whether `tx` could be executed on `view` right now, at the nonce the state asks for; for mempools. `params` are the
-/// view's. `expected_nonce` lets a mempool check a transaction that follows others of the same sender. `height` is that of
-/// the next block.
+/// Checks whether `tx` could be executed on `view` now, for mempools; returns the first error. `params` must be the
+/// view's, and `height` is that of the next block. `expected_nonce` allows checking a transaction that follows others of
+/// the same sender.
 Result<void, TxError> check_tx(
     const StateView& view, const Params& params, const Tx& tx, std::size_t size_bytes, std::uint64_t expected_nonce,
     Height height
 ) noexcept;
 
-/// Executes a whole block: fees and nonces of all transactions (FEE-3), then each action (checks, effects, invariants; a
-/// failed one leaves no trace), then the deadlines that end with this block, then the draws. Total: any bytes give a receipt.
-/// `known_signed` says of which transactions is_signed() has been found to hold; empty, or one for each. It saves
-/// verifying their signatures and changes nothing else. `hashes` are the transactions', for who has them already; or empty.
+/// Executes a block: first fees and nonces of all transactions (FEE-3), then each action (checks, effects, invariants; a
+/// failed action is rolled back), then the deadlines that end with this block, then draws. Any bytes get a receipt.
+/// `known_signed` is empty or has an entry per transaction: whether is_signed() is known to hold; it only saves verifying
+/// that signature. `hashes` is empty or has the hash of each transaction.
 BlockOutcome apply_block(
     const StateView& view, const std::string& chain_id, const BlockContext& context, const std::vector<Bytes>& txs,
     const std::vector<bool>& known_signed = {}, const std::vector<Hash256>& hashes = {}

@@ -16,41 +16,41 @@
 #include <contracts/state/tx_error.hpp>
 #include <contracts/chain/duty.hpp>
 
-/// What a transaction needs before its action matters: encoding, chain, signature, nonce and fee.
+/// Checks that precede a transaction's action: encoding, chain, signature, nonce and fee.
 namespace assay::contracts {
 
-/// TX-1, TX-2.
+/// Decodes a transaction; fails with kUndecodable (TX-1) or kTooLarge (TX-2).
 Result<Tx, TxError> decode_tx(ByteView tx_bytes, const Params& params) noexcept;
-/// TX-3.
+/// TX-3: fail with kWrongChain and with kBadSignature.
 Result<void, TxError> check_chain(const Tx& tx, const std::string& chain_id) noexcept;
 Result<void, TxError> check_signature(const Tx& tx, const VerifySignature& verify) noexcept;
-/// TX-5.
+/// TX-5: fails with kNonceTooLow or kNonceTooHigh.
 Result<void, TxError> check_nonce(std::uint64_t nonce, std::uint64_t expected) noexcept;
-/// TX-7.
+/// TX-7: fails with kFeeTooLow or kCannotPayFee.
 Result<void, TxError> check_fee(
     const Account& sender, const Tx& tx, std::uint64_t gas, Amount base_fee, const Params& params
 ) noexcept;
-/// POOL-1: what the action takes from its sender's balance beside the fee, when it succeeds.
+/// POOL-1: the amount that a successful action takes from its sender's balance, not counting the fee.
 Amount amount_out(const Action& action, const Params& params) noexcept;
-/// POOL-1: that and the fee; the greatest amount, which nobody has, when it does not fit.
+/// POOL-1: amount_out() plus the fee; the maximum amount, which no balance covers, on overflow.
 Amount reserve_of(const TxBody& body, const Params& params) noexcept;
 
-/// The envelopes of one block's transactions, checked one after the other against the state before the block. The fees
-/// and nonces of a block are taken before its first action (FEE-3), so no action changes what is found here.
+/// Checks the envelopes of a block's transactions one after another, against the state before the block. A block's fees
+/// and nonces are taken before its first action (FEE-3), so actions do not affect the result.
 class Envelopes {
   public:
-    /// All three outlive this object.
+    /// `before`, `chain_id` and `params` must outlive this object.
     Envelopes(const StateView& before, const std::string& chain_id, const Params& params, Height height)
         : before_(before), chain_id_(chain_id), params_(params), height_(height), base_fee_(get_base_fee(before, params)) {}
 
-    /// The transaction, when it passes TX-1 to TX-5 and TX-7 after those taken so far, or DTY-2 where it answers a duty; else the
-    /// first rule it breaks. Fills in gas, action and sender of `receipt` as far as they can be known.
+    /// Returns the transaction if it passes TX-1 to TX-5 and TX-7 after those taken so far, or DTY-2 if it answers a
+    /// duty; otherwise the first error. Fills in gas, action and sender of `receipt` as far as they are known.
     Result<Tx, TxError> open(ByteView tx_bytes, bool known_signed, Receipt& receipt);
-    /// Takes fee and nonce of a transaction that open() returned last, with the gas of its receipt. An answer to a duty has
-    /// neither; its duty has an answer from here on.
+    /// Takes fee and nonce of the transaction that open() returned last; `gas` is from its receipt. An answer to a duty
+    /// has no fee or nonce: its duty is marked as answered.
     void take(const Tx& tx, std::uint64_t gas);
 
-    /// The senders whose transactions were taken, with what is left to them.
+    /// The accounts of the senders of taken transactions, after their fees and nonces.
     const std::map<AccountId, Account>& senders() const { return senders_; }
     Amount to_treasury() const { return to_treasury_; }
     Amount burned() const { return burned_; }
@@ -62,27 +62,28 @@ class Envelopes {
     const StateView& before_;
     const std::string& chain_id_;
     const Params& params_;
-    const Height height_;  ///< of the block
+    const Height height_;  ///< of the block being checked
     const Amount base_fee_;
     std::map<AccountId, Account> senders_;
     std::set<Duty> answered_;
-    std::optional<Duty> opened_;  ///< what the transaction that open() returned last answers
+    std::optional<Duty> opened_;  ///< the duty that the transaction returned last by open() answers
     Amount to_treasury_;
     Amount burned_;
 };
 
-/// FEE-4: what a proposal may hold, transaction by transaction.
+/// FEE-4: checks the transactions of a block proposal one by one.
 class Proposal {
   public:
-    /// `height` is that of the block to be.
+    /// `height` is that of the proposed block.
     Proposal(const StateView& before, const std::string& chain_id, const Params& params, Height height)
         : envelopes_(before, chain_id, params, height) {}
 
-    /// What the block would use with this transaction; or which of TX-1 to TX-7 and DTY-2 it breaks where it would stand.
+    /// Returns the block's resource use including this transaction, or its first violation of TX-1 to TX-7 or DTY-2 at
+    /// this position.
     Result<BlockUse, TxError> open(ByteView tx_bytes, bool known_signed);
-    /// Adds the transaction that open() returned for last.
+    /// Adds the transaction that open() accepted last.
     void take();
-    /// What has been taken.
+    /// Resource use of the transactions taken so far.
     const BlockUse& use() const { return use_; }
 
   private:

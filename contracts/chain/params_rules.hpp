@@ -6,10 +6,10 @@
 
 namespace assay::contracts {
 
-/// PAR-1: whether a chain can run with these: every span at least one block, shares of at most the whole, sizes that a
-/// transaction can have, a fee that cannot overflow, at most kMaxAssignments verifiers for one task; PAR-5: time for a
-/// draw; PAR-6: jackpots that are something; PAR-9: prices of waiting that are numbers; PAR-10: committees that cost a
-/// solver no more than the verifier that was silent; PAR-11: windows and fees that are numbers, whatever the work.
+/// PAR-1: whether a chain can run with these parameters: every duration is at least one block, shares are at most 100 %,
+/// transactions fit the sizes, fees cannot overflow, and a task has at most kMaxAssignments verifiers. PAR-5: there is
+/// time for a draw. PAR-6: jackpots are not zero. PAR-9: the price of waiting cannot overflow. PAR-10: a committee costs
+/// the solver no more than the silent verifier. PAR-11: windows and fees cannot overflow, whatever the work.
 bool are_valid(const Params& params) noexcept;
 
 inline constexpr std::uint32_t kMaxSpanBlocks = 1U << 30U;
@@ -29,7 +29,7 @@ inline constexpr std::uint32_t kMaxCommitteeSeats = 64;
 inline constexpr std::uint32_t kMaxBlockMs = 3'600'000;
 inline constexpr std::uint32_t kMaxReplayBlocks = 1U << 22U;
 inline constexpr std::uint64_t kMaxWorkPrice = 1'000'000'000'000;
-/// PAR-9: so that the deposit of any task is a number.
+/// PAR-9: maxima that keep the deposit of any task from overflowing.
 inline constexpr Amount kDrawPriceMax{1'000'000'000};
 inline constexpr Amount kRoomPriceMax{100'000};
 

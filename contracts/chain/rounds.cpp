@@ -142,7 +142,7 @@ bool can_close(const Context& context, const Beacon& beacon) {
 /// Stores the task.
 void fail_draw(Context& context, Task& task, Pause pause) {
     // BCN-9, TASK-18
-    if (task.deadline.value == 0 && task.open_disputes == 0 && !get_docket(context.state, task.id).suspended) {
+    if (task.deadline.value == 0 && task.open_disputes == 0 && !get_bookkeeping(context.state, task.id).suspended) {
         const bool waits_for_room = pause == Pause::kForRoom && task.state == TaskState::kCompleted;  // DTY-7
         if (!waits_for_room && !waits_on(context, task)) {
             end_without_fraud(context, task, TaskState::kExpired);

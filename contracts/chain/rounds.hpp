@@ -3,10 +3,11 @@
 
 #include <contracts/state/context.hpp>
 
-/// Opening and closing the rounds of the beacon, and the draws of a round that has closed (BCN-4 to BCN-12).
+/// Opens and closes beacon rounds, and makes the draws of closed rounds (BCN-4 to BCN-12).
 namespace assay::contracts {
 
-/// At the end of a block: closes the open round if it can be, with its draws, then opens the next if it is needed.
+/// Called at the end of a block. Closes the open round if possible and makes its draws; if no round was open, opens one
+/// if a task waits for a draw.
 void advance_beacon(Context& context);
 
 }  // namespace assay::contracts

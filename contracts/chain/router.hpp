@@ -10,7 +10,7 @@
 #include <contracts/state/transaction.hpp>
 #include <contracts/state/tx_error.hpp>
 
-/// From an action to the contract that executes it, and the guard around its effects.
+/// Dispatches actions to contracts, and guards their effects.
 namespace assay::contracts {
 
 Result<void, TxError> check_action_stateless(const TxBody& body) noexcept;
@@ -19,33 +19,33 @@ Result<void, TxError> check_action_stateful(
 ) noexcept;
 Result<void, TxError> execute_action(Context& context, const Action& action) noexcept;
 
-/// The task that an action is about, when the state knows it.
+/// The task that an action concerns, if it exists in the state.
 std::optional<TaskId> task_of(
     const StateView& view, const AccountId& sender, std::uint64_t nonce, const Action& action
 );
 
-/// What a guarded piece of work knows of its cause.
+/// The cause of a guarded execution.
 struct Cause {
     Hash256 tx;
     AccountId actor;
     std::uint64_t nonce = 0;
     std::uint64_t tx_size_bytes = 0;
 };
-/// What it leaves besides changes.
+/// Results of a guarded execution, besides state changes.
 struct Traces {
     std::vector<HistoryRecord> history;
     std::uint64_t referee_partials = 0;
     std::vector<ValidatorUpdate> validator_updates{};
     std::uint64_t end_gas = 0;  ///< GAS-10
 };
-/// INV-7: runs `effects` on an overlay of `state`. Its changes reach `state` when it succeeds and they keep every
-/// invariant, else nothing of it remains: its own error, or kInvariantBroken.
+/// INV-7: runs `effects` on an overlay of `state`. The changes are applied to `state` only if `effects` succeeds and
+/// every invariant holds; otherwise nothing changes, and the error is that of `effects` or kInvariantBroken.
 Result<Traces, TxError> run_guarded(
     Overlay& state, const Params& params, const BlockContext& block, const Cause& cause,
     const std::function<Result<void, TxError>(Context&)>& effects
 );
 
-/// The deadlines that end with this block, then the draws (BLK-3, BLK-4).
+/// Processes the deadlines that end with this block, then the draws (BLK-3, BLK-4).
 void end_block(Context& context);
 
 }  // namespace assay::contracts

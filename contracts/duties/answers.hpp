@@ -9,7 +9,8 @@
 /// Which actions can answer a duty (DTY-1).
 namespace assay::contracts {
 
-/// DTY-1: whether an action of this kind can answer a duty; its greatest size in bytes as a transaction then, else nullopt.
+/// DTY-1: the maximum size in bytes of a transaction that answers a duty with this action; nullopt if such an action
+/// cannot.
 std::optional<std::size_t> answer_bytes_max(const Action& action) noexcept;
 
 }  // namespace assay::contracts

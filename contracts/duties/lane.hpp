@@ -8,35 +8,37 @@
 #include <contracts/state/slots.hpp>
 #include <contracts/state/transaction.hpp>
 
-/// The lane of duties: what its answers cost whom, and how much it may promise (DTY-3 to DTY-8).
+/// The lane of duties: capacity reserved in blocks for answers to duties, and who pays for them (DTY-3 to DTY-8).
 namespace assay::contracts {
 
-/// DTY-3: the gas of the answers that an action makes somebody owe.
+/// DTY-3: gas of the answers that the action obliges others to send.
 std::uint64_t imposed_gas(const Action& action, const Params& params) noexcept;
-/// FEE-1: the least fee of a transaction with so much gas.
+/// FEE-1: the minimum fee of a transaction with this action and gas.
 Amount least_fee(const Action& action, std::uint64_t gas, Amount base_fee, const Params& params) noexcept;
-/// FEE-1: what of the fee goes to the treasury.
+/// FEE-1: the part of the fee that goes to the treasury.
 Amount treasury_fee(const Action& action, std::uint64_t gas, const Params& params) noexcept;
 
-/// DTY-5: how much of the lane tasks may hold, and disputes without a place.
+/// DTY-5: half of the lane's capacity: the limit for tasks, and for disputes that have no place in a task.
 std::uint64_t lane_half(const Params& params) noexcept;
-/// DTY-5: what an open dispute takes.
+/// DTY-5: capacity that an open dispute takes.
 std::uint64_t dispute_weight(const Params& params) noexcept;
-/// DTY-5: what a task takes in its present state.
+/// DTY-5: capacity that a task takes in its current state.
 std::uint64_t task_weight(const Params& params, const Task& task) noexcept;
-/// PAR-12: the most that a task can take.
+/// PAR-12: the maximum capacity that any task can take.
 std::uint64_t task_weight_max(const Params& params) noexcept;
 
-/// DTY-5: whether the task's next draw finds room for the duties that it makes.
+/// DTY-5: whether the lane has room for the duties that result from the task's next draw.
 bool has_room_for_draw(const StateView& view, const Params& params, const Task& task) noexcept;
-/// DTY-5: whether one more dispute that has no place in its task finds room.
+/// DTY-5: whether the lane has room for another dispute that has no place in its task.
 bool has_room_for_dispute(const StateView& view, const Params& params) noexcept;
 
-/// After each change of its state: takes or gives back what the task's duties may need. The caller stores the task.
+/// Reserves or releases capacity for the duties that the task may need; call after each change of its state. The caller
+/// stores the task.
 void hold_lane(Context& context, Task& task);
-/// Takes room for a dispute; `has_place`: its task holds room for it already (DTY-6). The caller stores it.
+/// Reserves capacity for a dispute, unless `has_place`: its task has reserved it already (DTY-6). The caller stores the
+/// dispute.
 void hold_lane(Context& context, Dispute& dispute, bool has_place);
-/// The dispute is over: gives its room back. The caller stores it.
+/// Releases the capacity of a dispute that ends. The caller stores the dispute.
 void release_lane(Context& context, Dispute& dispute);
 
 }  // namespace assay::contracts

@@ -6,7 +6,7 @@
 #include <contracts/state/transaction.hpp>
 #include <contracts/state/tx_error.hpp>
 
-/// Balances, the treasury, and what is burned (LED rules).
+/// Balances, treasury and burned money (LED rules).
 namespace assay::contracts {
 
 Result<void, TxError> check_stateless(const Transfer& action) noexcept;
@@ -15,18 +15,18 @@ Result<void, TxError> check_stateful(
 ) noexcept;
 Result<void, TxError> execute(Context& context, const Transfer& action) noexcept;
 
-/// Whether `account` has at least `amount`: kInsufficientBalance (LED-2).
+/// Fails with kInsufficientBalance (LED-2) if `account` has less than `amount`.
 Result<void, TxError> check_balance(const StateView& view, const AccountId& account, Amount amount) noexcept;
 
-/// `a + b` where LED-1 rules out an overflow, `a - b` where the caller has checked: otherwise a bug of ours.
+/// Sums that LED-1 keeps from overflowing, and differences that the caller has checked. Abort on overflow.
 Amount add(Amount a, Amount b) noexcept;
 Amount subtract(Amount a, Amount b) noexcept;
 
 void credit(Overlay& state, const AccountId& account, Amount amount);
-/// The caller has checked the balance.
+/// The caller must have checked the balance.
 void debit(Overlay& state, const AccountId& account, Amount amount);
 void pay_treasury(Overlay& state, Amount amount);
-/// The caller has checked that it is there.
+/// The caller must have checked that the treasury has `amount`.
 void draw_on_treasury(Overlay& state, Amount amount);
 void burn(Overlay& state, Amount amount);
 

@@ -40,7 +40,7 @@ Result<void, TxError> require_state(const Task& task, TaskState first, TaskState
 }
 
 Result<void, TxError> require_open_window(const StateView& view, const Task& task) noexcept {
-    if (task.state == TaskState::kChallenge && get_docket(view, task.id).suspended) {
+    if (task.state == TaskState::kChallenge && get_bookkeeping(view, task.id).suspended) {
         return Unexpected{TxError::kTaskState};  // DSP-39
     }
     return {};
@@ -59,10 +59,10 @@ void enter_state(Context& context, Task& task, TaskState state, Height deadline)
 
 void restart_deadline(Context& context, Task& task, Height deadline) {
     set_task_deadline(context, task, deadline);
-    Docket docket = get_docket(context.state, task.id);
-    if (docket.suspended) {
-        docket.suspended = false;
-        set_docket(context.state, task.id, docket);
+    TaskBookkeeping bookkeeping = get_bookkeeping(context.state, task.id);
+    if (bookkeeping.suspended) {
+        bookkeeping.suspended = false;
+        set_bookkeeping(context.state, task.id, bookkeeping);
     }
 }
 
@@ -71,21 +71,21 @@ bool suspend_deadline(Context& context, Task& task) {
         return false;
     }
     set_task_deadline(context, task, Height{});
-    Docket docket = get_docket(context.state, task.id);
-    docket.suspended = true;
-    set_docket(context.state, task.id, docket);
+    TaskBookkeeping bookkeeping = get_bookkeeping(context.state, task.id);
+    bookkeeping.suspended = true;
+    set_bookkeeping(context.state, task.id, bookkeeping);
     return true;
 }
 
 void resume_deadline(Context& context, Task& task) {
-    if (get_docket(context.state, task.id).suspended && task.open_disputes == 0) {
+    if (get_bookkeeping(context.state, task.id).suspended && task.open_disputes == 0) {
         restart_deadline(context, task, context.height_after(1));
     }
 }
 
 void close_task(Context& context, Task& task, TaskState state) {
     enter_state(context, task, state, Height{});
-    erase_docket(context.state, task.id);
+    erase_bookkeeping(context.state, task.id);
 }
 
 Result<std::size_t, TxError> find_assignment(
@@ -127,15 +127,15 @@ void return_profile_bonds(Context& context, Task& task) {
 }
 
 bool stand_still(Context& context, Task& task) {
-    Docket docket = get_docket(context.state, task.id);
+    TaskBookkeeping bookkeeping = get_bookkeeping(context.state, task.id);
     const std::uint32_t most = context.params.standstill_blocks;
-    const std::uint32_t left = most - std::min(docket.stood_still, most);
+    const std::uint32_t left = most - std::min(bookkeeping.stood_still, most);
     if (!is_window(task) || left == 0 || has_room_for_dispute(context.state, context.params)) {
         return false;
     }
     const std::uint32_t blocks = std::min(left, context.params.dispute_extension_blocks);
-    docket.stood_still += blocks;
-    set_docket(context.state, task.id, docket);
+    bookkeeping.stood_still += blocks;
+    set_bookkeeping(context.state, task.id, bookkeeping);
     set_task_deadline(context, task, context.height_after(blocks));
     set_task(context.state, task);
     return true;

@@ -6,56 +6,58 @@
 #include <contracts/state/tx_error.hpp>
 #include <contracts/state/task.hpp>
 
-/// What every contract that touches a task shares. Functions that take a `Task&` change it; the caller stores it.
+/// Functions shared by all contracts that change tasks. Functions that take a `Task&` change it; the caller stores it.
 namespace assay::contracts {
 
-/// kTaskUnknown (TASK-3) when there is none.
+/// Returns the task; fails with kTaskUnknown (TASK-3) if it does not exist.
 Result<Task, TxError> require_task(const StateView& view, const TaskId& id) noexcept;
-/// Whether its state is between `first` and `last`: kTaskState (TASK-4).
+/// Fails with kTaskState (TASK-4) unless the task's state is between `first` and `last` (inclusive).
 Result<void, TxError> require_state(const Task& task, TaskState first, TaskState last) noexcept;
-/// DSP-39: whether the challenge window is over, and only what is open still keeps the task from settling.
+/// DSP-39: fails with kTaskState if the challenge window has ended and the task only waits for open disputes.
 Result<void, TxError> require_open_window(const StateView& view, const Task& task) noexcept;
 
-/// Moves the task to `state` with the deadline `deadline` (0: none) and records it.
+/// Moves the task to `state` with the given deadline (0: none) and records it in the history.
 void enter_state(Context& context, Task& task, TaskState state, Height deadline);
 void set_task_deadline(Context& context, Task& task, Height deadline);
 
-/// Gives the task another deadline within its state; one that had passed and waits for disputes (TASK-11) does not any more.
+/// Sets a new deadline within the current state, and ends a suspension of the old one (TASK-11).
 void restart_deadline(Context& context, Task& task, Height deadline);
 
-/// TASK-11: a deadline that passes while a dispute is open waits until the last of them has ended. True when it does.
+/// TASK-11: suspends a deadline that passes while disputes are open, until the last of them ends. Returns whether it did.
 bool suspend_deadline(Context& context, Task& task);
-/// One of the open disputes has ended without ending the task.
+/// Called when a dispute ends without ending the task. If it was the last one, a suspended deadline fires in the next
+/// block.
 void resume_deadline(Context& context, Task& task);
 
-/// Ends the task: its state, no deadline, no docket. A queue that it waits in passes it over.
+/// Ends the task: sets the final state, clears the deadline and erases its bookkeeping. A queue entry of the task is
+/// skipped later.
 void close_task(Context& context, Task& task, TaskState state);
 
-/// Position in task.assignments; kNotAssigned (VER-1).
+/// Returns the index in task.assignments; fails with kNotAssigned (VER-1).
 Result<std::size_t, TxError> find_assignment(
     const Task& task, std::uint32_t segment, const AccountId& verifier
 ) noexcept;
 
-/// kFieldOutOfRange (TX-6) where no task has such a segment, nor an evaluation of that number.
+/// Fails with kFieldOutOfRange (TX-6) if no task can have a segment of this number, counting the evaluation.
 Result<void, TxError> check_segment(std::uint32_t segment) noexcept;
 
-/// VER-20: whether two verdicts on a segment differ in what is judged by distance.
+/// VER-20: whether two verdicts on a segment differ in end root, measurement or divergence.
 bool contradicts(const Assignment& one, const Assignment& other) noexcept;
 
-/// Unlocks what is left of an assignment's bond and of its reserve (DSP-46).
+/// Unlocks what is left of an assignment's bond and reserve (DSP-46).
 void return_assignment(Context& context, Assignment& assignment);
 
-/// The caller stores the task.
+/// Unlocks the remaining bonds of all profilers. The caller stores the task.
 void return_profile_bonds(Context& context, Task& task);
 
-/// DTY-8: whether the task's window of challenges, which would end now, is prolonged instead, since who would dispute finds no
-/// room. Stores the task then.
+/// DTY-8: extends the challenge window that is about to end, if the lane of duties has no room for another dispute.
+/// Returns whether it did; if so, stores the task.
 bool stand_still(Context& context, Task& task);
 
-/// PRF-4: the place of this profiler among the task's profiles; kNotProfiler.
+/// PRF-4: returns the index of this profiler in the task's profiles; fails with kNotProfiler (PRF-1).
 Result<std::uint32_t, TxError> find_place(const Task& task, const AccountId& profiler);
 
-/// The profile of this profiler, which the task has.
+/// The profile of this profiler, who must be one of the task's profilers.
 Profile& profile_of(Task& task, const AccountId& profiler);
 
 }  // namespace assay::contracts

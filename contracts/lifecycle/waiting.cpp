@@ -52,12 +52,12 @@ void await_draw(Context& context, const Task& task) {
 }
 
 void pause_draw(Context& context, const Task& task, Pause pause) {
-    Docket docket = get_docket(context.state, task.id);
+    TaskBookkeeping bookkeeping = get_bookkeeping(context.state, task.id);
     std::uint64_t blocks = context.params.redraw_blocks;
     if (pause == Pause::kDoubled) {
-        blocks <<= std::min(docket.draws, kLongestPause);
-        ++docket.draws;
-        set_docket(context.state, task.id, docket);
+        blocks <<= std::min(bookkeeping.draws, kLongestPause);
+        ++bookkeeping.draws;
+        set_bookkeeping(context.state, task.id, bookkeeping);
     }
     enter_agenda(context.state, {DueKind::kDraw, retag<Hash256>(task.id)}, context.height_after(blocks));
 }
@@ -101,9 +101,9 @@ void return_room(Context& context, Task& task) {
 
 void await_verifiers(Context& context, Task& task) {
     // VER-7
-    Docket docket = get_docket(context.state, task.id);
-    docket.draws = 0;
-    set_docket(context.state, task.id, docket);
+    TaskBookkeeping bookkeeping = get_bookkeeping(context.state, task.id);
+    bookkeeping.draws = 0;
+    set_bookkeeping(context.state, task.id, bookkeeping);
     enter_state(context, task, TaskState::kCompleted, context.height_after(context.params.draw_blocks));
     set_task(context.state, task);
     await_draw(context, task);

@@ -10,42 +10,42 @@
 #include <contracts/state/transaction.hpp>
 #include <contracts/state/params.hpp>
 
-/// What a transaction costs every validator at most (GAS rules). A unit is about a microsecond of one core
+/// Upper bounds for what a transaction costs each validator (GAS rules). One unit is about a microsecond of one core
 /// (docs/benchmarks).
 namespace assay::contracts {
 
-/// GAS-3: a slot of the state that changes.
+/// GAS-3: gas per changed slot of the state.
 inline constexpr std::uint64_t kGasPerSlot = 12;
 
-/// GAS-1: from the transaction, its size and the parameters alone.
+/// GAS-1: gas of a transaction; depends only on the transaction, its size and the parameters.
 std::uint64_t gas_of(const Tx& tx, std::size_t size_bytes, const Params& params) noexcept;
-/// GAS-6: of bytes that are no transaction; a block may hold any.
+/// GAS-6: gas of bytes that do not decode as a transaction; a decided block may contain any bytes.
 std::uint64_t gas_of_undecodable(std::size_t size_bytes) noexcept;
-/// Of what a block holds.
+/// Gas of an entry of a block, decodable or not.
 std::uint64_t gas_of_bytes(ByteView tx_bytes, const Params& params) noexcept;
-/// GAS-8: no transaction of at most `tx_size_max` bytes has more.
+/// GAS-8: upper bound for the gas of any transaction of at most `tx_size_max` bytes.
 std::uint64_t gas_max(const Params& params) noexcept;
 
-/// GAS-10: to look at an entry of the agenda or of a queue.
+/// GAS-10: gas of reading one entry of the agenda or of a queue.
 inline constexpr std::uint64_t kGasPerEntry = 2 * kGasPerSlot;
-/// GAS-10: to end what has its deadline.
+/// GAS-10: gas of processing an expired deadline.
 std::uint64_t deadline_gas(const Params& params) noexcept;
-/// GAS-10: reading the accounts that a round draws from, of which there are so many.
+/// GAS-10: gas of reading a round's candidates, given their number.
 std::uint64_t pool_gas(std::size_t candidates) noexcept;
-/// GAS-10: one draw out of so many.
+/// GAS-10: gas of one draw from that many candidates.
 std::uint64_t draw_gas(Queue queue, std::size_t candidates, const Params& params) noexcept;
 
-/// FEE-2: no unit of gas costs more, so that the price of a transaction's gas is a number.
+/// FEE-2: maximum price of a unit of gas, so that the price of a transaction's gas cannot overflow.
 inline constexpr Amount kGasPriceMax{1'000'000'000};
-/// FEE-1: the least fee of so much gas.
+/// FEE-1: gas times base fee.
 Amount fee_of(std::uint64_t gas, Amount base_fee) noexcept;
-/// FEE-2: the base fee after a block that had so much gas.
+/// FEE-2: the base fee after a block that used `block_gas`.
 Amount next_base_fee(Amount base_fee, std::uint64_t block_gas, const Params& params) noexcept;
 
-/// What a block has taken of its limits.
+/// Resources used by a block, compared with its limits.
 class BlockUse {
   public:
-    /// `is_answer`: it answers a duty, and takes of their lane as well (DTY-4).
+    /// `is_answer`: the transaction answers a duty, and also uses the lane of duties (DTY-4).
     void add(std::size_t size_bytes, std::uint64_t gas, bool is_answer) noexcept {
         bytes_ += size_bytes;
         gas_ += gas;
@@ -62,7 +62,8 @@ class BlockUse {
     std::uint64_t gas() const noexcept { return gas_; }
 
   private:
-    // Neither overflows: with parameters that PAR-1 allows a transaction has less than 2^32 gas, and no block has 2^32.
+    // No overflow: with valid parameters (PAR-1) a transaction has less than 2^32 gas, and a block has fewer than 2^32
+    // transactions.
     std::uint64_t bytes_ = 0;
     std::uint64_t gas_ = 0;
     std::uint64_t answer_bytes_ = 0;

@@ -10,29 +10,29 @@
 #include <contracts/state/tx_error.hpp>
 #include <contracts/state/params.hpp>
 
-/// What follows from the work that a task's programs state (WRK rules): how long a replay takes, the windows that are
-/// longer by it, and what verifying is worth.
+/// Quantities derived from the work that a task's programs state (WRK rules): replay time, windows that scale with it,
+/// and minimum fees.
 namespace assay::contracts {
 
-/// WRK-3: what the slowest machine of the class `number` reaches, in millions of multiply-adds per second; of class 0, one
-/// of the slowest class. The number is one that check_class takes.
+/// WRK-3: speed of the slowest machine of the class `number`, in millions of multiply-adds per second; for class 0, of
+/// the slowest class. check_class must accept the number.
 std::uint64_t class_speed(const Params& params, std::uint32_t number) noexcept;
 
-/// WRK-4: the work of the segment that has most, the evaluation included, and of measuring its distance; 2^64 - 1 when it
-/// does not fit.
+/// WRK-4: work of the task's largest segment, including the evaluation, plus the work of measuring its distance; 2^64 - 1
+/// on overflow.
 std::uint64_t segment_work(const TaskSpec& spec) noexcept;
-/// WRK-4: whole blocks that the slowest machine that may be drawn takes for that segment.
+/// WRK-4: whole blocks that the slowest machine of the task's class needs to replay that segment.
 std::uint64_t replay_blocks(const Params& params, const TaskSpec& spec) noexcept;
-/// TASK-16: the fewest blocks that the task may give its solver.
+/// TASK-16: minimum value of training_blocks.
 std::uint64_t training_blocks_min(const Params& params, const TaskSpec& spec) noexcept;
-/// TASK-16: so many steps take a block, however little work they are.
+/// TASK-16: one block is allowed per this many steps, however little work they are.
 inline constexpr std::uint64_t kStepsPerBlock = 1'000;
 
-/// Whether the chain may ask verifiers for this work, and it is paid: kSegmentTooLong (WRK-4), kTimeTooShort (TASK-16),
-/// kFeeBelowWork (WRK-6).
+/// Whether verifiers may be asked for this work, and the work is paid. Fails with kSegmentTooLong (WRK-4), kTimeTooShort
+/// (TASK-16) or kFeeBelowWork (WRK-6).
 Result<void, TxError> check_work(const Params& params, const TaskSpec& spec) noexcept;
 
-/// WRK-5: spans in blocks, of a task that check_work takes.
+/// WRK-5: durations in blocks, for a task that check_work accepts.
 std::uint64_t commit_span(const Params& params, const TaskSpec& spec) noexcept;
 std::uint64_t report_span(const Params& params, const TaskSpec& spec) noexcept;
 std::uint64_t challenge_span(const Params& params, const TaskSpec& spec) noexcept;
@@ -41,17 +41,17 @@ std::uint64_t attest_span(const Params& params, const TaskSpec& spec) noexcept;
 std::uint32_t dispute_clock(const Params& params, const TaskSpec& spec) noexcept;
 std::uint32_t dispute_extension(const Params& params, const TaskSpec& spec) noexcept;
 
-/// WRK-6: whether the verification fee pays verifiers, and profilers where there are any, `price` grains for 10^9
-/// multiply-adds.
+/// WRK-6: whether the verification fee pays verifiers, and profilers if any, `price` grains per 10^9 multiply-adds.
 bool pays(const Params& params, const TaskSpec& spec, std::uint64_t price) noexcept;
-/// The least verification fee that does, with the assignments of the spec's present value; 2^64 - 1 when it does not fit.
+/// The minimum verification fee for which pays() holds, with the number of assignments at the spec's current value; 2^64
+/// - 1 on overflow.
 Amount fee_at(const Params& params, const TaskSpec& spec, std::uint64_t price) noexcept;
-/// TRM-1: so many times work_price is the most that a verifier may ask for.
+/// TRM-1: the maximum price that a verifier may register, as a multiple of work_price.
 inline constexpr std::uint64_t kMostAsked = 4;
 
 /// TRM-2: whether a verifier with these terms consents to the task.
 bool consents(const Params& params, const TaskSpec& spec, const Terms& terms) noexcept;
-/// TRM-3: whether anybody consents, and those who do have at least half of the weight of all candidates.
+/// TRM-3: whether any candidate consents, and those who do have at least half of the total weight.
 bool is_consented(const Params& params, const TaskSpec& spec, std::span<const Candidate> candidates) noexcept;
 
 }  // namespace assay::contracts

@@ -257,7 +257,7 @@ Result<void, TxError> check_stateful(
 ) noexcept {
     // PRF-5
     TRY_ASSIGN(const Task task, require_profiling(view, action.task));
-    if (task.tolerance->phase != ProfilingPhase::kChallenge || get_docket(view, task.id).suspended) {
+    if (task.tolerance->phase != ProfilingPhase::kChallenge || get_bookkeeping(view, task.id).suspended) {
         return Unexpected{TxError::kPhase};
     }
     TRY_ASSIGN(const std::uint32_t place, find_place(task, action.profiler));

@@ -15,8 +15,9 @@
 #include <contracts/stake/staking.hpp>
 #include <contracts/lifecycle/waiting.hpp>
 
-/// Before a task in tolerance mode is solved: drawn verifiers measure how far native training is from the canonical
-/// replay on their own hardware, and the threshold follows from what stands of it (PRF rules).
+/// Profiling of tolerance-mode tasks before they are solved: drawn verifiers measure the distance between native training
+/// and the canonical replay on their own hardware; the task's threshold is derived from the unrefuted reports (PRF
+/// rules).
 namespace assay::contracts {
 
 Result<void, TxError> check_stateless(const CommitProfile& action) noexcept;
@@ -37,23 +38,23 @@ Result<void, TxError> check_stateful(
 ) noexcept;
 Result<void, TxError> execute(Context& context, const ChallengeProfile& action) noexcept;
 
-/// PRF-5: what a profiler claims by a part of its report: kPartUnknown, kNotMeasured.
+/// PRF-5: the claim behind a part of a profiler's report. Fails with kPartUnknown or kNotMeasured.
 Result<dispute::Claim, TxError> make_profile_claim(
     const Task& task, const ProfileReport& report, ProfilePart part, std::uint32_t segment,
     const std::optional<MeasuredRoots>& roots
 );
 
-/// PRF-1: draws the profilers of a task that waits for them.
-/// Returns the pause until the next draw where this one has failed.
+/// PRF-1: draws the profilers of a task that waits for them. If the draw fails, returns the pause until the next one.
 std::optional<Pause> draw_profilers(Context& context, Task& task, const ClosedRound& round);
-/// The deadline of the task's profiling phase has passed.
+/// Called when the deadline of the current profiling phase has passed.
 void lapse_profiling(Context& context, Task& task);
 
 struct Bounds {
     Distances threshold;
     Distances reference;
 };
-/// PRF-6: what the reports that stand say. `least` is how many there have to be.
+/// PRF-6: derives threshold and d_ref from the unrefuted reports, of which at least `least` are needed. Fails with
+/// kTooFew or kNotSeparated.
 Result<Bounds, ProfilingOutcome> bounds_from(
     std::span<const ProfileReport> reports, std::uint32_t least, const dispute::ThresholdRule& rule
 );

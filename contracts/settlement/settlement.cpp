@@ -126,8 +126,8 @@ std::uint64_t places_of(const Params& params, const Task& task) {
 
 /// Ends as moot what is still open, and closes the task.
 void finish(Context& context, Task& task, TaskState state) {
-    const Docket docket = get_docket(context.state, task.id);
-    for (const DisputeId& dispute : docket.disputes) {
+    const TaskBookkeeping bookkeeping = get_bookkeeping(context.state, task.id);
+    for (const DisputeId& dispute : bookkeeping.disputes) {
         end_dispute_as_moot(context, task, dispute);
     }
     task.open_disputes = 0;

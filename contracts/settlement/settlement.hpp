@@ -9,26 +9,27 @@
 #include <contracts/stake/staking.hpp>
 #include <contracts/state/task.hpp>
 
-/// How tasks end and who is paid (SET rules). Each of these closes the task, ends as moot what is still open, returns
-/// what bonds are left, pays the escrow out once, and stores the task.
+/// Ends of tasks and their payments (SET rules). Each of the first three functions closes the task, ends open disputes as
+/// moot, returns the remaining bonds, pays out the escrow and stores the task.
 namespace assay::contracts {
 
-/// SET-1: every window has passed with nothing open, and every verdict is disclosed. While its ancestors are not over the task is
-/// not closed and nobody is paid, but bonds are returned (LIN-3).
+/// SET-1: called when every window has ended with nothing open and every verdict is disclosed. While an ancestor has not
+/// ended, only bonds are returned: the task is not closed and nobody is paid (LIN-3).
 void settle(Context& context, Task& task);
 
-/// SET-4: kCancelled, kExpired or kRefused: everything goes back where it came from.
+/// SET-4: `state` is kCancelled, kExpired or kRefused; escrow and bonds are returned to their owners.
 void end_without_fraud(Context& context, Task& task, TaskState state);
 
 struct Conviction {
     Reason reason = Reason::kLostDispute;
-    std::vector<AccountId> winners{};  ///< SET-10; with nobody what is slashed is burned
-    std::optional<std::uint32_t> segment{};  ///< the refuted one; its acceptors lose their bonds
+    std::vector<AccountId> winners{};  ///< SET-10; if empty, everything slashed is burned
+    std::optional<std::uint32_t> segment{};  ///< the refuted one, if any; verifiers who accepted it lose their bonds
 };
-/// SET-2: the solver was refuted, or did not serve what it must keep. Returns what became of the solver's bond.
+/// SET-2: convicts a solver that was refuted or did not serve the required data. Returns the outcome for the solver's
+/// bond.
 PenaltyOutcome convict(Context& context, Task& task, const Conviction& conviction);
 
-/// VER-16: pays each of those who won by a forced error of one verdict of this task, and records it.
+/// VER-16: pays the jackpot to each winner of one forced verdict of this task, and records the payments.
 void pay_jackpots(Context& context, Task& task, const std::vector<AccountId>& winners);
 
 }  // namespace assay::contracts

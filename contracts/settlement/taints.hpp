@@ -5,12 +5,12 @@
 
 #include <contracts/state/context.hpp>
 
-/// Marking the descendants of a task that was convicted (LIN-4).
+/// Marking of a convicted task's descendants (LIN-4).
 namespace assay::contracts {
 
-inline constexpr std::uint32_t kMaxMarksPerBlock = 64;  ///< descendants of the convicted visited at the end of a block
+inline constexpr std::uint32_t kMaxMarksPerBlock = 64;  ///< maximum number of descendants visited at the end of a block
 
-/// LIN-4: marks at most kMaxMarksPerBlock of those that are to be marked.
+/// LIN-4: marks up to kMaxMarksPerBlock of the pending descendants.
 void spread_taints(Context& context);
 
 }  // namespace assay::contracts

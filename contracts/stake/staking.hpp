@@ -10,7 +10,7 @@
 #include <contracts/state/transaction.hpp>
 #include <contracts/state/tx_error.hpp>
 
-/// Bonds per role: free, locked by duties, unbonding (STK rules).
+/// Stake per role: free, locked by duties, and unbonding (STK rules).
 namespace assay::contracts {
 
 Result<void, TxError> check_stateless(const Bond& action) noexcept;
@@ -25,41 +25,43 @@ Result<void, TxError> check_stateful(
 ) noexcept;
 Result<void, TxError> execute(Context& context, const Unbond& action) noexcept;
 
-/// STK-4: pays back what of an account's unbonding stake is due at this height.
+/// STK-4: pays back the account's unbonding stake that is due at this height.
 void release_unbonded(Context& context, Role role, const AccountId& account);
 
-/// The least that a duty in `role` locks; below it, an account is not in the registry that draws use (STK-5).
+/// The smallest bond of any duty in `role`. Accounts with less are not in the registry that draws use (STK-5).
 Amount least_bond(const Params& params, Role role) noexcept;
 
-/// Whether the free stake covers `amount`: kInsufficientStake (STK-2).
+/// Fails with kInsufficientStake (STK-2) if the free stake is less than `amount`.
 Result<void, TxError> check_free_stake(
     const StateView& view, Role role, const AccountId& account, Amount amount
 ) noexcept;
-/// Stores a stake and keeps the registry of its role (STK-5).
+/// Stores a stake and updates the registry of its role (STK-5).
 void put_stake(Context& context, Role role, const AccountId& account, const Stake& stake);
-/// STK-3: free to locked, and back. The caller has checked.
+/// STK-3: moves stake from free to locked, and back. The caller must have checked that it is there.
 void lock_stake(Context& context, Role role, const AccountId& account, Amount amount);
 void unlock_stake(Context& context, Role role, const AccountId& account, Amount amount);
 
-/// SET-10: so many share what a conviction pays, so that the least of the shares pays for a dispute.
+/// SET-10: maximum number of accounts that share the winners' part of a conviction; keeps the smallest share above the
+/// cost of a dispute.
 constexpr std::size_t kWinnersMax = 6;
 
-/// A penalty on locked stake.
+/// A slash of locked stake.
 struct Penalty {
     Role role = Role::kSolver;
     AccountId from;
     Amount amount;
     Reason reason = Reason::kLostDispute;
-    std::vector<AccountId> winners{};  ///< SET-10: whoever accused first comes first; with nobody all of it is burned
+    /// SET-10: ordered by time of accusation, earliest first; if empty, everything is burned.
+    std::vector<AccountId> winners{};
     Reason winner_reason = Reason::kWonDispute;
-    std::optional<Amount> each{};  ///< AVL-6: what every winner gets, in the place of the shares of SET-10
+    std::optional<Amount> each{};  ///< AVL-6: fixed amount for each winner, instead of the shares of SET-10
 };
 struct PenaltyOutcome {
     Amount slashed;
     Amount paid;
     Amount burned;
 };
-/// SET-5, SET-10, AVL-6: takes the penalty, pays the winners' share, burns the rest, and records both in the history of `task`.
+/// SET-5, SET-10, AVL-6: slashes the stake, pays the winners, burns the rest, and records both in the history of `task`.
 PenaltyOutcome slash(Context& context, Task& task, const Penalty& penalty);
 
 }  // namespace assay::contracts

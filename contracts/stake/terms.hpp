@@ -10,7 +10,7 @@
 #include <contracts/state/tx_error.hpp>
 #include <contracts/state/beacon.hpp>
 
-/// Classes of machines, who says to have one, and what verifiers consent to (HW and TRM rules).
+/// Hardware classes, and the terms on which stakers accept work (HW and TRM rules).
 namespace assay::contracts {
 
 Result<void, TxError> check_stateless(const RegisterTerms& action) noexcept;
@@ -19,10 +19,10 @@ Result<void, TxError> check_stateful(
 ) noexcept;
 Result<void, TxError> execute(Context& context, const RegisterTerms& action) noexcept;
 
-/// HW-1: whether the table has the class `number`, 0 included: kClassUnknown.
+/// HW-1: fails with kClassUnknown unless `number` is 0 or a class of the table.
 Result<void, TxError> check_class(const Params& params, std::uint32_t number) noexcept;
 
-/// HW-3: of `candidates`, those registered for the class `number`; all of them for class 0.
+/// HW-3: the candidates that are registered for the class `number`; all of them for class 0.
 std::vector<Candidate> of_class(std::uint32_t number, const std::vector<Candidate>& candidates);
 
 }  // namespace assay::contracts

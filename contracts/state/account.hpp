@@ -14,7 +14,7 @@ struct Account {
     static constexpr auto fields() { return Fields<&Account::balance, &Account::nonce>{}; }
 };
 
-/// The money that is nobody's: LED-1 says genesis supply = every balance + stake + escrow + treasury + burned.
+/// Money that belongs to no account. LED-1: genesis supply = sum of balances + stake + escrow + treasury + burned.
 struct Supply {
     Amount genesis;
     Amount burned;

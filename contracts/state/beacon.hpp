@@ -10,10 +10,10 @@
 #include <core/base/integers.hpp>
 #include <contracts/state/transaction.hpp>
 
-/// The records of the beacon: who contributes to it, and the round that is open (BCN rules).
+/// Records of the beacon: its contributors and the open round (BCN rules).
 namespace assay::contracts {
 
-/// A contributor's place: what it has committed to, and the bond that answers for opening it.
+/// A contributor's seat: its commitment, and the bond that is slashed if it does not reveal its secret.
 struct Seat {
     AccountId account;
     Hash256 commitment;   ///< beacon_commitment(account, secret)
@@ -32,11 +32,11 @@ struct Contribution {
     static constexpr auto fields() { return Fields<&Contribution::account, &Contribution::secret>{}; }
 };
 
-/// A round that waits for its contributions.
+/// A round that is collecting contributions.
 struct Round {
     Height opened_at;
-    Hash256 block_hash;  ///< of the block that opened it
-    std::vector<Contribution> contributions;  ///< in the order of their accounts, not of their arrival
+    Hash256 block_hash;  ///< hash of the block that opened it
+    std::vector<Contribution> contributions;  ///< ordered by account, not by arrival
     bool operator==(const Round&) const = default;
     static constexpr auto fields() {
         return Fields<&Round::opened_at, &Round::block_hash, &Round::contributions>{};
@@ -44,30 +44,30 @@ struct Round {
 };
 
 struct Beacon {
-    std::uint64_t rounds = 0;  ///< how many have closed
-    Hash256 seed;              ///< of the last of them; zero before
-    std::vector<AccountId> withheld;  ///< who lost its seat in the last of them (BCN-8)
-    std::vector<Seat> seats;          ///< in the order of their accounts
-    std::optional<Round> round;       ///< the open one
+    std::uint64_t rounds = 0;  ///< number of closed rounds
+    Hash256 seed;              ///< seed of the last closed round; zero before the first
+    std::vector<AccountId> withheld;  ///< accounts that lost their seats in the last closed round (BCN-8)
+    std::vector<Seat> seats;          ///< ordered by account
+    std::optional<Round> round;       ///< the open round, if any
     bool operator==(const Beacon&) const = default;
     static constexpr auto fields() {
         return Fields<&Beacon::rounds, &Beacon::seed, &Beacon::withheld, &Beacon::seats, &Beacon::round>{};
     }
 };
 
-/// Who may be drawn, and how likely.
+/// An account that can be drawn, with its weight.
 struct Candidate {
     AccountId account;
     std::uint64_t weight = 0;
-    Terms terms{};  ///< a solver's and a verifier's
-    std::uint64_t locked = 0;  ///< stake that is not free and has no weight, but a voice (TRM-3)
+    Terms terms{};  ///< of a solver or a verifier
+    std::uint64_t locked = 0;  ///< stake that is not free: it adds no weight to draws, but counts for the quorum (TRM-3)
     bool operator==(const Candidate&) const = default;
     static constexpr auto fields() {
         return Fields<&Candidate::account, &Candidate::weight, &Candidate::terms, &Candidate::locked>{};
     }
 };
 
-/// BCN-4: what a round draws for and from, fixed when it opens: before anybody can know its seed.
+/// BCN-4: the tasks and candidates of a round's draws. Fixed when the round opens, before anyone can know its seed.
 struct Drawing {
     std::vector<TaskId> tasks;
     std::vector<Candidate> verifiers;

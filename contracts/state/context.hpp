@@ -13,18 +13,18 @@
 
 namespace assay::contracts {
 
-/// What the rules may know about the block they run in.
+/// What contracts can know about the block that they execute in.
 struct BlockContext {
     Height height;
     std::uint64_t time_ms = 0;
-    Hash256 block_hash;  ///< what a round that opens in this block takes of it (BCN-4)
+    Hash256 block_hash;  ///< used by a beacon round that opens in this block (BCN-4)
     AccountId proposer;
-    std::vector<Misbehaviour> misbehaviour{};  ///< the engine's evidence in this block
-    std::vector<ConsensusAddress> absent{};    ///< validators whose vote for the block before is missing
+    std::vector<Misbehaviour> misbehaviour{};  ///< evidence from the consensus engine, included in this block
+    std::vector<ConsensusAddress> absent{};    ///< validators whose vote for the previous block is missing
 };
 
-/// What a contract's effects run in: the state to change, the block, and who asked. `tx` and `actor` are zero when a
-/// deadline or a draw acts.
+/// Execution environment of a contract: the state to change, the block and the sender. `tx` and `actor` are zero if a
+/// deadline or a draw is executed.
 struct Context {
     Overlay& state;
     const Params& params;
@@ -42,7 +42,7 @@ struct Context {
     Height height_after(std::uint64_t blocks) const { return Height{block.height.value + blocks}; }
 };
 
-/// HIS-1: appends `event` to the history of `task`, whose record the caller stores.
+/// HIS-1: appends `event` to the history of `task`. The caller stores the task.
 void record(Context& context, Task& task, HistoryEvent event);
 
 }  // namespace assay::contracts

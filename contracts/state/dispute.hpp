@@ -17,9 +17,9 @@ enum class DisputeState : std::uint8_t {
     kActive = 1,
     kRefuted = 2,  ///< the responder was wrong
     kUpheld = 3,   ///< the challenger was wrong
-    kMoot = 4,     ///< the task or the verdict ended otherwise; the challenger's bond is returned
-    kAwaiting = 5, ///< the challenged verdict is to be disclosed first (DSP-42)
-    kForced = 6,   ///< it was forced to be wrong: the challenger was right, and nobody loses
+    kMoot = 4,     ///< the task or verdict ended for another reason; the challenger's bond is returned
+    kAwaiting = 5, ///< waiting for the challenged verdict to be disclosed (DSP-42)
+    kForced = 6,   ///< the verdict was a forced error: the challenger was right, and nobody is slashed
 };
 constexpr bool is_valid(DisputeState s) { return s >= DisputeState::kActive && s <= DisputeState::kForced; }
 constexpr bool is_open(DisputeState s) { return s == DisputeState::kActive || s == DisputeState::kAwaiting; }
@@ -28,7 +28,7 @@ const char* to_string(DisputeState state) noexcept;
 /// A verdict as the subject of a dispute.
 struct DisputedVerdict {
     AccountId verifier;
-    bool is_second = false;  ///< its true result, which took a forced one's place (VER-15)
+    bool is_second = false;  ///< the true result that replaced a forced one (VER-15) is disputed
     VerdictPart part = VerdictPart::kProbe;
     bool operator==(const DisputedVerdict&) const = default;
     static constexpr auto fields() {
@@ -44,8 +44,8 @@ struct DisputedProfile {
     static constexpr auto fields() { return Fields<&DisputedProfile::profiler, &DisputedProfile::part>{}; }
 };
 
-/// One dispute between a responder and a challenger over one segment: over the solver's claim of it, over a
-/// verifier's verdict on it, or over a part of a profile (DSP rules).
+/// A dispute between a responder and a challenger about one segment: about the solver's claim, a verifier's verdict, or a
+/// part of a profile (DSP rules).
 struct Dispute {
     DisputeId id;
     TaskId task;
@@ -64,14 +64,16 @@ struct Dispute {
     std::uint32_t challenger_clock = 0;
     Height last_move_at;
     Height deadline;  ///< when the clock of the party to move runs out
-    std::uint64_t onchain_bytes = 0;  ///< of every transaction of this dispute so far
-    Amount slashed;  ///< what the loser lost, what of it the winner got, what was burned
+    std::uint64_t onchain_bytes = 0;  ///< total size of all transactions of this dispute so far
+    Amount slashed;  ///< taken from the loser; `paid` of it went to the winners, `burned` was burned
     Amount paid;
     Amount burned;
-    std::optional<DisputedVerdict> verdict;  ///< what is disputed; the solver's segment without either
+    /// At most one of `verdict` and `profile` is set; if neither is, the solver's segment is disputed.
+    std::optional<DisputedVerdict> verdict;
     std::optional<DisputedProfile> profile;
-    Hash256 seal;  ///< of what a verdict's challenger found (DSP-41)
-    std::uint64_t lane = 0;  ///< DTY-5: what it takes of the lane of duties while it is open; 0: its task keeps a place for it
+    Hash256 seal;  ///< commitment to what the challenger of a verdict found (DSP-41)
+    /// DTY-5: capacity that the open dispute takes in the lane of duties; 0 if its task reserved a place for it.
+    std::uint64_t lane = 0;
     static constexpr auto fields() {
         return Fields<
             &Dispute::id, &Dispute::task, &Dispute::segment, &Dispute::responder, &Dispute::challenger,

@@ -11,11 +11,12 @@
 
 namespace assay::contracts {
 
-/// A state being changed: what was written here, and below it a view that stays as it is, of which each slot is read
-/// once. Overlays stack: a block's over the committed state, a transaction's over the block's (STA-3).
+/// A set of writes on top of a read-only view; each slot of the view is read at most once. Overlays stack: a block's
+/// overlay on the committed state, and a transaction's overlay on the block's (STA-3).
 class Overlay final : public StateView {
   public:
-    /// An empty overlay on `base`, which outlives it. Not a constructor: on another overlay, that would be a copy.
+    /// Returns an empty overlay on `base`, which must outlive it. A factory, because a constructor taking another overlay
+    /// would be the copy constructor.
     static Overlay over(const StateView& base) { return Overlay(&base); }
     Overlay(const Overlay&) = delete;
     Overlay& operator=(const Overlay&) = delete;
@@ -24,17 +25,17 @@ class Overlay final : public StateView {
     void put(const Bytes& key, Bytes value);
     void erase(const Bytes& key);
 
-    /// Everything written, equal values included.
+    /// All writes, including those that did not change a value.
     Changes changes() const;
-    /// Takes over the changes of an overlay above this one.
+    /// Applies the changes of an overlay that was stacked on this one.
     void absorb(Changes changes);
-    /// The changes that differ from the base.
+    /// Only the writes that differ from the base.
     Changes net_changes() const;
 
   private:
     struct Slot {
-        std::optional<Bytes> before;  ///< what the base has, once it was read
-        std::optional<Bytes> after;   ///< what was written
+        std::optional<Bytes> before;  ///< the value in the base, once read
+        std::optional<Bytes> after;   ///< the value written
         bool is_read = false;
         bool is_written = false;
     };
@@ -45,7 +46,7 @@ class Overlay final : public StateView {
     mutable std::map<Bytes, Slot> slots_;
 };
 
-/// The record at `key`, or nullopt when the slot is empty. State that does not decode is a bug of ours.
+/// The record at `key`, or nullopt if the slot is empty. Aborts if the stored bytes do not decode.
 template <class T>
 std::optional<T> read_slot(const StateView& view, const Bytes& key) {
     const auto bytes = view.get(key);

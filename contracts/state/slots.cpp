@@ -108,7 +108,7 @@ Bytes banned() { return make_key(SlotKind::kBanned); }
 Bytes consensus_account(const ConsensusAddress& address) {
     return make_key(SlotKind::kConsensusAccount, address.view());
 }
-Bytes docket(const TaskId& task) { return make_key(SlotKind::kDocket, task.view()); }
+Bytes bookkeeping(const TaskId& task) { return make_key(SlotKind::kBookkeeping, task.view()); }
 Bytes lineage(const TaskId& task) { return make_key(SlotKind::kLineage, task.view()); }
 Bytes taints() { return make_key(SlotKind::kTaints); }
 Bytes beacon() { return make_key(SlotKind::kBeacon); }
@@ -186,8 +186,8 @@ std::vector<AccountId> get_validators(const StateView& view) { return read_list<
 std::optional<AccountId> find_consensus_account(const StateView& view, const ConsensusAddress& address) {
     return read_slot<AccountId>(view, keys::consensus_account(address));
 }
-Docket get_docket(const StateView& view, const TaskId& task) {
-    return read_slot<Docket>(view, keys::docket(task)).value_or(Docket{});
+TaskBookkeeping get_bookkeeping(const StateView& view, const TaskId& task) {
+    return read_slot<TaskBookkeeping>(view, keys::bookkeeping(task)).value_or(TaskBookkeeping{});
 }
 
 RegisteredTerms get_terms(const StateView& view, Role role, const AccountId& account) {
@@ -259,10 +259,10 @@ void ban_validator(Overlay& state, const AccountId& id) {
     unlist_validator(state, id);
     insert_sorted(state, keys::banned(), id);
 }
-void set_docket(Overlay& state, const TaskId& task, const Docket& docket) {
-    write_slot(state, keys::docket(task), docket);
+void set_bookkeeping(Overlay& state, const TaskId& task, const TaskBookkeeping& bookkeeping) {
+    write_slot(state, keys::bookkeeping(task), bookkeeping);
 }
-void erase_docket(Overlay& state, const TaskId& task) { state.erase(keys::docket(task)); }
+void erase_bookkeeping(Overlay& state, const TaskId& task) { state.erase(keys::bookkeeping(task)); }
 void set_terms(Overlay& state, Role role, const AccountId& account, const RegisteredTerms& registered) {
     if (registered.terms == Terms{}) {
         state.erase(keys::terms(role, account));

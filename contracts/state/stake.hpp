@@ -15,21 +15,21 @@ namespace assay::contracts {
 struct Unbonding {
     Amount amount;
     Height release_at;
-    std::uint64_t release_ms = 0;  ///< VAL-9: of a validator, block time that must have come as well
+    std::uint64_t release_ms = 0;  ///< VAL-9: for validators: block time, in ms, that must also be reached
     static constexpr auto fields() {
         return Fields<&Unbonding::amount, &Unbonding::release_at, &Unbonding::release_ms>{};
     }
 };
 
-/// An account's stake in one role (STK rules). Free stake can be locked by duties or unbonded; locked stake can be
-/// slashed; unbonding stake is paid back at its height.
+/// An account's stake in one role (STK rules). Free stake can be locked by duties or unbonded, locked stake can be
+/// slashed, and unbonding stake is paid back at its release height.
 struct Stake {
     Amount free;
     Amount locked;
     std::vector<Unbonding> unbonding;  ///< at most kMaxUnbondings
-    // A solver's.
-    bool is_unlisted = false;   ///< TASK-6: it let a task lapse, and is drawn again after it has registered
-    Height declined_until{};    ///< TASK-15: until then it is not drawn for a task of at most this value
+    // Solvers only.
+    bool is_unlisted = false;   ///< TASK-6: it let a task lapse, and is not drawn again until it bonds stake or registers
+    Height declined_until{};    ///< TASK-15: until then it is not drawn for tasks of at most `declined_value`
     Amount declined_value{};
     std::optional<TaskId> offer{};  ///< TASK-19: the last task that it was drawn for
     static constexpr auto fields() {
@@ -40,7 +40,7 @@ struct Stake {
 };
 inline constexpr std::size_t kMaxUnbondings = 16;
 
-/// HW-2, TRM-1: what an account has registered for a role.
+/// HW-2, TRM-1: an account's registration for a role.
 struct RegisteredTerms {
     Terms terms;
     std::uint64_t score = 0;

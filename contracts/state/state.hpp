@@ -14,10 +14,11 @@
 #include <contracts/state/stake.hpp>
 #include <contracts/state/task.hpp>
 
-/// The state as contracts see it: typed slots over an ordered map of bytes, whose root is the app hash (STA rules).
+/// The state as seen by contracts: typed slots over an ordered key-value map, whose Merkle root is the app hash (STA
+/// rules).
 namespace assay::contracts {
 
-/// Committed state of some height. The caller supplies it; contracts never do I/O themselves.
+/// Read access to the committed state at some height. Supplied by the caller; contracts do no I/O.
 class StateView {
   public:
     virtual ~StateView() = default;
@@ -26,7 +27,7 @@ class StateView {
 
 using Changes = std::map<Bytes, std::optional<Bytes>>;
 
-/// STA-2: the keys of slots: one prefix byte, then the fixed-size parts. Auditors ask for proofs of these.
+/// STA-2: slot keys: one prefix byte, then the fixed-size parts. Auditors request proofs for these keys.
 namespace keys {
 Bytes params();
 Bytes supply();
@@ -36,12 +37,12 @@ Bytes task(const TaskId& task);
 Bytes checkpoint(const TaskId& task, std::uint32_t index);
 Bytes dispute(const DisputeId& dispute);
 Bytes validator(const AccountId& account);
-Bytes validators();  ///< the accounts that are registered, a list
-Bytes banned();      ///< likewise those that signed twice
+Bytes validators();  ///< list of registered validator accounts
+Bytes banned();      ///< list of accounts banned for double signing
 Bytes terms(Role role, const AccountId& account);
 Bytes profile(const TaskId& task, std::uint32_t place);
 Bytes beacon();
-Bytes base_fee();  ///< FEE-2: what a unit of gas costs; no such slot while it is gas_price_min
+Bytes base_fee();  ///< FEE-2: price of a unit of gas; absent while it equals gas_price_min
 }  // namespace keys
 
 }  // namespace assay::contracts

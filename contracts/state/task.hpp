@@ -11,32 +11,32 @@
 #include <core/base/integers.hpp>
 #include <contracts/state/transaction.hpp>
 
-/// The records of the state that are about tasks, as stored and as proven to auditors.
+/// Task records, as stored in the chain state and as proven to auditors.
 namespace assay::contracts {
 
-/// The life of a task (TASK-1):
+/// Lifecycle of a task (TASK-1):
 ///   kOpen -> kDrawn -> kTraining -> kCompleted -> kVerifying -> kChallenge -> kDisclosure -> kSettled
-/// with a second kChallenge before the end when a verdict was forced to be wrong (VER-15), and kJudged while an ancestor
-/// is not over (LIN-3);
-/// with the exits kCancelled, kExpired (nobody's fraud) and kConvicted (the solver's). In tolerance mode kProfiling comes
-/// before, and its exit kRefused: the threshold would say nothing.
+/// A second kChallenge follows kDisclosure if a verdict was a forced error (VER-15). kJudged precedes kSettled while an
+/// ancestor has not ended (LIN-3).
+/// Other end states: kCancelled, kExpired (no fraud) and kConvicted (the solver was found at fault).
+/// A tolerance-mode task starts in kProfiling; it ends in kRefused if no usable threshold can be derived.
 enum class TaskState : std::uint8_t {
-    kOpen = 1,        ///< waiting for a solver to be drawn, for `draw_blocks` at most (TASK-17)
-    kDrawn = 2,       ///< a solver was drawn and has yet to accept
+    kOpen = 1,        ///< waiting for a solver to be drawn, for at most `draw_blocks` blocks (TASK-17)
+    kDrawn = 2,       ///< a solver was drawn and has not accepted yet
     kTraining = 3,
-    /// Waiting for verifiers, or for a committee, to be drawn: by the beacon's next round, if there are enough (VER-7);
-    /// or for what the committee says (AVL-3).
+    /// Training is finished. The task waits for the next beacon round to draw verifiers or a committee, if enough are
+    /// eligible (VER-7), or for the result of a sitting committee (AVL-3).
     kCompleted = 4,
-    kVerifying = 5,   ///< verdicts are committed and published
-    kChallenge = 6,   ///< anyone may still dispute
-    kDisclosure = 7,  ///< verdicts are disclosed
-    kJudged = 8,      ///< nothing can convict it any more; it is paid when its ancestors are over (LIN-3)
+    kVerifying = 5,   ///< verifiers commit and publish their verdicts
+    kChallenge = 6,   ///< challenge window: anyone can open a dispute
+    kDisclosure = 7,  ///< verifiers disclose (open) their verdict commitments
+    kJudged = 8,      ///< can no longer be convicted; paid once all its ancestors have ended (LIN-3)
     kSettled = 9,
     kConvicted = 10,
     kCancelled = 11,
     kExpired = 12,
-    kProfiling = 13,  ///< before kOpen: hardware drift is measured (PRF-1)
-    kRefused = 14,    ///< the end of a task that cannot be judged by distance (PRF-7)
+    kProfiling = 13,  ///< before kOpen: profilers measure the hardware drift (PRF-1)
+    kRefused = 14,    ///< profiling showed that the task cannot be judged by distance (PRF-7)
 };
 constexpr bool is_valid(TaskState s) { return s >= TaskState::kOpen && s <= TaskState::kRefused; }
 constexpr bool is_terminal(TaskState s) { return s >= TaskState::kSettled && s != TaskState::kProfiling; }
@@ -54,12 +54,14 @@ struct Checkpoint {
 enum class VerdictStatus : std::uint8_t {
     kDue = 1,
     kCommitted = 2,
-    kAccepted = 3,  ///< published: the segment's end is as the solver says
-    kRejected = 4,  ///< published: it is not
-    kMissed = 5,    ///< not committed, published or disclosed in time; with a bond: a committee will say whose fault it is (AVL-8)
-    kBroken = 6,    ///< published otherwise than committed (VER-14)
-    kRefuted = 7,   ///< challenged, and lost (DSP-43)
-    kContradicted = 8,  ///< another verdict on the segment says something else, and nobody disputed either (VER-20)
+    kAccepted = 3,  ///< published: the verifier's end root equals the solver's, or the distance is within the threshold
+    kRejected = 4,  ///< published: the verifier rejects the segment
+    /// Not committed, published or disclosed in time. If the bond is still locked, a committee decides whose fault it was
+    /// (AVL-8).
+    kMissed = 5,
+    kBroken = 6,    ///< what was published or disclosed does not match the commitment (VER-14)
+    kRefuted = 7,   ///< challenged, and the dispute was lost (DSP-43)
+    kContradicted = 8,  ///< conflicts with another verdict on the segment, and nobody disputed either (VER-20)
 };
 constexpr bool is_valid(VerdictStatus s) { return s >= VerdictStatus::kDue && s <= VerdictStatus::kContradicted; }
 const char* to_string(VerdictStatus status) noexcept;
@@ -69,16 +71,16 @@ struct Assignment {
     AccountId verifier;
     VerdictStatus status = VerdictStatus::kDue;
     Hash256 commitment;
-    Hash256 end_root;  ///< published; zero before
+    Hash256 end_root;  ///< as published; zero before publication
     Amount bond;       ///< still locked
-    std::uint32_t offset = 0;           ///< VER-9: of the marks
-    std::uint32_t probe = 0;            ///< VER-10: the mark that the lottery drew, a number of steps; 0: none
-    std::optional<Hash256> probe_root;  ///< as published; the true one once disclosed
-    std::optional<bool> forced;         ///< VER-11: whether it was forced to be wrong; nullopt until disclosed
-    std::vector<AccountId> watchers;    ///< VER-12
-    std::optional<dispute::Measurement> measurement;   ///< VER-17; as published
+    std::uint32_t offset = 0;           ///< VER-9: offset of the marks, in steps
+    std::uint32_t probe = 0;            ///< VER-10: the mark chosen by the lottery, as a number of steps; 0 if there is none
+    std::optional<Hash256> probe_root;  ///< as published; replaced by the true root after disclosure
+    std::optional<bool> forced;         ///< VER-11: whether the verdict is a forced error; nullopt until disclosed
+    std::vector<AccountId> watchers;    ///< VER-12: whistleblowers drawn to check this verdict
+    std::optional<dispute::Measurement> measurement;   ///< VER-17: as published
     std::optional<std::uint32_t> diverged_after;
-    Amount reserve;  ///< DSP-46: still locked besides the bond, for its verifier's disputes
+    Amount reserve;  ///< DSP-46: stake locked in addition to the bond; pays for the disputes that the verifier opens
     static constexpr auto fields() {
         return Fields<
             &Assignment::segment, &Assignment::verifier, &Assignment::status, &Assignment::commitment,
@@ -89,16 +91,16 @@ struct Assignment {
 constexpr bool is_published(const Assignment& assignment) {
     return assignment.status == VerdictStatus::kAccepted || assignment.status == VerdictStatus::kRejected;
 }
-/// VER-22: published, and its windows are over: its bond is returned.
+/// VER-22: whether the verdict is published, its windows have ended and its bond was returned.
 constexpr bool is_released(const Assignment& assignment) { return is_published(assignment) && assignment.bond.grains == 0; }
-/// Published, and what it was committed to is still secret.
+/// Whether the verdict is published but its commitment is not opened yet.
 constexpr bool is_secret(const Assignment& assignment) { return is_published(assignment) && !assignment.forced; }
 
-/// Where a committee stands (AVL-2).
+/// State of a committee (AVL-2).
 enum class CommitteeState : std::uint8_t {
-    kSitting = 1,    ///< its members fetch, until the task's deadline
-    kAvailable = 2,  ///< members with more than half of the seats have attested
-    kWithheld = 3,   ///< its time is over
+    kSitting = 1,    ///< members are fetching the data, until the task's deadline
+    kAvailable = 2,  ///< members holding more than half of the seats have attested
+    kWithheld = 3,   ///< time ran out without such a majority
 };
 constexpr bool is_valid(CommitteeState s) { return s >= CommitteeState::kSitting && s <= CommitteeState::kWithheld; }
 const char* to_string(CommitteeState state) noexcept;
@@ -112,20 +114,20 @@ struct CommitteeMember {
     }
 };
 
-/// Who was drawn to say whether segments without a verdict could have been replayed (AVL rules).
+/// Verifiers drawn to decide whether the data for replaying the segments without a verdict was available (AVL rules).
 struct Committee {
     std::vector<std::uint32_t> segments;  ///< in ascending order
-    std::vector<CommitteeMember> members;  ///< in the order in which they were drawn first
+    std::vector<CommitteeMember> members;  ///< in the order in which each member was first drawn
     CommitteeState state = CommitteeState::kSitting;
-    std::uint32_t sitting = 1;  ///< AVL-5: how many committees in a row, with this one
-    Hash256 seed;               ///< AVL-3: of the round that drew it
+    std::uint32_t sitting = 1;  ///< AVL-5: number of committees in a row so far, including this one
+    Hash256 seed;               ///< AVL-3: seed of the beacon round that drew the committee
     static constexpr auto fields() {
         return Fields<
             &Committee::segments, &Committee::members, &Committee::state, &Committee::sitting, &Committee::seed>{};
     }
 };
 
-/// Where profiling stands (PRF-1).
+/// Phase of profiling (PRF-1).
 enum class ProfilingPhase : std::uint8_t { kDraw = 1, kCommit = 2, kPublish = 3, kChallenge = 4, kOver = 5 };
 constexpr bool is_valid(ProfilingPhase p) { return p >= ProfilingPhase::kDraw && p <= ProfilingPhase::kOver; }
 const char* to_string(ProfilingPhase phase) noexcept;
@@ -133,14 +135,14 @@ const char* to_string(ProfilingPhase phase) noexcept;
 enum class ProfileStatus : std::uint8_t {
     kDue = 1,
     kCommitted = 2,
-    kStanding = 3,  ///< published, and not refuted
+    kStanding = 3,  ///< published and not refuted
     kMissed = 4,
     kRefuted = 5,
 };
 constexpr bool is_valid(ProfileStatus s) { return s >= ProfileStatus::kDue && s <= ProfileStatus::kRefuted; }
 const char* to_string(ProfileStatus status) noexcept;
 
-/// A profiler's duty; its report has a slot of its own.
+/// A profiler's assignment. The published report is stored in its own slot.
 struct Profile {
     AccountId profiler;
     ProfileStatus status = ProfileStatus::kDue;
@@ -151,7 +153,7 @@ struct Profile {
     }
 };
 
-/// A length for each row of a measurement, in billionths of the update (TOL-6).
+/// One relative distance for each row of a measurement, in billionths of the length of the update (TOL-6).
 struct Distances {
     dispute::Relative parameters = 0;
     dispute::Relative other = 0;
@@ -159,15 +161,15 @@ struct Distances {
     static constexpr auto fields() { return Fields<&Distances::parameters, &Distances::other>{}; }
 };
 
-/// What a task has in tolerance mode.
+/// The tolerance-mode part of a task record.
 struct Tolerance {
     ProfilingPhase phase = ProfilingPhase::kDraw;
     std::vector<Profile> profiles;
-    std::uint64_t reference_seed = 0;  ///< PRF-2: the other seed, of d_ref
-    std::uint64_t profile_seed = 0;    ///< of the profiles' measurements
+    std::uint64_t reference_seed = 0;  ///< PRF-2: the second seed, used to measure d_ref
+    std::uint64_t profile_seed = 0;    ///< seed of the sketches in the profilers' measurements
     std::optional<Distances> threshold;
-    std::optional<Distances> reference;  ///< d_ref
-    std::uint64_t sketch_seed = 0;     ///< VER-17: of the verdicts' measurements; drawn with the verifiers
+    std::optional<Distances> reference;  ///< d_ref: the distance between runs with different seeds
+    std::uint64_t sketch_seed = 0;     ///< VER-17: seed of the sketches in the verdicts' measurements; drawn with the verifiers
     static constexpr auto fields() {
         return Fields<
             &Tolerance::phase, &Tolerance::profiles, &Tolerance::reference_seed, &Tolerance::profile_seed,
@@ -181,27 +183,30 @@ struct Task {
     TaskSpec spec;
     TaskState state = TaskState::kOpen;
     Height submitted_at;
-    Height deadline;  ///< of the present state; 0 when it has none
+    Height deadline;  ///< of the current state; 0 if there is none
     std::optional<AccountId> solver;
-    Amount escrow;       ///< reward and verification fee not yet paid out
-    Amount solver_bond;  ///< the solver's stake locked here
-    std::uint32_t checkpoints = 0;  ///< how many are posted
-    /// TASK-13: the step that diverged, if one did; the last checkpoint is the state after it.
+    Amount escrow;       ///< reward and verification fee that are not paid out yet
+    Amount solver_bond;  ///< the solver's stake that is locked for this task
+    std::uint32_t checkpoints = 0;  ///< number of checkpoints posted
+    /// TASK-13: the step that diverged, if any. The last checkpoint is then the state after that step.
     std::optional<std::uint64_t> diverged_at;
     std::vector<Assignment> assignments;
     std::uint32_t open_disputes = 0;
     std::uint32_t history_count = 0;
-    Hash256 history_root;  ///< HIS-2: chain of "assay/history" over the task's history records
-    Hash256 lottery;       ///< VER-10: what decides, with each verifier's salt, whose verdict is forced; zero before
-    bool second_window = false;  ///< VER-15: the challenge window is, or was, that of forced verdicts' true results
-    std::uint32_t depth = 0;           ///< how many ancestors it has (LIN-1)
-    std::optional<TaskId> tainted_by;  ///< LIN-4: the convicted ancestor whose state it was built upon
-    std::optional<Tolerance> tolerance;  ///< exactly in tolerance mode
-    std::optional<Evaluation> evaluation;  ///< EVL-4; of a completed task that asks for one and did not diverge
-    Amount room;  ///< TASK-17: what is left of the deposit that pays for waiting
-    std::uint32_t redraws = 0;  ///< AVL-7: how often verifiers were drawn anew
-    std::optional<Committee> committee;  ///< AVL-1: the last one
-    std::uint64_t lane = 0;  ///< DTY-5: what is kept of the lane of duties for its answers, in units of gas
+    Hash256 history_root;  ///< HIS-2: "assay/history" hash chain over the task's history records
+    /// VER-10: seed that decides, with each verifier's salt, which verdicts are forced errors; zero before.
+    Hash256 lottery;
+    /// VER-15: whether the challenge window is, or was, the second one, for the true results of forced verdicts.
+    bool second_window = false;
+    std::uint32_t depth = 0;           ///< number of ancestors (LIN-1)
+    std::optional<TaskId> tainted_by;  ///< LIN-4: a convicted ancestor from whose state this task descends
+    std::optional<Tolerance> tolerance;  ///< present only in tolerance mode
+    /// EVL-4; present if the task is completed, asks for an evaluation and did not diverge.
+    std::optional<Evaluation> evaluation;
+    Amount room;  ///< TASK-17: remainder of the deposit that pays for waiting and draws
+    std::uint32_t redraws = 0;  ///< AVL-7: how many times replacement verifiers were drawn
+    std::optional<Committee> committee;  ///< AVL-1: the latest committee
+    std::uint64_t lane = 0;  ///< DTY-5: gas reserved in the lane of duties for the answers that the task may need
     static constexpr auto fields() {
         return Fields<
             &Task::id, &Task::submitter, &Task::spec, &Task::state, &Task::submitted_at, &Task::deadline, &Task::solver,
@@ -212,69 +217,76 @@ struct Task {
     }
 };
 
-/// AVL-2: whether the task waits for what its committee says.
+/// AVL-2: whether the task is waiting for its committee's result.
 inline bool is_sitting(const Task& task) {
     return task.state == TaskState::kCompleted && task.committee &&
            task.committee->state == CommitteeState::kSitting;
 }
-/// The first segment that somebody executes: 0, the initialisation, or 1 where a parent gives the state (LIN-2).
+/// The first segment that is executed: 0 (the initialisation), or 1 if the initial state comes from a parent (LIN-2).
 std::uint32_t first_segment(const TaskSpec& spec) noexcept;
-/// Segments of a task: 0 (initialisation) .. segment_count; as many as checkpoints when complete, minus one.
-std::uint32_t segment_count(const TaskSpec& spec) noexcept;  ///< without segment 0
-/// Those that there are to verify: of a task that diverged, up to the one that did.
+/// Number of the last training segment: segments are 0 (the initialisation) to segment_count, with one checkpoint each.
+std::uint32_t segment_count(const TaskSpec& spec) noexcept;  ///< not counting segment 0
+/// Number of training segments to verify, not counting segment 0. A task that diverged ends with the segment that
+/// diverged.
 std::uint32_t segment_count(const Task& task) noexcept;
-/// EVL-5: the number under which the evaluation is verified and disputed; nullopt of a task without a score.
+/// EVL-5: the segment number used to verify and dispute the evaluation; nullopt if the task has no score.
 std::optional<std::uint32_t> evaluation_segment(const Task& task) noexcept;
-/// The last segment that there is to verify: the evaluation's, or the last that was trained.
+/// The last segment to verify: the evaluation if there is one, else the last training segment.
 std::uint32_t last_segment(const Task& task) noexcept;
-/// The first step of segment `segment`, and how many it has when nothing diverges; the initialisation is step 0.
+/// The global number of the first step of `segment`, and its number of steps if nothing diverges. The initialisation is
+/// step 0.
 std::uint64_t first_step(const TaskSpec& spec, std::uint32_t segment) noexcept;
 std::uint32_t step_count(const TaskSpec& spec, std::uint32_t segment) noexcept;
-/// How many of it were executed: of the one that diverged, up to the step that did. The evaluation is one step.
+/// Number of executed steps of `segment`. A segment that diverged ends with the diverging step. The evaluation is one
+/// step.
 std::uint32_t step_count(const Task& task, std::uint32_t segment) noexcept;
-/// SET-7: what the solver has earned of the reward once the task settles: all of it, or of a task that diverged the
-/// share of the steps that were executed.
+/// SET-7: the part of the reward that the solver earns at settlement: all of it, or for a task that diverged, the
+/// fraction of its steps that were executed.
 Amount earned_reward(const Task& task) noexcept;
-/// VER-17: whether a verdict on the segment is judged by equality: in exact mode every segment, in tolerance mode the
-/// initialisation, the evaluation and one that diverged.
+/// VER-17: whether verdicts on the segment are judged by equality. In exact mode this holds for every segment; in
+/// tolerance mode only for the initialisation, the evaluation and a segment that diverged.
 bool is_exact(const Task& task, std::uint32_t segment) noexcept;
-/// PAR-2: what bonds and checks follow: reward plus verification fee, which a task that was submitted can add.
+/// PAR-2: reward plus verification fee; bonds and checks scale with it. The spec has passed submission, so the sum cannot
+/// overflow.
 Amount task_value(const TaskSpec& spec) noexcept;
 
 // --- history -------------------------------------------------------------------------------------------------
 
-/// Why money moved out of an escrow or a bond (SET rules).
+/// Why money left an escrow, a bond or the treasury (SET rules).
 enum class Reason : std::uint8_t {
-    kReward = 1,             ///< escrow to the solver
-    kVerificationFee = 2,    ///< escrow to a verifier
-    kRefund = 3,             ///< escrow back to the submitter
-    kWonDispute = 4,         ///< the winner's share of a slashed bond
-    kLostDispute = 5,        ///< slashed: the responder's claim was refuted by the referee
-    kFalseAccusation = 6,    ///< slashed: the challenger's accusation was refuted by the referee
-    kDisputeTimeout = 7,     ///< slashed: a clock ran out
-    kUnavailable = 8,        ///< slashed: three committees in a row could not fetch what a replay needs
-    kMissedDeadline = 9,     ///< slashed: a drawn solver did not complete
-    kMissedVerdict = 10,     ///< slashed: a verifier did not commit, publish or disclose
-    kWrongVerdict = 11,      ///< slashed: a verifier accepted a segment that was refuted
-    kAttestation = 12,       ///< a part of a solver's slashed bond, to a committee's member that attested
-    kMoot = 13,              ///< nothing moved but the bond, back: the task ended while this was open
-    kTax = 14,               ///< escrow to the treasury; paid to nobody (zero)
-    kJackpot = 15,           ///< treasury to a watcher that challenged a forced verdict
-    kForcedError = 16,       ///< nothing moved but the bond, back: the verdict was wrong because it had to be
-    kBrokenCommitment = 17,  ///< slashed: a verdict was published otherwise than committed
-    kUndisclosed = 18,       ///< slashed: a challenged verdict was not disclosed
-    kContradiction = 19,     ///< slashed: verdicts on one segment contradict each other, and nobody disputed them
-    kBeyondTolerance = 20,   ///< slashed: a solver whose checkpoint is further from the replay than the threshold
-    kBeyondBudget = 21,      ///< slashed: a solver whose drifts add up over the run (TOL-7)
-    kProfilingFee = 22,      ///< escrow to a profiler
-    kWithheldSecret = 23,    ///< slashed: a contributor to the beacon kept the secret that it owed
-    kRoom = 24,              ///< a task's deposit for waiting: back to the submitter; burned where paid to nobody (zero)
-    kUnserved = 25,          ///< slashed: a solver, of whose segments some verifiers gave no verdict though others could
+    kReward = 1,             ///< from escrow to the solver
+    kVerificationFee = 2,    ///< from escrow to a verifier
+    kRefund = 3,             ///< from escrow back to the submitter
+    kWonDispute = 4,         ///< share of a slashed bond, to a winner of the dispute
+    kLostDispute = 5,        ///< slashed from the responder: the referee refuted its claim
+    kFalseAccusation = 6,    ///< slashed from the challenger: the referee confirmed the disputed claim
+    kDisputeTimeout = 7,     ///< slashed: the party's clock ran out
+    kUnavailable = 8,        ///< slashed from the solver: three committees in a row could not fetch the data for a replay
+    kMissedDeadline = 9,     ///< slashed from the solver: training was not completed by the deadline
+    kMissedVerdict = 10,     ///< slashed from a verifier or profiler that missed a phase (commit, publish or disclose)
+    kWrongVerdict = 11,      ///< slashed from a verifier: it accepted a segment that was refuted
+    kAttestation = 12,       ///< share of a solver's slashed bond, to a committee member that attested
+    kMoot = 13,              ///< only the bond was returned: the task ended while the dispute was open
+    kTax = 14,               ///< from escrow to the treasury; the recorded recipient is zero
+    kJackpot = 15,           ///< from the treasury to a watcher that challenged a forced verdict
+    kForcedError = 16,       ///< only the bond was returned: the disputed verdict was a forced error
+    kBrokenCommitment = 17,  ///< slashed from a verifier: its verdict does not match its commitment
+    kUndisclosed = 18,       ///< slashed from a verifier: it did not disclose a challenged verdict in time
+    kContradiction = 19,     ///< slashed from verifiers: contradicting verdicts on one segment, and nobody disputed them
+    kBeyondTolerance = 20,   ///< slashed from the solver: the checkpoint's distance from the replay exceeds the threshold
+    kBeyondBudget = 21,      ///< slashed from the solver: the drift accumulated over the run is too large (TOL-7)
+    kProfilingFee = 22,      ///< from escrow to a profiler
+    kWithheldSecret = 23,    ///< slashed from a beacon contributor: it did not reveal its secret
+    /// Deposit for waiting: refunded to the submitter, or burned (recipient zero). As a slash: what a solver that was
+    /// drawn and did not accept pays into the deposit (TASK-15).
+    kRoom = 24,
+    /// Slashed from the solver: a verifier gave no verdict although the data was available to others.
+    kUnserved = 25,
 };
 constexpr bool is_valid(Reason r) { return r >= Reason::kReward && r <= Reason::kUnserved; }
 const char* to_string(Reason reason) noexcept;
 
-/// How profiling ended (PRF-6, PRF-7).
+/// Result of profiling (PRF-6, PRF-7).
 enum class ProfilingOutcome : std::uint8_t { kBounded = 1, kTooFew = 2, kNotSeparated = 3 };
 constexpr bool is_valid(ProfilingOutcome o) {
     return o >= ProfilingOutcome::kBounded && o <= ProfilingOutcome::kNotSeparated;
@@ -284,7 +296,7 @@ const char* to_string(ProfilingOutcome outcome) noexcept;
 namespace history {
 struct Submitted {
     Amount escrow;
-    Amount room;  ///< TASK-17
+    Amount room;  ///< TASK-17: the deposit for waiting
     static constexpr auto fields() { return Fields<&Submitted::escrow, &Submitted::room>{}; }
 };
 struct SolverDrawn { AccountId solver; static constexpr auto fields() { return Fields<&SolverDrawn::solver>{}; } };
@@ -341,7 +353,7 @@ struct DisputeEnded {
 struct CommitteeDrawn {
     std::uint32_t sitting = 1;
     std::vector<std::uint32_t> segments;
-    std::vector<AccountId> seats;  ///< whose each is
+    std::vector<AccountId> seats;  ///< the account that holds each seat
     static constexpr auto fields() {
         return Fields<&CommitteeDrawn::sitting, &CommitteeDrawn::segments, &CommitteeDrawn::seats>{};
     }
@@ -359,14 +371,14 @@ struct Paid {
 };
 struct Slashed {
     AccountId from;
-    Amount amount;  ///< the whole bond lost
-    Amount burned;  ///< the part of it that ceased to exist
+    Amount amount;  ///< the amount taken
+    Amount burned;  ///< the part of it that was burned
     Reason reason = Reason::kLostDispute;
     static constexpr auto fields() {
         return Fields<&Slashed::from, &Slashed::amount, &Slashed::burned, &Slashed::reason>{};
     }
 };
-struct Diverged {  // instead of checkpoint_posted
+struct Diverged {  // recorded instead of checkpoint_posted
     std::uint32_t index = 0;
     std::uint64_t step = 0;
     Hash256 state_root;
@@ -398,7 +410,7 @@ struct VerdictDisclosed {
             &VerdictDisclosed::forced>{};
     }
 };
-struct VerdictChallenged {  // instead of dispute_opened
+struct VerdictChallenged {  // recorded instead of dispute_opened
     DisputeId dispute;
     std::uint32_t segment = 0;
     AccountId verifier;
@@ -407,7 +419,7 @@ struct VerdictChallenged {  // instead of dispute_opened
     }
 };
 struct Tainted {
-    TaskId ancestor;  ///< that was convicted
+    TaskId ancestor;  ///< the convicted ancestor
     static constexpr auto fields() { return Fields<&Tainted::ancestor>{}; }
 };
 struct ProfilerDrawn {
@@ -419,7 +431,7 @@ struct ProfilePublished {
     ProfileReport report;
     static constexpr auto fields() { return Fields<&ProfilePublished::report>{}; }
 };
-struct ProfileChallenged {  // instead of dispute_opened
+struct ProfileChallenged {  // recorded instead of dispute_opened
     DisputeId dispute;
     AccountId profiler;
     ProfilePart part = ProfilePart::kStart;
@@ -432,13 +444,13 @@ struct ProfileChallenged {  // instead of dispute_opened
 };
 struct ProfilingEnded {
     ProfilingOutcome outcome = ProfilingOutcome::kBounded;
-    Distances threshold;  ///< zeros unless bounded
+    Distances threshold;  ///< zeros unless the outcome is kBounded
     Distances reference;
     static constexpr auto fields() {
         return Fields<&ProfilingEnded::outcome, &ProfilingEnded::threshold, &ProfilingEnded::reference>{};
     }
 };
-struct Scored {  // at settlement: what the final state is worth on the hold-out set
+struct Scored {  // at settlement: the final state's score on the hold-out set
     std::uint32_t score = 0;  ///< bits of an f32
     static constexpr auto fields() { return Fields<&Scored::score>{}; }
 };
@@ -447,10 +459,10 @@ struct Withheld {  // a contributor that lost its seat (BCN-8)
     Amount burned;
     static constexpr auto fields() { return Fields<&Withheld::contributor, &Withheld::burned>{}; }
 };
-struct RoundClosed {  // the round of the beacon that what follows is drawn by (BCN-12)
+struct RoundClosed {  // the beacon round that provides the seed of the draws that follow (BCN-12)
     std::uint64_t round = 0;
     Hash256 seed;
-    std::uint32_t contributors = 0;  ///< how many secrets are in the seed
+    std::uint32_t contributors = 0;  ///< number of secrets in the seed
     std::vector<Withheld> withheld;
     static constexpr auto fields() {
         return Fields<
@@ -474,7 +486,7 @@ using HistoryEvent = std::variant<
     history::Scored, history::RoundClosed, history::Attested>;
 const char* event_name(const HistoryEvent& event) noexcept;
 
-/// HIS-1: one transition of a task. `tx` and `actor` are zero when a deadline did it.
+/// HIS-1: one event in a task's history. `tx` and `actor` are zero if a deadline or a draw caused it.
 struct HistoryRecord {
     TaskId task;
     std::uint32_t index = 0;
@@ -488,13 +500,14 @@ struct HistoryRecord {
             &HistoryRecord::actor, &HistoryRecord::event>{};
     }
 };
-/// HIS-2: the next history root: "assay/history" over the previous root and Borsh(record). The first previous is zero.
+/// HIS-2: returns the next history root: "assay/history" over the previous root and Borsh(record). The first previous
+/// root is zero.
 Hash256 extend_history(const Hash256& previous, const HistoryRecord& record);
 
-/// AVL-1: segments that were drawn and have no accepting verdict, in ascending order.
+/// AVL-1: segments that have assignments but no accepting verdict, in ascending order.
 std::vector<std::uint32_t> open_segments(const Task& task);
 
-/// AVL-1: whether the task, which waits for a draw, needs a committee before it gets other verifiers.
+/// AVL-1: whether a task that waits for a draw needs a committee before replacement verifiers are drawn.
 bool needs_committee(const Task& task);
 
 }  // namespace assay::contracts

@@ -18,8 +18,7 @@
 #include <core/dispute/referee.hpp>
 #include <core/dispute/tolerance.hpp>
 
-/// What users send to the chain: Borsh bytes, signed with BIP-340 over a tagged hash that binds the chain id
-/// (TX rules).
+/// Transactions: Borsh bytes, signed with BIP-340 over a tagged hash that includes the chain id (TX rules).
 namespace assay::contracts {
 
 using TaskId = FixedBytes<struct TaskIdTag, 32>;
@@ -29,7 +28,7 @@ enum class Role : std::uint8_t { kSolver = 1, kVerifier = 2, kWhistleblower = 3,
 constexpr bool is_valid(Role r) { return r >= Role::kSolver && r <= Role::kValidator; }
 const char* to_string(Role role) noexcept;
 
-/// Where an artifact can be had: its SHA-256 and one URL ("http://127.0.0.1:4000"; GET <url>/artifact/<hex>).
+/// Where an artifact can be downloaded: its SHA-256 and one URL ("http://127.0.0.1:4000"; GET <url>/artifact/<hex>).
 struct ArtifactRef {
     Hash256 sha256;
     std::uint64_t size_bytes = 0;
@@ -46,9 +45,9 @@ enum class Mode : std::uint8_t { kExact = 1, kTolerance = 2 };
 constexpr bool is_valid(Mode m) { return m == Mode::kExact || m == Mode::kTolerance; }
 const char* to_string(Mode mode) noexcept;
 
-/// The initialisation graph of the distance program of a task's state (TOL-1).
+/// Commitment to the initialisation graph of the program that measures the distance between two states (TOL-1).
 struct DistanceCommitment {
-    Hash256 root;  ///< Merkle root of node_hash over it
+    Hash256 root;  ///< Merkle root of node_hash over that graph
     std::uint32_t nodes = 0;
     std::uint64_t work = 0;  ///< WRK-2
     bool operator==(const DistanceCommitment&) const = default;
@@ -57,9 +56,9 @@ struct DistanceCommitment {
     }
 };
 
-/// How a task's final state is scored on data that it is not trained on (EVL-1).
+/// How a task's final state is scored on hold-out data (EVL-1).
 struct EvaluationCommitment {
-    Hash256 graph_root;       ///< Merkle root of node_hash over the evaluation's graph
+    Hash256 graph_root;       ///< Merkle root of node_hash over the evaluation graph
     std::uint32_t nodes = 0;  ///< of that graph
     Hash256 holdout;          ///< commitment (TRC-2) of the hold-out set, an i32 tensor [rows, width]
     ArtifactRef data;         ///< safetensors with that tensor as "rows"
@@ -72,33 +71,36 @@ struct EvaluationCommitment {
     }
 };
 
-/// What a solver claims of its final state (EVL-4).
+/// The solver's claim about its final state (EVL-4).
 struct Evaluation {
-    Hash256 tensors_root;     ///< Merkle root over the commitments of the tensors of the last checkpoint
+    Hash256 tensors_root;     ///< Merkle root of the tensor commitments of the last checkpoint
     std::uint32_t score = 0;  ///< bits of an f32: the mean loss on the hold-out set
     bool operator==(const Evaluation&) const = default;
     static constexpr auto fields() { return Fields<&Evaluation::tensors_root, &Evaluation::score>{}; }
 };
 
-/// What a submitter asks for. Segment 0 is the initialisation; segment i > 0 covers `checkpoint_interval` steps.
+/// A task as its submitter specifies it. Segment 0 is the initialisation; each segment i > 0 covers `checkpoint_interval`
+/// steps, the last one the remaining steps.
 struct TaskSpec {
     std::string title;  ///< printable ASCII, at most 64 bytes
     dispute::ProgramCommitment program;
     ArtifactRef program_artifact;  ///< Borsh(program::Program)
     Hash256 dataset_root;
     ArtifactRef dataset_artifact;  ///< safetensors with one i32 tensor "rows" [rows, width]
-    /// Safetensors with the program's initial tensors by name; exactly when the program has any and there is no parent.
+    /// Safetensors with the program's initial tensors by name. Present if and only if the program has initial tensors and
+    /// the task has no parent.
     std::optional<ArtifactRef> initial_artifact;
     std::uint64_t seed = 0;
     std::uint64_t steps = 0;
     std::uint32_t checkpoint_interval = 0;
     Amount reward;            ///< to the solver
-    Amount verification_fee;  ///< shared by the verifiers who did their work
-    std::uint32_t training_blocks = 0;  ///< TASK-8: the solver completes within this many blocks of accepting
-    std::optional<TaskId> parent;       ///< LIN-1: starts from that task's last checkpoint, not from an initialisation
-    std::uint32_t hardware_class = 0;   ///< HW-3: of the solver; 0: any
+    Amount verification_fee;  ///< shared by the verifiers that earned it (SET-6)
+    std::uint32_t training_blocks = 0;  ///< TASK-8: the solver must complete within this many blocks after accepting
+    /// LIN-1: training starts from that task's last checkpoint instead of an initialisation.
+    std::optional<TaskId> parent;
+    std::uint32_t hardware_class = 0;   ///< HW-3: required of the solver; 0: any
     Mode mode = Mode::kExact;
-    std::optional<DistanceCommitment> distance;  ///< exactly in tolerance mode
+    std::optional<DistanceCommitment> distance;  ///< present if and only if the mode is kTolerance
     std::optional<EvaluationCommitment> evaluation;
     bool operator==(const TaskSpec&) const = default;
     static constexpr auto fields() {
@@ -112,7 +114,7 @@ struct TaskSpec {
 };
 inline constexpr std::uint32_t kMaxSegments = 1'024;
 
-// Actions, one struct each. The comment names the contract that executes it.
+// Actions, one struct each. The comment names the contract that executes the action.
 struct Transfer {  // ledger
     AccountId to;
     Amount amount;
@@ -136,11 +138,11 @@ struct AcceptTask {
     TaskId task;
     static constexpr auto fields() { return Fields<&AcceptTask::task>{}; }
 };
-struct DeclineTask {  // tasks, by a solver that was drawn and will not accept
+struct DeclineTask {  // tasks; a drawn solver refuses the task
     TaskId task;
     static constexpr auto fields() { return Fields<&DeclineTask::task>{}; }
 };
-struct PostCheckpoint {  // checkpoint i is the state after segment i; posted in order from 0
+struct PostCheckpoint {  // checkpoint i is the state after segment i; posted in order, starting at 0
     TaskId task;
     std::uint32_t index = 0;
     Hash256 state_root;
@@ -152,7 +154,7 @@ struct PostCheckpoint {  // checkpoint i is the state after segment i; posted in
 };
 struct CompleteTask {
     TaskId task;
-    std::optional<Evaluation> evaluation = std::nullopt;  ///< exactly when the spec asks for one
+    std::optional<Evaluation> evaluation = std::nullopt;  ///< present if and only if the spec asks for an evaluation
     static constexpr auto fields() { return Fields<&CompleteTask::task, &CompleteTask::evaluation>{}; }
 };
 struct CancelTask {  // by the submitter, before a solver has accepted
@@ -167,14 +169,14 @@ struct CommitVerdict {  // verification
         return Fields<&CommitVerdict::task, &CommitVerdict::segment, &CommitVerdict::commitment>{};
     }
 };
-/// What a verifier says of a segment that it replayed.
+/// A verifier's result for a segment that it replayed.
 struct Verdict {
     Hash256 end_root;  ///< the state root after the segment
-    /// After the assignment's probe (VER-9); none where there is no probe, and none of a segment that is rejected,
-    /// unless by a measurement.
+    /// The state root at the assignment's probe (VER-9). Absent if the assignment has no probe, or if the verdict rejects
+    /// the segment without a measurement.
     std::optional<Hash256> probe_root;
-    /// Of a segment that is judged by distance (VER-17): how far the solver's checkpoint is from end_root, or after how
-    /// many steps the canonical replay diverged.
+    /// For a segment that is judged by distance (VER-17): either the distance between the solver's checkpoint and
+    /// end_root, or the number of steps after which the canonical replay diverged.
     std::optional<dispute::Measurement> measurement = std::nullopt;
     std::optional<std::uint32_t> diverged_after = std::nullopt;
     bool operator==(const Verdict&) const = default;
@@ -183,28 +185,29 @@ struct Verdict {
             &Verdict::end_root, &Verdict::probe_root, &Verdict::measurement, &Verdict::diverged_after>{};
     }
 };
-struct PublishVerdict {  // an end root other than the solver's opens a dispute in the same transaction (VER-6)
+struct PublishVerdict {  // if the end root differs from the solver's, a dispute is opened in the same transaction (VER-6)
     TaskId task;
     std::uint32_t segment = 0;
-    Verdict verdict;  ///< the true one, or with the decoy root in the probe root's place when it is forced (VER-11)
-    /// VER-17: exactly with `diverged_after`: a tile of the end root's state with a value that is not finite.
+    Verdict verdict;  ///< the true one; in a forced error (VER-11) the decoy root replaces the probe root
+    /// VER-17: present if and only if `diverged_after` is set: a tile of the end root's state that contains a non-finite
+    /// value.
     std::optional<dispute::StateOpening> divergence = std::nullopt;
     static constexpr auto fields() {
         return Fields<
             &PublishVerdict::task, &PublishVerdict::segment, &PublishVerdict::verdict, &PublishVerdict::divergence>{};
     }
 };
-struct OpenDispute {  // arbitration; anyone with free verifier or whistleblower stake
+struct OpenDispute {  // arbitration; needs free verifier or whistleblower stake, or a reserve in the task (DSP-46)
     TaskId task;
     std::uint32_t segment = 0;
-    Role role = Role::kWhistleblower;  ///< whose stake the challenger's bond is locked in
+    Role role = Role::kWhistleblower;  ///< role whose stake is locked as the challenger's bond
     static constexpr auto fields() {
         return Fields<&OpenDispute::task, &OpenDispute::segment, &OpenDispute::role>{};
     }
 };
 struct RevealMove {
     DisputeId dispute;
-    std::uint32_t round = 0;  ///< position.rounds; a move made for another round is refused
+    std::uint32_t round = 0;  ///< must equal position.rounds; a move for another round is refused
     std::vector<Hash256> children;
     static constexpr auto fields() {
         return Fields<&RevealMove::dispute, &RevealMove::round, &RevealMove::children>{};
@@ -223,19 +226,20 @@ struct ProveMove {
     dispute::Proof proof;
     static constexpr auto fields() { return Fields<&ProveMove::dispute, &ProveMove::proof>{}; }
 };
-/// Availability; "I have all that a replay of the committee's segments needs, and will replay them if I am drawn".
+/// Availability: states that the sender has all data needed to replay the committee's segments and will replay them if
+/// drawn.
 struct AttestAvailability {
     TaskId task;
     dispute::StateOpening opening;  ///< AVL-3: the tile that was drawn for the sender
     static constexpr auto fields() { return Fields<&AttestAvailability::task, &AttestAvailability::opening>{}; }
 };
 
-struct DeclareDivergence {  // tasks, by the solver: a step of the next segment diverged (NUM-6), and training ends with it
+struct DeclareDivergence {  // tasks; by the solver: a step of the next segment diverged (NUM-6), which ends training
     TaskId task;
-    std::uint64_t step = 0;       ///< global number; 0 for the initialisation
-    Hash256 state_root;           ///< after that step
+    std::uint64_t step = 0;       ///< global step number; 0 for the initialisation
+    Hash256 state_root;           ///< state root after that step
     ArtifactRef artifact;         ///< safetensors of that state
-    dispute::StateOpening opening;  ///< a tile of it with a value that is not finite
+    dispute::StateOpening opening;  ///< a tile of that state that contains a non-finite value
     static constexpr auto fields() {
         return Fields<
             &DeclareDivergence::task, &DeclareDivergence::step, &DeclareDivergence::state_root,
@@ -243,11 +247,11 @@ struct DeclareDivergence {  // tasks, by the solver: a step of the next segment 
     }
 };
 
-/// What a verdict's commitment commits to (VER-2).
+/// The preimage of a verdict's commitment (VER-2).
 struct VerdictOpening {
-    Verdict verdict;     ///< the true one, without a probe root: which mark is the probe nobody knows yet
-    std::vector<Hash256> marks;  ///< VER-9: the state roots at the assignment's marks; of a verdict without a probe none
-    Hash256 decoy_root;  ///< random; published in the probe root's place when the verdict is forced to be wrong
+    Verdict verdict;     ///< the true one, without a probe root: the probe is not known yet when this is committed
+    std::vector<Hash256> marks;  ///< VER-9: the state roots at the assignment's marks; empty for a verdict without a probe
+    Hash256 decoy_root;  ///< random; published instead of the probe root if the verdict is a forced error
     Hash256 salt;
     bool operator==(const VerdictOpening&) const = default;
     static constexpr auto fields() {
@@ -255,7 +259,7 @@ struct VerdictOpening {
             &VerdictOpening::verdict, &VerdictOpening::marks, &VerdictOpening::decoy_root, &VerdictOpening::salt>{};
     }
 };
-struct DiscloseVerdict {  // verification; after the challenge window, or some time after the verdict is challenged
+struct DiscloseVerdict {  // verification; after the challenge window, or earlier if the verdict is challenged (DSP-42)
     TaskId task;
     std::uint32_t segment = 0;
     VerdictOpening opening;
@@ -263,21 +267,23 @@ struct DiscloseVerdict {  // verification; after the challenge window, or some t
         return Fields<&DiscloseVerdict::task, &DiscloseVerdict::segment, &DiscloseVerdict::opening>{};
     }
 };
-/// What of a verdict is disputed.
+/// The part of a verdict that is disputed.
 enum class VerdictPart : std::uint8_t { kProbe = 1, kEnd = 2, kMeasurement = 3 };
 constexpr bool is_valid(VerdictPart p) { return p >= VerdictPart::kProbe && p <= VerdictPart::kMeasurement; }
 const char* to_string(VerdictPart part) noexcept;
-/// The Merkle roots over the tensors' commitments of the three states that a measurement is of (TOL-1).
+/// Merkle roots of the tensor commitments of the three states that a measurement compares (TOL-1).
 using MeasuredRoots = std::array<Hash256, 3>;
 
-struct ChallengeVerdict {  // arbitration; "the `part` that `verifier` published is wrong"
+struct ChallengeVerdict {  // arbitration; states that `part` of the verdict that `verifier` published is wrong
     TaskId task;
     std::uint32_t segment = 0;
     AccountId verifier;
-    Role role = Role::kWhistleblower;  ///< whose stake the challenger's bond is locked in
+    Role role = Role::kWhistleblower;  ///< role whose stake is locked as the challenger's bond
     VerdictPart part = VerdictPart::kProbe;
-    std::optional<MeasuredRoots> roots = std::nullopt;  ///< exactly with a measurement
-    Hash256 seal = {};  ///< challenge_seal(...) of the probe root that we found; any other wins no jackpot (VER-16)
+    std::optional<MeasuredRoots> roots = std::nullopt;  ///< present if and only if the part is kMeasurement
+    /// challenge_seal(...) of the probe root that the challenger computed; without the right one it wins no jackpot
+    /// (VER-16).
+    Hash256 seal = {};
     static constexpr auto fields() {
         return Fields<
             &ChallengeVerdict::task, &ChallengeVerdict::segment, &ChallengeVerdict::verifier, &ChallengeVerdict::role,
@@ -285,12 +291,12 @@ struct ChallengeVerdict {  // arbitration; "the `part` that `verifier` published
     }
 };
 
-/// One segment as a profiler ran it: natively, and canonically from the native state before it.
+/// A profiler's results for one segment: trained natively, and replayed canonically from the native state before it.
 struct ProfileSegment {
     Hash256 native_root;
     ArtifactRef native;  ///< safetensors of the native state
     Hash256 replayed_root;
-    dispute::Measurement measurement;  ///< of the native state against the replayed one
+    dispute::Measurement measurement;  ///< distance of the native state from the replayed one
     bool operator==(const ProfileSegment&) const = default;
     static constexpr auto fields() {
         return Fields<
@@ -298,12 +304,12 @@ struct ProfileSegment {
             &ProfileSegment::measurement>{};
     }
 };
-/// What a profiler measures of a task before it is solved (PRF-3).
+/// A profiler's measurements, made before the task is solved (PRF-3).
 struct ProfileReport {
-    Hash256 start_root;  ///< the state of step 0
+    Hash256 start_root;  ///< state root before the first training step
     std::vector<ProfileSegment> segments;
-    Hash256 reference_root;         ///< segment 1 replayed canonically under another seed
-    dispute::Measurement reference;   ///< of that state against the one under the task's seed
+    Hash256 reference_root;         ///< state root after segment 1, replayed canonically with another seed
+    dispute::Measurement reference;   ///< distance of that state from the one replayed with the task's seed
     bool operator==(const ProfileReport&) const = default;
     static constexpr auto fields() {
         return Fields<
@@ -326,11 +332,11 @@ struct PublishProfile {
         return Fields<&PublishProfile::task, &PublishProfile::report, &PublishProfile::salt>{};
     }
 };
-/// What of a profile is disputed.
+/// The part of a profile that is disputed.
 enum class ProfilePart : std::uint8_t {
     kStart = 1,
-    kReplayed = 2,              ///< of one segment
-    kMeasurement = 3,           ///< of one segment
+    kReplayed = 2,              ///< per segment
+    kMeasurement = 3,           ///< per segment
     kReference = 4,
     kReferenceMeasurement = 5,
 };
@@ -341,13 +347,13 @@ constexpr bool is_measured(ProfilePart p) {
 }
 const char* to_string(ProfilePart part) noexcept;
 
-struct ChallengeProfile {  // "the `part` of the report that `profiler` published is wrong"
+struct ChallengeProfile {  // profiling; states that `part` of the report that `profiler` published is wrong
     TaskId task;
     AccountId profiler;
-    Role role = Role::kWhistleblower;  ///< whose stake the challenger's bond is locked in
+    Role role = Role::kWhistleblower;  ///< role whose stake is locked as the challenger's bond
     ProfilePart part = ProfilePart::kStart;
-    std::uint32_t segment = 0;           ///< from 1; 0 where the part is not of a segment
-    std::optional<MeasuredRoots> roots;  ///< exactly with a measurement
+    std::uint32_t segment = 0;           ///< from 1; 0 if the part does not belong to a segment
+    std::optional<MeasuredRoots> roots;  ///< present if and only if the part is a measurement
     static constexpr auto fields() {
         return Fields<
             &ChallengeProfile::task, &ChallengeProfile::profiler, &ChallengeProfile::role, &ChallengeProfile::part,
@@ -355,28 +361,29 @@ struct ChallengeProfile {  // "the `part` of the report that `profiler` publishe
     }
 };
 
-struct RegisterValidator {  // validators; the sender's validator stake is what votes with this key
+struct RegisterValidator {  // validators; the sender's validator stake gives this key its voting power
     ConsensusKey key;
-    ConsensusSignature proof;  ///< by `key`, of consensus_key_claim(...)
+    ConsensusSignature proof;  ///< signature by `key` of consensus_key_claim(...)
     static constexpr auto fields() { return Fields<&RegisterValidator::key, &RegisterValidator::proof>{}; }
 };
-struct Unjail {  // validators; back into the set after a penalty
+struct Unjail {  // validators; returns to the validator set after being jailed
     static constexpr auto fields() { return Fields<>{}; }
 };
 
-/// What a staker has, and what it consents to verify (HW-2, TRM-1). 0 is, of each, what nothing registered means.
+/// A staker's hardware, and the limits of the work that it agrees to verify (HW-2, TRM-1). In each field 0 means the
+/// default that also applies without a registration.
 struct Terms {
-    std::uint32_t hardware_class = 0;  ///< 0: of none
-    // A verifier's.
-    std::uint64_t price = 0;          ///< the least, in grains for 10^9 multiply-adds; 0: the chain's
-    std::uint64_t memory = 0;         ///< the most that a program may take, in bytes; 0: the chain's
-    std::uint32_t replay_blocks = 0;  ///< the most that a segment may take on its class; 0: what the chain admits
+    std::uint32_t hardware_class = 0;  ///< 0: no class
+    // Verifiers only.
+    std::uint64_t price = 0;          ///< lowest accepted price, in grains per 10^9 multiply-adds; 0: the chain's
+    std::uint64_t memory = 0;         ///< largest accepted memory need of a program, in bytes; 0: the chain's default
+    std::uint32_t replay_blocks = 0;  ///< longest accepted replay time of a segment on its class; 0: whatever the chain allows
     bool operator==(const Terms&) const = default;
     static constexpr auto fields() {
         return Fields<&Terms::hardware_class, &Terms::price, &Terms::memory, &Terms::replay_blocks>{};
     }
 };
-/// Stake: "for this role I have such a machine, and consent to such work"; the score is the sender's own statement.
+/// Stake: registers the sender's terms for a role. The score is self-reported.
 struct RegisterTerms {
     Role role = Role::kSolver;
     Terms terms;
@@ -386,16 +393,16 @@ struct RegisterTerms {
     }
 };
 
-struct JoinBeacon {  // beacon; a seat among its contributors
-    Hash256 commitment;  ///< beacon_commitment(...) to the secret of the next round
+struct JoinBeacon {  // beacon; takes a contributor's seat
+    Hash256 commitment;  ///< beacon_commitment(...) to the secret for the next round
     static constexpr auto fields() { return Fields<&JoinBeacon::commitment>{}; }
 };
 struct Contribute {
-    Hash256 secret;  ///< what was committed to
-    Hash256 next;    ///< the commitment for the round after this one
+    Hash256 secret;  ///< the preimage of the seat's current commitment
+    Hash256 next;    ///< the commitment to the secret for the following round
     static constexpr auto fields() { return Fields<&Contribute::secret, &Contribute::next>{}; }
 };
-struct LeaveBeacon {  // by a contributor that owes no secret; its bond comes back
+struct LeaveBeacon {  // by a contributor that owes no secret at the moment; returns its bond
     static constexpr auto fields() { return Fields<>{}; }
 };
 
@@ -405,13 +412,15 @@ using Action = std::variant<
     DeclareDivergence, DiscloseVerdict, ChallengeVerdict, RegisterValidator, Unjail,
     RegisterTerms, CommitProfile, PublishProfile, ChallengeProfile,
     JoinBeacon, Contribute, LeaveBeacon, DeclineTask>;
-/// "transfer", "submit_task", ... : the name of the action in RPC and CLI.
+/// Name of the action in RPC and CLI, such as "transfer" or "submit_task".
 const char* action_name(const Action& action) noexcept;
 
 struct TxBody {
     std::string chain_id;
     AccountId sender;
-    std::uint64_t nonce = 0;  ///< the sender's number of executed transactions
+    /// Number of transactions by the sender that were charged so far; in an answer to a duty, the duty's due height
+    /// (DTY-2).
+    std::uint64_t nonce = 0;
     Amount fee;
     Action action;
     static constexpr auto fields() {
@@ -424,9 +433,9 @@ struct Tx {
     static constexpr auto fields() { return Fields<&Tx::body, &Tx::signature>{}; }
 };
 
-/// TX-3: what the sender signs: "assay/tx" over Borsh(body).
+/// TX-3: the hash that the sender signs: "assay/tx" over Borsh(body).
 Hash256 signing_hash(const TxBody& body);
-/// TX-4: a transaction's name: SHA-256 of its bytes.
+/// TX-4: the transaction's id: SHA-256 of its bytes.
 Hash256 tx_hash(ByteView tx_bytes) noexcept;
 std::vector<Hash256> tx_hashes(const std::vector<Bytes>& txs);
 Tx sign_tx(TxBody body, const crypto::SecretKey& key);

@@ -35,7 +35,7 @@ void put_declined(Context& context, Task& task, Stake stake) {
 /// TASK-18: the task waits for another solver. Stores it.
 void reopen(Context& context, Task& task) {
     task.solver.reset();
-    const Height until = get_docket(context.state, task.id).open_until;
+    const Height until = get_bookkeeping(context.state, task.id).open_until;
     enter_state(context, task, TaskState::kOpen, std::max(until, context.height_after(1)));
     pause_draw(context, task);
     set_task(context.state, task);
@@ -106,7 +106,7 @@ Result<void, TxError> execute(Context& context, const SubmitTask& action) noexce
     task.room = waiting_deposit(context.params, task.spec);
     adopt(context, task);
     record(context, task, history::Submitted{task.escrow, task.room});
-    set_docket(context.state, task.id, Docket{});
+    set_bookkeeping(context.state, task.id, TaskBookkeeping{});
     if (task.spec.mode == Mode::kTolerance) {
         begin_profiling(context, task);
         set_task(context.state, task);
@@ -118,13 +118,13 @@ Result<void, TxError> execute(Context& context, const SubmitTask& action) noexce
 
 void open_task(Context& context, Task& task) {
     // TASK-17
-    Docket docket = get_docket(context.state, task.id);
-    docket.open_until = context.height_after(context.params.draw_blocks);
-    set_docket(context.state, task.id, docket);
+    TaskBookkeeping bookkeeping = get_bookkeeping(context.state, task.id);
+    bookkeeping.open_until = context.height_after(context.params.draw_blocks);
+    set_bookkeeping(context.state, task.id, bookkeeping);
     if (task.state == TaskState::kOpen) {
-        set_task_deadline(context, task, docket.open_until);
+        set_task_deadline(context, task, bookkeeping.open_until);
     } else {
-        enter_state(context, task, TaskState::kOpen, docket.open_until);
+        enter_state(context, task, TaskState::kOpen, bookkeeping.open_until);
     }
     set_task(context.state, task);
     await_draw(context, task);

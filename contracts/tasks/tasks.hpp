@@ -9,7 +9,7 @@
 #include <contracts/params/spec.hpp>
 #include <contracts/lifecycle/waiting.hpp>
 
-/// Submitting, drawing, accepting, training, cancelling (TASK rules).
+/// Submission, solver draw, acceptance, training and cancellation of tasks (TASK rules).
 namespace assay::contracts {
 
 Result<void, TxError> check_stateful(
@@ -53,28 +53,28 @@ Result<void, TxError> check_stateful(
 ) noexcept;
 Result<void, TxError> execute(Context& context, const DeclineTask& action) noexcept;
 
-/// The task, when `sender` is its solver and it is in `state`: kTaskUnknown, kTaskState, kNotSolver (TASK-5).
+/// Returns the task if `sender` is its solver and it is in `state`; fails with kTaskUnknown, kTaskState or kNotSolver
+/// (TASK-5).
 Result<Task, TxError> require_own_task(
     const StateView& view, const TaskId& id, TaskState state, const AccountId& sender
 ) noexcept;
-/// TASK-17: a task that was submitted, or whose profiling is over, waits for a solver. Stores it.
+/// TASK-17: makes a submitted task, or one whose profiling has ended, wait for a solver. Stores it.
 void open_task(Context& context, Task& task);
-/// Training is over: verifiers are drawn from the next block on. Stores the task.
+/// Ends training; verifiers are drawn from the next block on. Stores the task.
 void complete(Context& context, Task& task);
 
-/// TASK-6, TASK-8: the deadline of a task in kDrawn or kTraining has passed.
+/// TASK-6, TASK-8: called when the deadline of a task in kDrawn or in kTraining has passed.
 void lapse_acceptance(Context& context, Task& task);
 void lapse_training(Context& context, Task& task);
 
-/// TASK-6, BCN-11: draws a solver for an open task that waits.
-/// Returns the pause until the next draw where this one has failed.
+/// TASK-6, BCN-11: draws a solver for a waiting open task. If the draw fails, returns the pause until the next one.
 std::optional<Pause> draw_solver(Context& context, Task& task, const ClosedRound& round);
 
-/// TASK-17: the task has waited for a solver for `draw_blocks`. Stores the task.
+/// TASK-17: called when the task has waited for a solver for `draw_blocks`; the task expires. Stores the task.
 void lapse_opening(Context& context, Task& task);
 
-/// BCN-9: the deadline of a task that waits for a draw has passed. While a round is open it has one more draw, else it
-/// expires.
+/// BCN-9: called when the deadline of a task that waits for a draw has passed. If the task is completed or a round is
+/// open, it gets one more draw; otherwise it expires. Stores the task.
 void lapse_drawing(Context& context, Task& task);
 
 }  // namespace assay::contracts

@@ -10,14 +10,14 @@
 #include <contracts/state/tx_error.hpp>
 #include <contracts/state/validator.hpp>
 
-/// The set of validators follows stake (VAL rules).
+/// The validator set, which follows stake (VAL rules).
 namespace assay::contracts {
 
-/// One unit of power (VAL-3).
+/// Stake per unit of voting power (VAL-3).
 inline constexpr std::uint64_t kGrainsPerPower = 1'000'000'000;
 
 Result<void, TxError> check_stateless(const RegisterValidator& action) noexcept;
-/// VAL-1: whether the key has signed that `sender` may register it on this chain: kKeyNotProven.
+/// VAL-1: checks that the key signed that `sender` may register it on this chain; fails with kKeyNotProven.
 Result<void, TxError> check_key_proof(
     const std::string& chain_id, const AccountId& sender, const RegisterValidator& action
 ) noexcept;
@@ -32,14 +32,14 @@ Result<void, TxError> check_stateful(
 ) noexcept;
 Result<void, TxError> execute(Context& context, const Unjail& action) noexcept;
 
-/// VAL-5: slashes and bans who the block's evidence is against.
+/// VAL-5: slashes and bans the validators named in the block's evidence.
 void punish_misbehaviour(Context& context);
-/// VAL-7: counts who did not vote, and jails who has not for long.
+/// VAL-7: counts missed votes, and jails validators that missed too many in a row.
 void note_absence(Context& context);
-/// VAL-3, VAL-4: makes the set of this block's end and notes in the context what changed.
+/// VAL-3, VAL-4: computes the set after this block, and adds the changes to the context.
 void update_validators(Context& context);
 
-/// The whole set as it was last given to the engine, in the order of accounts.
+/// The whole set as last reported to the engine, ordered by account.
 std::vector<ValidatorUpdate> current_validators(const StateView& view);
 
 }  // namespace assay::contracts

@@ -8,6 +8,6 @@ namespace assay {
 
 }  // namespace assay
 
-/// A bug of ours ends the process, in every build. Never used on data from outside.
+/// Aborts the process if an internal invariant is violated, in every build. Must not be used to check external data.
 #define ASSERT(condition) \
     ((condition) ? static_cast<void>(0) : ::assay::assertion_failed(#condition, __FILE__, __LINE__))

@@ -9,9 +9,9 @@
 
 namespace assay {
 
-/// RFC 4648, with padding.
+/// Base64 (RFC 4648), with padding.
 std::string to_base64(ByteView bytes);
-/// Returns nullopt for anything that to_base64 does not write.
+/// Decodes; nullopt for anything that to_base64 does not produce.
 std::optional<Bytes> from_base64(std::string_view text);
 
 }  // namespace assay

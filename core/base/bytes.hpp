@@ -16,7 +16,7 @@ namespace assay {
 using Bytes = std::vector<std::uint8_t>;
 using ByteView = std::span<const std::uint8_t>;
 
-/// A fixed-size byte string with a name of its own: Hash256 and AccountId do not mix.
+/// A fixed-size byte string with a distinct type: a Hash256 is not an AccountId.
 template <class Tag, std::size_t kSize>
 struct FixedBytes {
     static constexpr std::size_t kSizeBytes = kSize;
@@ -39,7 +39,7 @@ inline ByteView as_bytes(std::string_view text) {
     return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
 }
 
-/// The same bytes as text, and copies of one as the other.
+/// Conversions between bytes and text; those that return std::string or Bytes copy.
 inline std::string_view as_text(ByteView bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 inline std::string string_of(ByteView bytes) { return {bytes.begin(), bytes.end()}; }
 template <class Tag, std::size_t kSize>

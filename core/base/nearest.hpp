@@ -7,7 +7,7 @@
 
 namespace assay {
 
-/// The one of `known` with the fewest edits from `word`; empty when there is none.
+/// The string in `known` with the smallest edit distance from `word`; empty if `known` is empty.
 std::string nearest(std::string_view word, const std::vector<std::string>& known);
 
 }  // namespace assay

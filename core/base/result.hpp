@@ -9,7 +9,7 @@
 
 namespace assay {
 
-/// The error half of a Result: `return Unexpected{BlockError::kParentUnknown};`
+/// Wraps an error so that it can initialise a Result: `return Unexpected{BlockError::kParentUnknown};`
 template <class E>
 class Unexpected {
   public:
@@ -20,8 +20,8 @@ class Unexpected {
     E error_;
 };
 
-/// A value, or the reason there is none. Member names are those of std::expected (C++23), so that an alias can
-/// replace it later. `T` may be void. Reading the wrong half is a bug and aborts.
+/// A value or an error. Member names are those of std::expected (C++23), so that an alias can replace it later. `T` may
+/// be void. Accessing the value of an error, or the error of a value, aborts.
 template <class T, class E>
 class [[nodiscard]] Result {
     using Stored = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
@@ -73,7 +73,7 @@ class [[nodiscard]] Result {
 #define ASSAY_CONCAT_INNER(a, b) a##b
 #define ASSAY_CONCAT(a, b) ASSAY_CONCAT_INNER(a, b)
 
-/// Returns the error of `expression` (a Result) from the enclosing function, or goes on.
+/// Returns the error of `expression` (a Result) from the enclosing function, or continues.
 #define TRY(expression)                                             \
     do {                                                            \
         if (auto try_result = (expression); !try_result) {          \

@@ -16,14 +16,14 @@
 #include <core/canonical/transcendental.hpp>
 #include <core/canonical/view.hpp>
 
-/// Inside canonical only: one partial over decoded tiles. execute_partial and execute_node both end here, so that what
-/// a referee recomputes and what a whole execution does cannot differ.
+/// Internal to core/canonical: executes one partial on decoded tiles. Used by both execute_partial and execute_node, so
+/// that the referee and a full execution cannot differ.
 namespace assay::canonical {
 
 static_assert(FLT_EVAL_METHOD == 0, "NUM-2: float and double operations round to their own type");
 static_assert(FLT_MANT_DIG == 24 && DBL_MANT_DIG == 53, "NUM-2: IEEE 754 binary32 and binary64");
 
-/// A decoded tile: f32 (as bits) and i32 in `words`, i64 in `wide`; the other half is not used.
+/// A decoded tile: f32 (as bits) and i32 in `words`, i64 in `wide`; the other array is unused.
 struct Block {
     alignas(64) std::array<std::uint32_t, kTileElements> words;
     alignas(64) std::array<std::uint64_t, kTileElements> wide;
@@ -36,7 +36,7 @@ struct State {
     alignas(64) std::array<double, kTileElements> sum;
 };
 
-/// How many elements of each part of State an accumulator holds; its bytes are those parts in that order.
+/// Number of elements of each array of State in an accumulator; its bytes are these arrays in this order.
 struct StateSize {
     std::size_t words = 0;
     std::size_t wide = 0;
@@ -50,18 +50,18 @@ struct OperandList {
     std::size_t size = 0;
     void add(std::uint32_t input, std::uint64_t tile) { refs[size++] = TileRef{input, tile}; }
 };
-/// `view` is the tile's view_tile for a kView, and not read for other nodes; so for partial_count below.
+/// `view` is the tile's view_tile for a kView and ignored for other nodes; likewise in partial_count below.
 OperandList operand_list(const Node& node, std::uint64_t tile, std::uint32_t partial, const ViewTile* view) noexcept;
 std::uint32_t partial_count(const Node& node, std::uint64_t tile, const ViewTile* view) noexcept;
-/// view_tile of a kView, nothing for every other node.
+/// view_tile for a kView; nullptr for every other node.
 std::unique_ptr<const ViewTile> view_of(const Node& node, std::uint64_t tile);
 std::optional<TileRef> gather_operand(
     const Node& node, std::uint64_t tile, std::uint32_t partial, const Block& index
 ) noexcept;
-/// What the accumulator holds after `partial`, which is not the last.
+/// Contents of the accumulator after `partial`, which must not be the last.
 StateSize state_size(const Node& node, std::uint32_t partial) noexcept;
 
-/// One partial: everything it reads, and where it is. `operands` are in operand_list's order, padding cleared.
+/// One partial with its inputs and its location. `operands` are in operand_list's order, with padding cleared.
 struct Work {
     const Node& node;
     std::uint64_t tile = 0;
@@ -75,15 +75,15 @@ struct Work {
 
     std::uint32_t row_tile() const { return static_cast<std::uint32_t>(tile / tile_cols(node.shape)); }
     std::uint32_t col_tile() const { return static_cast<std::uint32_t>(tile % tile_cols(node.shape)); }
-    /// Rows and columns of the output tile that are not padding.
+    /// Number of rows and columns of the output tile without padding.
     std::uint32_t rows() const { return std::min(kTileDim, node.shape.rows - row_tile() * kTileDim); }
     std::uint32_t cols() const { return std::min(kTileDim, node.shape.cols - col_tile() * kTileDim); }
 };
 
-/// Advances `state` by one partial and, if it is the last, fills `out`, which is all zeros before.
+/// Advances `state` by one partial. If it is the last, fills `out`, which must be all zeros.
 void run_partial(const Work& work, State& state, Block& out) noexcept;
 
-// By subject: run_partial picks one.
+// By group of operations; run_partial dispatches to them.
 void run_movement(const Work& work, State& state, Block& out) noexcept;
 void run_elementwise(const Work& work, Block& out) noexcept;
 void run_reduction(const Work& work, State& state, Block& out) noexcept;
@@ -92,7 +92,7 @@ void run_dequantise(const Work& work, Block& out) noexcept;
 void run_contract(const Work& work, State& state, Block& out) noexcept;
 void run_random(const Work& work, Block& out) noexcept;
 
-/// Zeroes the elements of `block`, tile `tile` of a tensor of `shape`, that lie beyond the shape (NUM-4).
+/// Zeroes the elements of `block`, which is tile `tile` of a tensor, that lie outside `shape` (NUM-4).
 void clear_padding(Block& block, DType dtype, Shape shape, std::uint64_t tile) noexcept;
 void clear(Block& block, DType dtype) noexcept;
 void clear(State& state) noexcept;
@@ -119,20 +119,20 @@ inline void store_u64(std::uint8_t* to, std::uint64_t value) {
 inline float as_f32(std::uint32_t bits) { return std::bit_cast<float>(bits); }
 inline std::int32_t as_i32(std::uint32_t bits) { return std::bit_cast<std::int32_t>(bits); }
 inline constexpr std::uint32_t kCanonicalNan = 0x7fc00000;
-/// NUM-7: the bits of an f32 result: one NaN, no negative zero.
+/// NUM-7: bits of an f32 result in canonical form: a single NaN, no negative zero.
 inline std::uint32_t canonical_bits(float x) {
     return x != x ? kCanonicalNan : std::bit_cast<std::uint32_t>(x + 0.0F);
 }
 
-/// NUM-10: 2^k for any k, clamped to -1000..1000, by its bits.
+/// NUM-10: 2^k, built from its bits; k is clamped to -1000..1000.
 inline double power_of_two(std::int64_t k) {
     const std::int64_t clamped = std::clamp<std::int64_t>(k, -1000, 1000);
     return std::bit_cast<double>(static_cast<std::uint64_t>(clamped + 1023) << 52U);
 }
-/// NUM-11: rint for |x| <= 2^51, ties to even, in this thread's mode, which NUM-3 asks to be to nearest.
+/// NUM-11: rint for |x| <= 2^51 with ties to even; requires the rounding mode to nearest (NUM-3).
 inline double round_half_even(double x) { return (x + kRoundingBias) - kRoundingBias; }
 
-/// The element of a broadcast operand that lies under element (row, col) of an output tile.
+/// Index of the broadcast operand's element for element (row, col) of an output tile.
 inline std::size_t broadcast_index(Shape shape, std::size_t row, std::size_t col) {
     return (shape.rows == 1 ? 0 : row) * kTileDim + (shape.cols == 1 ? 0 : col);
 }

@@ -5,8 +5,8 @@
 
 #include <core/canonical/node.hpp>
 
-/// How far a claimed state lies from the replayed one, as the program of program/distance.hpp writes it: one f32
-/// tensor of one tile (TOL-2). The bits are all that a rule may look at.
+/// The distance between a claimed and a replayed state, as output by the program of program/distance.hpp: one f32 tensor
+/// of one tile (TOL-2). Rules use only its bits.
 namespace assay::canonical {
 
 /// Rows of the measurement.
@@ -26,7 +26,7 @@ enum class MeasuredColumn : std::uint8_t {
     kUpdateMax = 5,   ///< largest |replayed - start|
     kNotFinite = 6,   ///< elements of claimed that are not finite
     kIntegers = 7,    ///< i32 elements of claimed and replayed that differ
-    kSketch = 8,      ///< and the seven after it: sums of (claimed - replayed) under pseudo-random signs
+    kSketch = 8,      ///< first of eight: sums of (claimed - replayed) under pseudo-random signs
 };
 inline constexpr std::uint32_t kSketches = 8;
 inline constexpr std::uint32_t kMeasuredColumns = static_cast<std::uint32_t>(MeasuredColumn::kSketch) + kSketches;

@@ -12,47 +12,47 @@
 #include <core/canonical/node.hpp>
 #include <core/canonical/tile.hpp>
 
-/// What the chain recomputes. Each output tile of each node is made by a chain of *partials*: partial 0 starts from
-/// nothing, each next one from the accumulator the one before it left, the last one gives the tile. An elementwise
-/// node has one partial per tile; a contraction has one per 32-wide K-tile; a gather one per row. A partial reads at
-/// most four tiles and one dataset row, and takes tens of microseconds.
+/// The unit that the chain recomputes. Each output tile of a node is computed by a chain of *partials*: partial 0 starts
+/// from nothing, each next one from the previous accumulator, and the last one outputs the tile. An elementwise node has
+/// one partial per tile, a contraction one per 32-wide K-tile, a gather one per row. A partial reads at most four tiles
+/// and one dataset row, and takes tens of microseconds.
 namespace assay::canonical {
 
-/// What a step may depend on besides its inputs; fixed by the task (TASK rules), never by the solver.
+/// A step's parameters besides its tensors; fixed by the task (TASK rules), never by the solver.
 struct StepContext {
     std::uint64_t seed = 0;
     std::uint64_t step = 0;  ///< global step number; 0 for the initialisation graph
     DatasetShape dataset;
 };
 
-/// Which tile or dataset row a partial reads.
+/// A tile that a partial reads.
 struct TileRef {
-    std::uint32_t input = 0;  ///< position in node.inputs
+    std::uint32_t input = 0;  ///< index in node.inputs
     std::uint64_t tile = 0;
     bool operator==(const TileRef&) const = default;
 };
 
-/// Number of partials of output tile `tile` of `node` (at least 1). `node` is well-formed and not kCommit.
+/// Number of partials of output tile `tile` of `node` (at least 1). `node` must be well-formed and not kCommit.
 std::uint32_t partial_count(const Node& node, std::uint64_t tile) noexcept;
 
-/// The tiles that partial `partial` reads, as far as the node alone tells. In a fixed order
+/// The tiles that partial `partial` reads, as far as the node alone determines them, in a fixed order
 /// (docs/protocol/numerics.md).
 std::vector<TileRef> operands_of(const Node& node, std::uint64_t tile, std::uint32_t partial) noexcept;
 
-/// The one further tile whose position depends on what was read: kGatherRows' table tile. `known` are the tiles of
-/// operands_of, in its order, each well-formed and of its input's dtype. nullopt when there is none (an index out of
-/// range reads nothing and yields zeros: NUM-12).
+/// The one further tile whose position depends on data: kGatherRows' table tile. `known` are the tiles of operands_of, in
+/// its order, each well-formed and of its input's dtype. nullopt if there is none; an index out of range reads nothing
+/// and yields zeros (NUM-12).
 std::optional<TileRef> dependent_operand(
     const Node& node, std::uint64_t tile, std::uint32_t partial, std::span<const Tile> known
 ) noexcept;
 
-/// The dataset row that kBatchRows' partial reads (NUM-31: the Feistel batch order); nullopt for every other node,
-/// and for a padding row.
+/// The dataset row that a partial of kBatchRows reads (NUM-31: Feistel batch order); nullopt for every other node and for
+/// a padding row.
 std::optional<std::uint64_t> dataset_row_of(
     const Node& node, std::uint64_t tile, std::uint32_t partial, const StepContext& context
 ) noexcept;
 
-/// The accumulator between two partials; its meaning belongs to the node's op.
+/// The intermediate result between two partials; its format depends on the node's op.
 struct Accumulator {
     Bytes data;
     bool operator==(const Accumulator&) const = default;
@@ -60,25 +60,25 @@ struct Accumulator {
 };
 inline constexpr std::size_t kMaxAccumulatorBytes = 16'384;
 
-/// Everything one partial reads.
+/// All inputs of one partial.
 struct PartialInput {
     std::optional<Accumulator> before;   ///< absent for partial 0
-    std::vector<Tile> tiles;             ///< operands_of, then dependent_operand when there is one
+    std::vector<Tile> tiles;             ///< operands_of, then dependent_operand if there is one
     std::optional<Bytes> dataset_row;    ///< 4 * width bytes: i32 little-endian
 };
 
 enum class [[nodiscard]] PartialError : std::uint8_t {
-    kMissingOperand = 1,  ///< DSP-20: wrong number or type of tiles, or a row missing or of the wrong length
-    kBadAccumulator = 2,  ///< DSP-20: an accumulator of the wrong length, or present or absent where it should not be
+    kMissingOperand = 1,  ///< DSP-20: wrong number or type of tiles, or a row that is missing or has the wrong length
+    kBadAccumulator = 2,  ///< DSP-20: an accumulator of the wrong length, or one that is missing or must not be present
 };
 
-/// What a partial leaves: an accumulator, or, for the last one, the tile.
+/// Output of a partial: an accumulator, or for the last one the tile.
 struct PartialOutput {
     std::optional<Accumulator> accumulator;
     std::optional<Tile> tile;
 };
 
-/// The definition of every primitive (NUM rules): total, allocation-bounded, the same bits on every machine.
+/// Defines every primitive (NUM rules): total, with bounded allocation, and bit-identical on every machine.
 Result<PartialOutput, PartialError> execute_partial(
     const Node& node, std::uint64_t tile, std::uint32_t partial, const StepContext& context, const PartialInput& input
 ) noexcept;

@@ -11,7 +11,7 @@
 
 namespace assay::canonical {
 
-/// A tensor is cut into 32x32 tiles, numbered row-major; tiles at the edges are padded with zeros (NUM-4).
+/// Tensors are divided into 32x32 tiles, numbered row-major; tiles at the edges are padded with zeros (NUM-4).
 inline constexpr std::uint32_t kTileDim = 32;
 inline constexpr std::uint32_t kTileElements = kTileDim * kTileDim;
 
@@ -36,10 +36,10 @@ struct Tile {
     static constexpr auto fields() { return Fields<&Tile::dtype, &Tile::data>{}; }
 };
 Tile make_tile(DType dtype);  ///< all zeros
-/// Whether `data` has the length that `dtype` asks for (a Tile from outside may not).
+/// Whether `data` has the length that `dtype` requires; tiles from untrusted sources may not.
 bool is_well_formed(const Tile& tile) noexcept;
 
-/// Copies tile `index` out of `tensor`, or into it (padding dropped).
+/// Copies tile `index` out of `tensor`, or into it (without the padding).
 Tile tile_of(const Tensor& tensor, std::uint64_t index);
 void store_tile(Tensor& tensor, std::uint64_t index, const Tile& tile);
 

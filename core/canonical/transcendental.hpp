@@ -3,15 +3,15 @@
 
 #include <array>
 
-/// The constants of the canonical chains (NUM-20, NUM-21, NUM-25 to NUM-27), in the order in which they are used. Every
-/// step of a chain is one IEEE 754 double operation, rounded on its own; `rint` is to the nearest, ties to even.
+/// Constants of the canonical algorithms (NUM-20, NUM-21, NUM-25 to NUM-27), in the order in which they are used. Every
+/// operation is one IEEE 754 double operation, rounded on its own; `rint` rounds to nearest, ties to even.
 namespace assay::canonical {
 
 /// exp(x): c = min(max(x, -kExpLimit), kExpLimit); k = rint(c * kLog2E); r = (c - k * kLn2High) - k * kLn2Low;
 /// p = kExpTerms[0]; for each next term t: p = p * r + t; the result is p * 2^k.
 inline constexpr double kExpLimit = 700.0;
 inline constexpr double kLog2E = 0x1.71547652b82fep+0;
-/// The high part has 21 zero bits at its end, so k * kLn2High is exact.
+/// The last 21 bits of the high part are zero, so k * kLn2High is exact.
 inline constexpr double kLn2High = 0x1.62e42fee00000p-1;
 inline constexpr double kLn2Low = 0x1.a39ef35793c76p-33;
 /// 1/13!, 1/12!, ..., 1/1!, 1/0!.
@@ -41,7 +41,7 @@ inline constexpr double kThird = 0x1.5555555555555p-2;
 /// erf(x): c = min(max(x, -kErfLimit), kErfLimit); z = (c * c) * 0.125 - 1; p = kErfTerms[0]; for each next term t:
 /// p = p * z + t; the result is c * p.
 inline constexpr double kErfLimit = 4.0;
-/// erf(sqrt(u)) / sqrt(u) over 0 <= u <= 16 as a polynomial in z = u / 8 - 1, off by less than 2^-41 of itself.
+/// erf(sqrt(u)) / sqrt(u) over 0 <= u <= 16 as a polynomial in z = u / 8 - 1, with a relative error below 2^-41.
 inline constexpr std::array<double, 23> kErfTerms{
     0x1.99998a5c917c1p-20,  -0x1.33fa49e9ee9b1p-18, 0x1.465d0dbfebee8p-18,  -0x1.a77aba462325dp-17,
     0x1.abdee84424152p-15,  -0x1.0958b34b5e98ep-13, 0x1.1da9fde26ad63p-12,  -0x1.3d19cf9d714f6p-11,
@@ -51,10 +51,10 @@ inline constexpr std::array<double, 23> kErfTerms{
     0x1.0dabaf0640271p-3,   -0x1.69a0ccda54eb0p-3,  0x1.6a040781a4860p-2,
 };
 
-/// sin(x), cos(x), |x| <= kTrigLimit: k = rint(x * kTwoOverPi); r = ((x - k * kHalfPi[0]) - k * kHalfPi[1]) -
-/// k * kHalfPi[2]; z = r * r; p = kSinTerms[0]; for each next term t: p = p * z + t; s = r * p; c is the same chain
-/// over kCosTerms, not multiplied by r. With q = k for sin and q = k + 1 for cos: s where q is even, else c, negated
-/// where q modulo 4 is 2 or 3.
+/// sin(x), cos(x), |x| <= kTrigLimit: k = rint(x * kTwoOverPi); r = ((x - k * kHalfPi[0]) - k * kHalfPi[1]) - k *
+/// kHalfPi[2]; z = r * r; p = kSinTerms[0]; for each next term t: p = p * z + t; s = r * p; c is computed like p with
+/// kCosTerms, without the multiplication by r. With q = k for sin and q = k + 1 for cos: s if q is even, else c, negated
+/// if q modulo 4 is 2 or 3.
 inline constexpr double kTrigLimit = 0x1.0p30;
 inline constexpr double kTwoOverPi = 0x1.45f306dc9c883p-1;
 /// pi / 2 in three parts; the first two have 23 bits, so their products with k are exact.

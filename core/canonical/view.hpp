@@ -9,15 +9,16 @@
 #include <core/canonical/node.hpp>
 #include <core/canonical/tile.hpp>
 
-/// The map of a kView (NUM-34), for everybody who executes one.
+/// The index map of a kView (NUM-34), for all executors.
 namespace assay::canonical {
 
-/// The flat (row-major) index of the input's element that flat output element `n` copies; nullopt where it is the fill.
-/// The definition; ViewCursor gives the same for many elements in less time. `view` is that of a well-formed node.
+/// The flat (row-major) index of the input element that flat output element `n` copies; nullopt if `n` is a fill element.
+/// This is the definition; ViewCursor computes the same faster for many elements. `view` must belong to a well-formed
+/// node.
 std::optional<std::uint64_t> flat_source(const View& view, std::uint64_t n) noexcept;
 
-/// `count` output elements in a row that are all fill, or whose sources are source, source + step, source + 2 * step...
-/// The step of a single element is 0.
+/// `count` consecutive output elements that are all fill, or whose sources are source, source + step, source + 2 * step,
+/// ... The step of a single element is 0.
 struct ViewRun {
     std::uint64_t count = 0;
     bool is_fill = false;
@@ -25,17 +26,17 @@ struct ViewRun {
     std::int64_t step = 0;
 };
 
-/// Walks the output's elements in flat order, a run at a time. A run ends where the last axis of `dims` that is longer
-/// than 1 does, where a coordinate enters or leaves its axis, and after one element where a divisor does not divide
-/// that axis' stride.
+/// Iterates over the output's elements in flat order, one run at a time. A run ends at the end of the last axis of `dims`
+/// that is longer than 1, where a coordinate enters or leaves its axis, and after one element if a divisor does not
+/// divide that axis' stride.
 class ViewCursor {
   public:
-    /// `view` is that of a well-formed node and outlives the cursor.
+    /// `view` must belong to a well-formed node and outlive the cursor.
     explicit ViewCursor(const View& view) noexcept;
 
-    /// Goes to output element `n`, which exists.
+    /// Moves to output element `n`, which must exist.
     void seek(std::uint64_t n) noexcept;
-    /// The run of 1 to `most` elements that starts here; goes to the element after it.
+    /// Returns the run of 1 to `most` elements that starts here, and moves past it.
     ViewRun next(std::uint64_t most) noexcept;
 
   private:
@@ -57,14 +58,14 @@ class ViewCursor {
     std::array<std::uint32_t, kMaxViewAxes> index_{};
 };
 
-/// What one output tile of a kView copies.
+/// The source elements of one output tile of a kView.
 struct ViewTile {
     static constexpr std::uint64_t kNone = ~std::uint64_t{0};
-    /// Per element of the output tile: the input's tile that it comes from, and where in that; kNone for fill and
-    /// padding.
+    /// For each element of the output tile: the input tile that it comes from, and the element's index in it; kNone for
+    /// fill and padding.
     std::array<std::uint64_t, kTileElements> tile;
     std::array<std::uint16_t, kTileElements> element;
-    /// The distinct tiles among them, ascending: partial p reads the p-th.
+    /// The distinct input tiles, ascending: partial p reads the p-th.
     std::vector<std::uint64_t> touched;
 };
 ViewTile view_tile(const Node& view_node, std::uint64_t tile);

@@ -18,9 +18,9 @@
 
 /// Borsh (borsh.io, specification 1.0): one encoding per value, little-endian, no padding.
 ///
-/// A struct takes part by naming its members once:
+/// A struct becomes encodable by listing its members:
 ///     static constexpr auto fields() { return Fields<&Foo::a, &Foo::b>{}; }
-/// An enum class over std::uint8_t takes part by a function found by ADL that says which numbers exist:
+/// An enum class over std::uint8_t becomes encodable by a function, found by ADL, that tells which numbers are valid:
 ///     constexpr bool is_valid(Role role) { return role >= Role::kSolver && role <= Role::kWhistleblower; }
 /// Supported: unsigned and signed integers of 8 to 64 bits, bool, std::string (UTF-8), std::vector, std::array,
 /// std::optional, std::map (ascending keys), std::variant (u8 index), FixedBytes, structs with fields().
@@ -41,7 +41,7 @@ enum class [[nodiscard]] DecodeError : std::uint8_t {
 template <class T>
 Bytes encode(const T& value);
 
-/// The value that `bytes` encodes; every byte must be used.
+/// The value that `bytes` encodes, or why they encode none; every byte must be used.
 /// `encode(*decode<T>(b)) == b` whenever decoding succeeds. Allocates at most in proportion to bytes.size().
 template <class T>
 Result<T, DecodeError> decode(ByteView bytes);

@@ -57,10 +57,10 @@ struct Kind<std::variant<Ts...>> : Kind<void> {
     static constexpr bool kVariant = true;
 };
 
-/// What a type's encoding is known for before any byte is read.
+/// Properties of a type's encoding that are known at compile time.
 struct Shape {
-    std::size_t min_size;  ///< the fewest bytes an encoding can have
-    std::size_t nesting;   ///< levels of types; a type that contains itself does not compile
+    std::size_t min_size;  ///< minimum number of bytes of an encoding
+    std::size_t nesting;   ///< depth of nested types; a type that contains itself does not compile
 };
 
 template <class T>
@@ -190,7 +190,7 @@ void put(Bytes& out, const T& value) {
     }
 }
 
-/// The input still to be read, and why reading stopped. Each read returns false once `error` is set.
+/// The rest of the input. A read that fails returns false and sets `error`.
 struct Reader {
     ByteView rest;
     DecodeError error = DecodeError::kTruncated;
@@ -209,7 +209,7 @@ struct Reader {
         rest = rest.subspan(size);
         return true;
     }
-    /// COD-5: a count of elements of at least `min_size` bytes each, all of which can still be in the input.
+    /// COD-5: reads an element count. Fails if that many elements of at least `min_size` bytes do not fit in the rest.
     bool length(std::uint32_t& out, std::size_t min_size) {
         if (!raw(&out, sizeof out)) {
             return false;

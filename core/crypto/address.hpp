@@ -20,7 +20,7 @@ enum class [[nodiscard]] AddressError : std::uint8_t {
 
 /// ENC-3: bech32m (BIP-350) of the account under the prefix "assay": `assay1...`.
 std::string to_address(const AccountId& account);
-/// The inverse; says what is wrong with a mistyped address.
+/// The inverse of to_address(); fails with what is wrong with the text.
 Result<AccountId, AddressError> decode_address(std::string_view text);
 
 /// Generic bech32m, for tests against BIP-350's lists. `data` are 5-bit groups.

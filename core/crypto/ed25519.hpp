@@ -5,15 +5,15 @@
 
 #include <core/base/bytes.hpp>
 
-/// Ed25519 (RFC 8032), which CometBFT's validators sign with.
+/// Ed25519 (RFC 8032), the signature scheme of CometBFT's validators.
 namespace assay::crypto {
 
-/// Whether `signature` (R, S) is the key's of `message`: S is below the group's order, the key's y below the field's, and
-/// R is the encoding of S * B - k * A. The engine itself accepts a few more encodings. False also for a key or signature
-/// of another length than 32 and 64 bytes.
+/// Whether `signature` (R, S) is valid: S is below the group order, the key's y is below the field order, and R is the
+/// encoding of S * B - k * A. The consensus engine accepts a few more encodings. False if the key or the signature does
+/// not have 32 or 64 bytes, respectively.
 bool verify_ed25519(ByteView public_key, ByteView message, ByteView signature) noexcept;
 
-/// A key pair, by the 32 bytes that RFC 8032 calls the private key.
+/// A key pair, created from the 32 bytes that RFC 8032 calls the private key.
 class Ed25519Key {
   public:
     using Seed = std::array<std::uint8_t, 32>;

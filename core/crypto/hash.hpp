@@ -11,7 +11,7 @@ namespace assay::crypto {
 /// SHA-256 (FIPS 180-4).
 Hash256 sha256(ByteView data) noexcept;
 
-/// SHA-256 over a stream.
+/// Incremental SHA-256.
 class Sha256 {
   public:
     Sha256();
@@ -19,7 +19,7 @@ class Sha256 {
     Sha256(Sha256&&) noexcept;
     Sha256& operator=(Sha256&&) noexcept;
     Sha256& update(ByteView data) noexcept;
-    /// The digest of everything so far; the object starts afresh.
+    /// Returns the digest of everything so far, and resets the object.
     Hash256 finish() noexcept;
 
   private:
@@ -27,8 +27,8 @@ class Sha256 {
     std::unique_ptr<Impl> impl_;
 };
 
-/// BIP-340's tagged hash: SHA256(SHA256(tag) || SHA256(tag) || parts...). Every hash of the protocol is one, so no
-/// two kinds of object can share a digest (ENC-1).
+/// BIP-340's tagged hash: SHA256(SHA256(tag) || SHA256(tag) || parts...). The protocol's hashes are tagged, with the four
+/// exceptions that ENC-1 lists, so that different kinds of objects cannot share a digest.
 class TaggedHash {
   public:
     /// `tag` is hashed once here: keep a TaggedHash constant and reuse it.

@@ -19,7 +19,7 @@ class SecretKey {
   public:
     /// From 32 big-endian bytes.
     static Result<SecretKey, KeyError> from_bytes(ByteView bytes32) noexcept;
-    /// From the operating system's random source; aborts when there is none. Not for pure modules.
+    /// From the operating system's random source; aborts if there is none. Not for modules that must be pure.
     static SecretKey generate();
     ~SecretKey();
     SecretKey(const SecretKey&) = default;
@@ -35,13 +35,12 @@ class SecretKey {
     std::array<std::uint8_t, 32> secret_{};
 };
 
-/// A public key found to be on the curve, to verify more than one signature with: finding that out is a tenth of a
-/// verification.
+/// A decoded public key, to verify several signatures with: decoding takes a tenth of the time of a verification.
 class PublicKey {
   public:
-    /// nullopt for an account that is not the x coordinate of a point.
+    /// nullopt if the account is not the x coordinate of a curve point.
     static std::optional<PublicKey> of(const AccountId& account) noexcept;
-    /// ENC-2, as verify_signature() for the key's account.
+    /// ENC-2: like verify_signature() for the key's account.
     bool verifies(ByteView message, const Signature& signature) const noexcept;
 
   private:

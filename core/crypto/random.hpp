@@ -6,10 +6,10 @@
 
 namespace assay::crypto {
 
-/// Fills `out` from the operating system's random source; aborts when there is none. Not for pure modules.
+/// Fills `out` from the operating system's random source; aborts if there is none. Not for modules that must be pure.
 void fill_random(std::span<std::uint8_t> out);
 
-/// Overwrites a secret in a way that the compiler keeps.
+/// Overwrites a secret in a way that the compiler does not optimise away.
 void wipe(std::span<std::uint8_t> secret) noexcept;
 
 }  // namespace assay::crypto

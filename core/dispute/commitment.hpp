@@ -13,21 +13,22 @@
 #include <core/canonical/partial.hpp>
 #include <core/canonical/tile.hpp>
 
-/// The hashes that stand for tensors, states, programs and datasets (TRC rules). All are tagged hashes.
+/// Hash commitments to tensors, states, programs and datasets (TRC rules). All are tagged hashes.
 namespace assay::dispute {
 
 /// TRC-1: "assay/tile" over the tile's padded bytes.
 Hash256 tile_leaf(const canonical::Tile& tile) noexcept;
 /// TRC-2: "assay/tensor" over Borsh(TensorType) and the Merkle root of the tensor's tiles.
 Hash256 tensor_commitment(const canonical::TensorType& type, const Hash256& tile_root) noexcept;
-/// Of a tensor without elements: 32 zero bytes, for it stands for an empty place of a state (TRC-3).
+/// The commitment of a whole tensor. For a tensor without elements: 32 zero bytes, the mark of an empty place in a state
+/// (TRC-3).
 Hash256 commit_tensor(const canonical::Tensor& tensor);
 merkle::Tree tile_tree(const canonical::Tensor& tensor);
 /// TRC-3: "assay/state" over the number of tensors (u32) and the Merkle root of their commitments, in state order.
 Hash256 state_root(std::span<const Hash256> tensor_commitments) noexcept;
 Hash256 state_root_from(std::uint32_t tensor_count, const Hash256& merkle_root) noexcept;
-/// VER-8: what a verdict names in the place of a state root when step `step` of the replay diverged and the solver does
-/// not say so: "assay/diverged" over the step's number (u64) and the root of the state after it.
+/// VER-8: what a verdict publishes instead of a state root if its replay diverged at step `step` and the solver did not
+/// declare that: "assay/diverged" over the step's number (u64) and the root of the state after it.
 Hash256 diverged_root(std::uint64_t step, const Hash256& state_root) noexcept;
 /// TRC-4: "assay/partial" over the accumulator's bytes.
 Hash256 accumulator_hash(const canonical::Accumulator& accumulator) noexcept;
@@ -38,23 +39,23 @@ Hash256 row_leaf(ByteView row) noexcept;
 /// The Merkle tree over all rows of a dataset.
 merkle::Tree dataset_tree(const canonical::RowSource& rows);
 
-/// What the chain keeps of a program. Its nodes are opened one at a time, when a dispute needs them.
+/// A program as stored on the chain. Its nodes are opened one at a time, when a dispute needs them.
 struct ProgramCommitment {
     std::uint32_t state_tensors = 0;
-    std::uint32_t init_nodes = 0;  ///< kCommit included
+    std::uint32_t init_nodes = 0;  ///< including kCommit
     std::uint32_t step_nodes = 0;
     Hash256 init_root;  ///< Merkle root of node_hash over the init graph
     Hash256 step_root;
     std::uint32_t batch_size = 0;
     canonical::DatasetShape dataset;
-    /// What the init graph reads as its state: how many tensors the task gives, and their state root (TRC-3); none
-    /// and zero for a program that starts from nothing.
+    /// The tensors that the init graph reads: their number, and their state root (TRC-3). Zero and zero if the program
+    /// needs no initial tensors.
     std::uint32_t initial_tensors = 0;
     Hash256 initial_root;
-    // WRK-2: what follows from the graphs, stated so that windows and fees can follow it.
-    std::uint64_t init_work = 0;  ///< of the init graph, in multiply-adds
+    // WRK-2: derived from the graphs, and stated here so that windows and fees can be computed from it.
+    std::uint64_t init_work = 0;  ///< work of the init graph, in multiply-adds
     std::uint64_t step_work = 0;
-    std::uint64_t memory = 0;  ///< bytes, of the graph that takes more
+    std::uint64_t memory = 0;  ///< bytes needed by the graph that needs more
     bool operator==(const ProgramCommitment&) const = default;
     static constexpr auto fields() {
         return Fields<
@@ -64,14 +65,14 @@ struct ProgramCommitment {
             &ProgramCommitment::init_work, &ProgramCommitment::step_work, &ProgramCommitment::memory>{};
     }
 };
-/// TRC-7: "assay/program" over Borsh(ProgramCommitment): the program's id.
+/// TRC-7: the program's id: "assay/program" over Borsh(ProgramCommitment).
 Hash256 program_id(const ProgramCommitment& commitment) noexcept;
-/// The tensors that a task gives to the init graph.
+/// The tensors that a task provides to the init graph.
 struct InitialTensors {
     std::uint32_t count = 0;
-    Hash256 root;  ///< their state root; zero when there are none
+    Hash256 root;  ///< their state root; zero if there are none
 };
-/// Commits to two well-formed graphs.
+/// The commitment to a program; both graphs must be well-formed.
 ProgramCommitment commit_program(
     const canonical::Graph& init, const canonical::Graph& step, std::uint32_t state_tensors, std::uint32_t batch_size,
     const canonical::DatasetShape& dataset, const InitialTensors& initial = {}

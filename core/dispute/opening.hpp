@@ -10,11 +10,11 @@
 #include <core/canonical/node.hpp>
 #include <core/canonical/tile.hpp>
 
-/// Tiles with their paths to what commits to them.
+/// Tiles with Merkle paths to the roots that commit to them.
 namespace assay::dispute {
 
-/// A tile of a tensor, its path to the tensor's tile root, and the tensor's path to where it comes from: a step's
-/// trace root (the tensor is a node's output) or a state root.
+/// A tile, its path to the tensor's tile root, and the tensor's path to the root that commits to it: a step's trace root
+/// (if the tensor is a node's output) or a state root.
 struct TileOpening {
     canonical::Tile tile;
     std::vector<Hash256> tile_path;
@@ -24,7 +24,7 @@ struct TileOpening {
     }
 };
 
-/// Tile `tile` of tensor `tensor` of a state, to be shown to somebody who knows only the state root.
+/// Opens tile `tile` of tensor `tensor` of a state to someone who knows only the state root.
 struct StateOpening {
     std::uint32_t tensor = 0;
     std::uint64_t tile = 0;
@@ -35,14 +35,14 @@ struct StateOpening {
     }
 };
 
-/// Whether tile and type are such as any tensor can have; everything below requires it.
+/// Whether tile and type are valid for some tensor. The functions below require it unless they check it themselves.
 bool is_well_formed(const StateOpening& opening) noexcept;
-/// The state root (TRC-3) that the opening leads to, in a state of `tensors` tensors; nullopt when it names a tensor
-/// or a tile that there is not, or when a path has the wrong length.
+/// The state root (TRC-3) that the opening leads to, in a state of `tensors` tensors; nullopt if the tensor or tile does
+/// not exist or a path has the wrong length.
 std::optional<Hash256> state_root_of(const StateOpening& opening, std::uint32_t tensors) noexcept;
-/// NUM-6: whether the tile holds an f32 infinity or NaN within the tensor's shape.
+/// NUM-6: whether the tile contains an f32 infinity or NaN inside the tensor's shape.
 bool has_diverged(const StateOpening& opening) noexcept;
-/// Whether it is well-formed, leads to the state root `root`, and shows that the state has diverged.
+/// Whether the opening is well-formed, leads to the state root `root`, and shows a non-finite value.
 bool shows_divergence(const StateOpening& opening, const Hash256& root, std::uint32_t tensors) noexcept;
 
 }  // namespace assay::dispute

@@ -12,7 +12,7 @@
 #include <core/dispute/narrowing.hpp>
 #include <core/dispute/opening.hpp>
 
-/// The end of a dispute: one partial, opened and recomputed by every validator (DSP rules).
+/// The end of a dispute: every validator recomputes one opened partial (DSP rules).
 namespace assay::dispute {
 
 struct RowOpening {
@@ -21,7 +21,7 @@ struct RowOpening {
     static constexpr auto fields() { return Fields<&RowOpening::row, &RowOpening::path>{}; }
 };
 
-/// The commitment of the input of kCommit in question, and its path to the trace root or the state root.
+/// The commitment of the disputed input of kCommit, with its path to the trace root or the state root.
 struct EntryOpening {
     Hash256 commitment;
     std::vector<Hash256> path;
@@ -30,10 +30,11 @@ struct EntryOpening {
 
 struct Proof {
     std::optional<canonical::Accumulator> before;
-    std::vector<TileOpening> tiles;  ///< operands_of, then dependent_operand
+    std::vector<TileOpening> tiles;  ///< in the order of operands_of, then dependent_operand
     std::optional<RowOpening> row;
     std::optional<EntryOpening> entry;  ///< kCommit only
-    std::optional<StateOpening> divergence;  ///< alone: the state after the step in question is not finite (DSP-27)
+    /// Used alone: shows that the state after the disputed step is not finite (DSP-27).
+    std::optional<StateOpening> divergence;
     static constexpr auto fields() {
         return Fields<&Proof::before, &Proof::tiles, &Proof::row, &Proof::entry, &Proof::divergence>{};
     }
@@ -41,25 +42,25 @@ struct Proof {
 
 enum class [[nodiscard]] ProofError : std::uint8_t {
     kNotAtProof = 1,        ///< DSP-2
-    kBadAccumulator = 2,    ///< DSP-20: does not hash to what was revealed, or is missing, or should not be there
-    kBadTile = 3,           ///< DSP-20: a tile of the wrong size or type, or too few or too many
-    kBadTilePath = 4,       ///< DSP-21: does not lead to a claimed tensor
-    kBadRow = 5,            ///< DSP-22: a dataset row that is not the one that the batch order names
-    kBadEntry = 6,          ///< DSP-23: missing, or not what was claimed for the input
-    kSuperfluous = 7,       ///< DSP-24: parts that this node does not read
-    kNoDivergence = 8,      ///< DSP-27: not of the claimed state, or finite, or what the claim says itself
+    kBadAccumulator = 2,    ///< DSP-20: does not match the revealed hash, is missing, or must not be present
+    kBadTile = 3,           ///< DSP-20: wrong size or type of a tile, or wrong number of tiles
+    kBadTilePath = 4,       ///< DSP-21: the path does not lead to a claimed tensor
+    kBadRow = 5,            ///< DSP-22: not the dataset row that the batch order selects
+    kBadEntry = 6,          ///< DSP-23: missing, or differs from the input's claimed commitment
+    kSuperfluous = 7,       ///< DSP-24: contains parts that the node does not read
+    kNoDivergence = 8,      ///< DSP-27: not from the claimed state, finite, or already admitted by the claim
 };
 
 enum class Ruling : std::uint8_t {
-    kClaimHolds = 1,    ///< the responder's value is what the partial gives: the challenger was wrong
-    kClaimRefuted = 2,  ///< it is not: the responder was wrong
+    kClaimHolds = 1,    ///< the partial's output equals the responder's value: the challenger was wrong
+    kClaimRefuted = 2,  ///< the output differs: the responder was wrong
 };
 constexpr bool is_valid(Ruling r) { return r == Ruling::kClaimHolds || r == Ruling::kClaimRefuted; }
 
-/// Executes the one disputed partial on the opened inputs (DSP-26): refuted exactly when the output is not what was
-/// claimed (DSP-10). Or, once one step is in question, looks for a value that is not finite in the state that was
-/// claimed after it (DSP-27). A proof that it refuses rules nothing (DSP-25). Total on any input; well under a
-/// millisecond.
+/// Executes the disputed partial on the opened inputs (DSP-26); the claim is refuted if and only if the output differs
+/// from the claimed one (DSP-10). Alternatively, once a single step is disputed, checks an opened tile of the claimed
+/// state after it for a non-finite value (DSP-27). Fails with a ProofError if the proof is refused, which decides nothing
+/// (DSP-25). Total on any input; takes well under a millisecond.
 Result<Ruling, ProofError> judge(const Claim& claim, const Position& position, const Proof& proof) noexcept;
 
 }  // namespace assay::dispute

@@ -12,14 +12,14 @@
 #include <core/canonical/measurement.hpp>
 #include <core/canonical/tile.hpp>
 
-/// What a rule does with measurements of the distance between a claimed and a replayed state (TOL rules). Integers
-/// only: numbers of f32 are their bits.
+/// Rules for measurements of the distance between a claimed and a replayed state (TOL rules). Integer arithmetic only:
+/// f32 numbers are handled as their bits.
 namespace assay::dispute {
 
-/// Tensors of a state that can be measured (TOL-1).
+/// Maximum number of tensors in a state that can be measured (TOL-1).
 inline constexpr std::uint32_t kMaxMeasuredTensors = 256;
 
-/// One row of a measurement, each field the bits of an f32 (canonical::MeasuredColumn has the meanings).
+/// One row of a measurement. Each field is the bits of an f32; canonical::MeasuredColumn defines the meanings.
 struct GroupMeasurement {
     std::uint32_t drift2 = 0;
     std::uint32_t update2 = 0;
@@ -46,21 +46,21 @@ struct Measurement {
     static constexpr auto fields() { return Fields<&Measurement::parameters, &Measurement::other>{}; }
 };
 
-/// What the tile of a measurement holds. `tile` is well-formed and of f32.
+/// Decodes the tile of a measurement, which must be well-formed and of f32.
 Measurement decode_measurement(const canonical::Tile& tile) noexcept;
-/// The state root after the distance program's initialisation, if this is what it wrote.
+/// The state root after an initialisation of the distance program that outputs this measurement.
 Hash256 measurement_root(const Measurement& measurement) noexcept;
-/// TOL-2: whether some execution can have written it: every number finite, no square, maximum or count negative.
+/// TOL-2: whether an execution can output it: every number is finite, and no square, maximum or count is negative.
 bool is_possible(const Measurement& measurement) noexcept;
 
-/// TOL-1: the state root of the distance program's initial tensors, from the Merkle roots over the tensors' commitments
-/// of start, replayed and claimed state, each of `tensors` (1 to 256) tensors. nullopt when one of them does not lead
-/// to its state root (TRC-3).
+/// TOL-1: the state root of the distance program's initial tensors, computed from the Merkle roots of the tensor
+/// commitments of the start, replayed and claimed state, each with `tensors` (1 to 256) tensors. nullopt if one of them
+/// does not match its state root (TRC-3).
 std::optional<Hash256> measured_root(
     std::uint32_t tensors, std::span<const Hash256, 3> state_roots, std::span<const Hash256, 3> merkle_roots
 ) noexcept;
 
-/// TOL-1: how many tensors the distance program of `tensors` tensors reads, empty ones included.
+/// TOL-1: number of tensors that the distance program for states of `tensors` tensors reads, including empty ones.
 std::uint32_t measured_tensors(std::uint32_t tensors) noexcept;
 
 struct Ratio {
@@ -70,30 +70,30 @@ struct Ratio {
     static constexpr auto fields() { return Fields<&Ratio::numerator, &Ratio::denominator>{}; }
 };
 
-/// TOL-6: whether the drift is longer than `bound` updates, drift2 > bound^2 update2, exactly; always when an element is
-/// not finite or an integer differs. Of a possible measurement.
+/// TOL-6: whether drift2 > bound^2 * update2, computed exactly; always true if an element is not finite or an integer
+/// differs. The measurement must be possible (is_possible).
 bool exceeds(const GroupMeasurement& group, Ratio bound) noexcept;
 
-/// A length in billionths of the segment's own update. Anything from kMaxRelative on is kMaxRelative.
+/// A length in billionths of the length of the segment's own update; larger values are clamped to kMaxRelative.
 using Relative = std::uint64_t;
 inline constexpr Relative kMaxRelative = 1'000'000'000'000'000;
-/// TOL-6: sqrt(drift2 / update2), rounded down; kMaxRelative where exceeds() has no bound to look at: an element that
-/// is not finite, an integer that differs, or drift without an update.
+/// TOL-6: sqrt(drift2 / update2), rounded down. kMaxRelative if exceeds() is true for every bound: an element is not
+/// finite, an integer differs, or there is drift without an update.
 Relative relative_drift(const GroupMeasurement& group) noexcept;
-/// The same of the claimed update, sqrt(claimed2 / update2): what a checkpoint that hardly moved has little of.
+/// The same for the claimed update, sqrt(claimed2 / update2): small if the checkpoint hardly moved.
 Relative relative_update(const GroupMeasurement& group) noexcept;
 
-/// TOL-7: the square of the summed drift over the sum of the squares, in thousandths, from the sketches that the
-/// segments' measurements have under one seed. Drifts that know nothing of each other give about 1000 however many
-/// they are, the same drift in each of n segments 1000 n. 0 without any drift; at most 2^32. At most 2^20 segments.
+/// TOL-7: the squared length of the summed drift over the sum of the squared lengths, in thousandths, estimated from the
+/// segments' sketches under one seed. Independent drifts give about 1000 for any number of segments; identical drift in n
+/// segments gives 1000 n. 0 without any drift; at most 2^32. At most 2^20 segments.
 std::uint64_t growth(std::span<const GroupMeasurement> segments) noexcept;
 
-/// How a task's threshold follows from profiling (TOL-8).
+/// Parameters for deriving a task's threshold from profiling (TOL-8).
 struct ThresholdRule {
-    std::uint32_t quantile_ppm = 990'000;    ///< of honest segments, at least this share is to lie below the largest sample
-    std::uint32_t confidence_ppm = 950'000;  ///< with this confidence
-    Ratio margin{3, 1};                      ///< what the threshold has to be of the largest sample; at least 1
-    std::uint32_t separation = 10;           ///< d_ref over the threshold; at least 1
+    std::uint32_t quantile_ppm = 990'000;    ///< at least this share of honest segments is to lie below the largest sample
+    std::uint32_t confidence_ppm = 950'000;  ///< confidence of that statement
+    Ratio margin{3, 1};                      ///< minimum ratio of the threshold to the largest sample; at least 1
+    std::uint32_t separation = 10;           ///< ratio of d_ref to the threshold; at least 1
     bool operator==(const ThresholdRule&) const = default;
     static constexpr auto fields() {
         return Fields<
@@ -102,14 +102,14 @@ struct ThresholdRule {
     }
 };
 enum class [[nodiscard]] ThresholdError : std::uint8_t {
-    kRule = 1,          ///< a quantile or confidence not between 0 and 1, a margin below 1, a separation of 0
-    kTooFew = 2,        ///< TOL-8: fewer samples than the quantile and confidence need
-    kNotSeparated = 3,  ///< TOL-8: hardware drift and another seed are not far enough apart
+    kRule = 1,          ///< a quantile or confidence that is not between 0 and 1, a margin below 1, or a separation of 0
+    kTooFew = 2,        ///< TOL-8: fewer samples than quantile and confidence require
+    kNotSeparated = 3,  ///< TOL-8: the hardware drift is too close to the distance between seeds
 };
-/// The number n of samples from which 1 - quantile^n reaches the confidence; nullopt for more than 2^20.
+/// The smallest number n of samples for which 1 - quantile^n reaches the confidence; nullopt if it exceeds 2^20.
 std::optional<std::uint32_t> samples_needed(const ThresholdRule& rule) noexcept;
-/// TOL-8: d_ref, which counts as at most 1, over the separation. `reference` is d_ref, the smallest distance that was
-/// measured between segments of different seeds; samples and it are relative drifts.
+/// TOL-8: returns d_ref, counted as at most 1, divided by the separation; fails with a ThresholdError. `reference` is d_ref,
+/// a measured distance between segments of different seeds (PRF-6). Samples and reference are relative drifts.
 Result<Relative, ThresholdError> threshold_from(
     std::span<const Relative> samples, Relative reference, const ThresholdRule& rule
 ) noexcept;

@@ -7,21 +7,21 @@
 
 #include <core/keys/key_file.hpp>
 
-/// Sealed keys as files: <home>/keys/<name>.json, one object each, readable by their owner alone.
+/// Sealed keys as files: <home>/keys/<name>.json, one JSON object each, readable only by their owner.
 namespace assay::crypto {
 
 class KeyDirectory {
   public:
     explicit KeyDirectory(const std::filesystem::path& home) : directory_(home / "keys") {}
 
-    /// All names, in order.
+    /// All key names, sorted.
     std::vector<std::string> list() const;
     bool has(const std::string& name) const;
-    /// Throws KeyFileError when the file is missing, others can read it, or it is not a key.
+    /// Throws KeyFileError if the file is missing, is readable by others, or is not a key.
     SealedKey read(const std::string& name) const;
-    /// Throws KeyFileError when the name is taken or cannot be one.
+    /// Throws KeyFileError if the name already exists or is not valid.
     void add(const std::string& name, const SealedKey& key) const;
-    /// In one step: a crash leaves the old file or the new one.
+    /// Atomic: after a crash the file is either the old or the new one.
     void replace(const std::string& name, const SealedKey& key) const;
     void remove(const std::string& name) const;
 

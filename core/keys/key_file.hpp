@@ -10,11 +10,11 @@
 #include <core/keys/keystore.hpp>
 #include <core/keys/private_file.hpp>
 
-/// Keys as files. Every program of Assay reads and writes them through these functions, so each of them refuses a file that
-/// others can read.
+/// Key files. All programs of Assay access them through these functions, so all of them refuse a file that others can
+/// read.
 namespace assay::crypto {
 
-/// A key cannot be read or written. The message names the file and what is wrong with it, never the secret.
+/// A key cannot be read or written. The message names the file and the problem, never the secret.
 class KeyFileError : public std::runtime_error {
   public:
     using std::runtime_error::runtime_error;
@@ -23,20 +23,20 @@ class KeyFileError : public std::runtime_error {
 /// {"format": 1, "account", "kdf": {"name": "scrypt", "n", "r", "p", "salt"},
 ///  "cipher": {"name": "chacha20-poly1305", "nonce", "ciphertext"}}
 std::string to_key_json(const SealedKey& key);
-/// Throws KeyFileError; `source` names the text in its message.
+/// Decodes to_key_json's format. Throws KeyFileError; `source` names the text in its message.
 SealedKey decode_key_json(std::string_view text, const std::string& source);
-/// 64 hex digits and white space. Throws KeyFileError; `source` names the text in its message.
+/// Decodes 64 hex digits; white space is ignored. Throws KeyFileError; `source` names the text in its message.
 SecretKey decode_hex_key(std::string_view text, const std::string& source);
 
-/// The text of a file that only its owner can read. Throws KeyFileError.
+/// Reads a file that only its owner can read. Throws KeyFileError.
 SecretText read_secret(const std::filesystem::path& file);
-/// The same, of a file with an unsealed key: for devnets and for a validator's node. Throws KeyFileError.
+/// The same for a file with an unsealed key, for devnets and for a validator's node. Throws KeyFileError.
 SecretKey read_hex_key(const std::filesystem::path& file);
-/// The same, of a file with a sealed key. Throws KeyFileError, also for a wrong password.
+/// The same for a file with a sealed key. Throws KeyFileError, also for a wrong password.
 SecretKey read_sealed_key(const std::filesystem::path& file, std::string_view password);
 
-/// Creates `file` with mode 0600 and `text`; both are on the disk when it returns. Throws KeyFileError, also when the file
-/// exists.
+/// Creates `file` with mode 0600 and content `text`, and syncs both to disk before it returns. Throws KeyFileError, also
+/// if the file exists.
 void write_private_file(const std::filesystem::path& file, std::string_view text);
 
 }  // namespace assay::crypto

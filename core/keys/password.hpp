@@ -8,22 +8,23 @@
 
 namespace assay::crypto {
 
-/// Where a password comes from: a file's first line, an environment variable, or the terminal without echo.
+/// Where to read a password: the first line of a file, an environment variable, or the terminal without echo; tried in
+/// this order.
 struct PasswordSource {
-    std::string file;      ///< empty: none
-    std::string variable;  ///< "ASSAY_PASSWORD"
-    std::string prompt;    ///< "Password for alice"
-    bool twice = false;    ///< a new one: asked for twice on a terminal
+    std::string file;      ///< path; empty: not from a file
+    std::string variable;  ///< name, such as "ASSAY_PASSWORD"
+    std::string prompt;    ///< such as "Password for alice"
+    bool twice = false;    ///< for a new password: asks twice on a terminal
 };
 
-/// There is no password to be had; the message says what to do.
+/// No password is available; the message says what to do.
 class PasswordError : public std::runtime_error {
   public:
     using std::runtime_error::runtime_error;
 };
 
-/// The password. Throws PasswordError when there is none, when the two that were typed differ, after Ctrl-C, and when the file
-/// cannot be read or others can read it. The variable is overwritten in this process.
+/// Reads the password. Throws PasswordError if there is none, if the two typed passwords differ, after Ctrl-C, or if the
+/// file cannot be read or others can read it. The environment variable is overwritten and removed in this process.
 SecretText read_password(const PasswordSource& source);
 
 }  // namespace assay::crypto

@@ -8,14 +8,14 @@
 
 #include <core/base/result.hpp>
 
-/// Secrets in files and in memory.
+/// Handling of secrets in files and in memory.
 namespace assay::crypto {
 
-/// Text that is overwritten when it is given up.
+/// Text that is overwritten in memory when it is released.
 class SecretText {
   public:
     SecretText() = default;
-    /// Takes a copy and overwrites `text`.
+    /// Takes a copy of `text` and overwrites the original.
     explicit SecretText(std::string& text);
     SecretText(SecretText&& other) noexcept;
     SecretText& operator=(SecretText&& other) noexcept;
@@ -26,7 +26,7 @@ class SecretText {
     std::string_view view() const noexcept { return text_; }
     bool empty() const noexcept { return text_.empty(); }
     void push_back(char c);
-    /// Ends it before the first line break.
+    /// Truncates the text before the first line break.
     void keep_first_line() noexcept;
 
   private:
@@ -35,13 +35,13 @@ class SecretText {
 
 enum class [[nodiscard]] PrivateFileError : std::uint8_t {
     kUnreadable = 1,
-    kOpenToOthers = 2,  ///< its mode lets others than its owner read or write it
-    kTooLong = 3,       ///< more than 64 KiB: not what it is taken for
+    kOpenToOthers = 2,  ///< its mode lets others read or write it
+    kTooLong = 3,       ///< larger than 64 KiB: cannot be a secret
 };
 
-/// The whole of a file that holds a key or a password.
+/// Reads a whole file that contains a key or a password.
 Result<SecretText, PrivateFileError> read_private_file(const std::filesystem::path& file);
-/// "<file>: cannot be read", or what to do about its mode.
+/// An error message: "<file>: cannot be read", or how to fix its mode.
 std::string describe(PrivateFileError error, const std::filesystem::path& file);
 
 }  // namespace assay::crypto

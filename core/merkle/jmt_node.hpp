@@ -10,20 +10,20 @@
 #include <core/base/fields.hpp>
 #include <core/merkle/jmt.hpp>
 
-/// What a stored node of the tree is made of; for this module's own files.
+/// Stored nodes of the tree; used only inside this module.
 namespace assay::merkle {
 
 inline constexpr std::size_t kMaxNibbles = 64;
 inline constexpr std::size_t kMaxBits = 256;
 inline constexpr std::size_t kWidth = 16;
 
-/// No key lies below this slot.
+/// A slot with no keys below it.
 struct Empty {
     constexpr auto operator<=>(const Empty&) const = default;
     static constexpr auto fields() { return Fields<>{}; }
 };
 
-/// Two keys or more lie below: a node of its own, written by `version`.
+/// A slot with two or more keys below it: refers to a separate node that `version` wrote.
 struct InnerRef {
     std::uint64_t version = 0;
     Hash256 hash;
@@ -31,8 +31,8 @@ struct InnerRef {
     static constexpr auto fields() { return Fields<&InnerRef::version, &InnerRef::hash>{}; }
 };
 
-/// A lone key lies in its parent's slot, so that leaves need no node. The version that wrote its value is no part of
-/// any hash: it says where the value is.
+/// A slot with a single key, which is stored in the parent's slot so that leaves need no node. The version that wrote its
+/// value is not part of any hash; it tells where the value is stored.
 struct Leaf {
     LeafHashes hashes;
     std::uint64_t version = 0;
@@ -42,8 +42,8 @@ struct Leaf {
 
 using Child = std::variant<Empty, Leaf, InnerRef>;
 
-/// One physical node: four levels of the binary tree. The root is always stored, every other node has two keys or
-/// more below it.
+/// One stored node: four levels of the binary tree. The root is always stored; every other node has at least two keys
+/// below it.
 struct Node {
     std::array<Child, kWidth> children;
     bool operator==(const Node&) const = default;
@@ -54,31 +54,32 @@ struct Node {
 Hash256 leaf_hash(const LeafHashes& leaf) noexcept;
 Hash256 inner_hash(const Hash256& left, const Hash256& right) noexcept;
 
-/// Nibbles of a key's hash, the most significant first.
+/// Nibble `depth` of a key's hash, most significant first.
 std::uint8_t nibble_at(const Hash256& key, std::size_t depth);
 
-/// What lies below one position of the binary tree. JMT-3: a lone leaf stands for every subtree that holds it alone.
+/// Summary of the subtree at one position of the binary tree. JMT-3: a single leaf stands for every subtree that contains
+/// only it.
 struct Summary {
     enum class What : std::uint8_t { kEmpty, kLeaf, kInner };
     What what = What::kEmpty;
     Hash256 hash = empty_tree_root();
 };
-/// `hashes` counts the digests computed.
+/// `hashes` is increased by the number of digests computed.
 Summary join(const Summary& left, const Summary& right, std::uint64_t& hashes);
 Summary join(const Summary& left, const Summary& right);
 
-/// The binary tree inside a node as a heap: position 1 is the node, positions 16 to 31 are its children.
+/// The binary tree inside a node as a heap: position 1 is the node itself, positions 16 to 31 are its children.
 using Heap = std::array<Summary, 2 * kWidth>;
 Heap heap_of(const Node& node, std::uint64_t& hashes);
 Heap heap_of(const Node& node);
 Hash256 hash_of(const Node& node);
 
-/// Sets of positions, bit i for position i.
+/// A set of positions; bit i for position i.
 using Positions = std::uint32_t;
-/// Brings `heap` to `node`, whose children at `changed` are others than those that the heap is of.
+/// Updates `heap` to `node`, whose children at `changed` differ from those for which the heap was computed.
 void refresh(Heap& heap, const Node& node, Positions changed, std::uint64_t& hashes);
 
-/// A node in memory with those of its children that were needed lately. Its heap is of the children but for those at
+/// A node in memory, with those of its children that were recently used. `heap` is up to date except for the children at
 /// `changed`.
 struct KeptNode {
     std::uint64_t version = 0;
@@ -88,8 +89,8 @@ struct KeptNode {
     std::array<std::unique_ptr<KeptNode>, kWidth> below;
 };
 
-/// A stored node, unchecked; the root of a version; the node behind a reference. What is not there or does not hash
-/// right aborts.
+/// Read a node by key; the root of a version; the node that a reference names, whose hash is checked against it. Abort if
+/// the node is missing, does not decode, or has the wrong hash.
 Node read(const NodeReader& reader, const NodeKey& key);
 Node read_root(const NodeReader& reader, std::uint64_t version);
 Node read_inner(const NodeReader& reader, const InnerRef& reference, const Bytes& path);
@@ -97,8 +98,8 @@ Node read_inner(const NodeReader& reader, const InnerRef& reference, const Bytes
 /// The proof for the key with this hash.
 JmtProof prove_hash(const NodeReader& reader, std::uint64_t version, const Hash256& key_hash);
 
-/// Adds `leaves`, in ascending order and all after those there, to the tree of `version` that is being made: its nodes
-/// are written anew under the same version. `begun`: it has leaves already.
+/// Adds `leaves`, in ascending order and all after the existing ones, to the tree of `version`, which is under
+/// construction: its nodes are rewritten under the same version. `begun`: the tree already has leaves.
 TreeUpdate extend_tree(
     const NodeReader& reader, bool begun, std::uint64_t version, const std::vector<LeafHashes>& leaves
 );

@@ -13,13 +13,13 @@
 
 namespace assay::system {
 
-/// A child process whose standard output is read line by line on a thread of its own; standard error goes to a log
-/// file. Stops the child when destroyed; the child also gets SIGTERM when this process dies.
+/// A child process. Its standard output is read line by line on a separate thread; standard error goes to a log file. The
+/// destructor stops the child; the child also gets SIGTERM when this process dies.
 class Process {
   public:
     using LineHandler = std::function<void(const std::string& line)>;
 
-    /// Throws std::runtime_error when the program cannot be started.
+    /// Throws std::runtime_error if the program cannot be started.
     Process(std::string name, std::vector<std::string> arguments, const std::filesystem::path& log, LineHandler on_line);
     ~Process();
     Process(const Process&) = delete;
@@ -28,11 +28,11 @@ class Process {
     const std::string& name() const { return name_; }
     const std::filesystem::path& log() const { return log_; }
     pid_t pid() const { return pid_; }
-    /// The exit status once it has ended (128 + signal when it was killed).
+    /// The exit status if the child has ended (128 + signal number if it was killed); nullopt while it runs.
     std::optional<int> exit_status();
-    /// SIGTERM, then SIGKILL after `grace`. Returns the exit status.
+    /// Sends SIGTERM, and SIGKILL if the child still runs after `grace`. Returns the exit status.
     int stop(std::chrono::milliseconds grace = std::chrono::seconds(5));
-    /// SIGKILL at once.
+    /// Sends SIGKILL immediately.
     void kill();
 
   private:

@@ -7,7 +7,7 @@
 
 namespace assay::node {
 
-/// What makes the blocks.
+/// The consensus engine that makes a node's blocks.
 enum class EngineKind : std::uint8_t { kSolo = 1, kCometBft = 2 };
 const char* to_string(EngineKind kind) noexcept;
 std::optional<EngineKind> decode_engine(std::string_view name);

@@ -14,8 +14,8 @@
 #include <consensus/state_machine.hpp>
 #include <contracts/chain/chain.hpp>
 
-/// What the RPC server may ask of a running node. Implementations are thread-safe; every answer is of one committed
-/// height.
+/// What the RPC server may ask of a running node. Implementations are thread-safe. All of one answer comes from the
+/// same committed height.
 namespace assay::node {
 
 enum class LastStop : std::uint8_t { kFirstStart = 1, kClean = 2, kUnclean = 3 };
@@ -27,13 +27,13 @@ struct NodeStatus {
     Height height;
     Hash256 app_hash;
     std::uint64_t time_ms = 0;  ///< of the last block
-    AccountId proposer;  ///< whose signature blocks carry; zero where they carry many
+    AccountId proposer;  ///< the account that signs the blocks; zero if many validators sign them
     std::uint64_t mempool_txs = 0;
     std::uint64_t mempool_bytes = 0;
     std::uint64_t block_interval_ms = 0;
-    Height first_state;  ///< states, and proofs from them, are kept from this height on
-    Height first_block;  ///< blocks, with their transactions, from this one on
-    Height first_history;  ///< what happened to tasks and in disputes, from this block on
+    Height first_state;  ///< states, and proofs from them, are available from this height on
+    Height first_block;  ///< blocks and their transactions are available from this one on
+    Height first_history;  ///< the history of tasks and disputes is available from this block on
     LastStop last_stop = LastStop::kFirstStart;
     std::uint64_t uptime_s = 0;
 };
@@ -41,14 +41,14 @@ struct NodeStatus {
 struct StoredBlock {
     Height height;
     Hash256 hash;
-    std::optional<Hash256> parent;  ///< nullopt: this is the first block that is kept
+    std::optional<Hash256> parent;  ///< nullopt: this is the first block that is available
     std::uint64_t time_ms = 0;
     AccountId proposer;
     Hash256 parent_app_hash;
-    Hash256 app_hash;  ///< after this block
+    Hash256 app_hash;  ///< of the state after this block
     std::vector<Bytes> txs;
     std::vector<contracts::Receipt> receipts;
-    /// Under the embedded engine: the block as its proposer signed it.
+    /// Only with the embedded engine: the block as its proposer signed it.
     std::optional<solo::Block> signed_block;
 };
 
@@ -60,21 +60,21 @@ struct StoredTx {
 };
 
 struct SubmitError {
-    std::uint8_t code = 0;         ///< contracts::TxError; 0 when the mempool itself refused
+    std::uint8_t code = 0;         ///< contracts::TxError; 0 if the mempool itself refused the transaction
     bool mempool_full = false;
     bool already_known = false;
     bool stopping = false;
-    bool engine_away = false;  ///< the engine's process cannot be reached
+    bool engine_away = false;  ///< the process of the engine cannot be reached
 };
 
-/// A page of a listing: `next` is what to pass as `from` for the following page; nullopt at the end.
+/// A page of a listing. `next` is the `from` of the next page; nullopt on the last page.
 template <class T>
 struct Page {
     std::vector<T> items;
     std::optional<std::uint64_t> next;
 };
 
-/// A transaction that moved a dispute (opening included), in order.
+/// A transaction that made a move in a dispute. The opening counts as a move.
 struct DisputeMove {
     Hash256 tx;
     Height height;
@@ -87,22 +87,22 @@ class NodeApi {
     virtual ~NodeApi() = default;
     virtual NodeStatus status() const = 0;
     virtual contracts::Params params() const = 0;
-    /// Checks and queues; the hash is known at once, execution comes with a block.
+    /// Checks a transaction and queues it. Returns its hash at once, or why it was refused; it is executed in a later block.
     virtual Result<Hash256, SubmitError> submit(Bytes tx) = 0;
-    /// Waits until a block later than `after` is committed, at most `timeout`; returns the last committed height.
+    /// Waits until a block later than `after` is committed, at most `timeout`. Returns the last committed height.
     virtual Height wait_for_block(Height after, std::chrono::milliseconds timeout) = 0;
-    /// nullopt: there is none yet. Throws consensus::HeightNotKept for one that is not here any more.
+    /// Returns a committed block, or nullopt if it does not exist yet. Throws consensus::HeightNotKept if it was pruned.
     virtual std::optional<StoredBlock> block(Height height) const = 0;
-    /// What the validators signed of a block, Borsh of light::LightBlock; nullopt under the embedded engine, or when the
-    /// engine has no such block. Throws when the engine cannot be asked.
+    /// Returns Borsh(light::LightBlock), which is what the validators signed of a block; nullopt under the embedded engine or
+    /// if there is no such block. Throws consensus::HeightNotKept if it was pruned; also throws if the engine cannot be asked.
     virtual std::optional<Bytes> light_block(Height height) const = 0;
     virtual std::optional<StoredTx> tx(const Hash256& hash) const = 0;
     virtual bool in_mempool(const Hash256& tx) const = 0;
-    /// A slot of the last committed state, by its key (contracts::keys).
+    /// Returns a slot of the last committed state by its key (contracts::keys); nullopt: it is empty.
     virtual std::optional<Bytes> state(const Bytes& key) const = 0;
-    /// With a proof. Throws consensus::HeightNotKept.
+    /// Returns a slot with its proof, at `height` or at the last height. Throws consensus::HeightNotKept.
     virtual consensus::QueryResult prove(const Bytes& key, std::optional<Height> height) const = 0;
-    /// The nonce for the account's next transaction, counting those waiting in the mempool.
+    /// Returns the nonce for the account's next transaction, counting its pending transactions in the mempool.
     virtual std::uint64_t next_nonce(const AccountId& account) const = 0;
     virtual Page<contracts::HistoryRecord> task_history(
         const contracts::TaskId& task, std::uint64_t from, std::uint32_t limit
@@ -115,7 +115,7 @@ class NodeApi {
         const std::optional<contracts::TaskId>& task, std::uint64_t from, std::uint32_t limit
     ) const = 0;
     virtual std::vector<DisputeMove> dispute_moves(const contracts::DisputeId& dispute) const = 0;
-    /// Microseconds this node took to judge the dispute's proof; nullopt when none was judged here.
+    /// Returns how many microseconds this node took to judge the dispute's proof, or nullopt if it judged none.
     virtual std::optional<double> referee_us(const contracts::DisputeId& dispute) const = 0;
 };
 

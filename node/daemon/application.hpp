@@ -27,10 +27,10 @@
 
 namespace assay::node {
 
-/// The state of one committed height, readable for as long as it is held.
+/// The state of one committed height. It stays readable for as long as this object exists.
 class CommittedState final : public contracts::StateView {
   public:
-    /// `cache` knows this height, or nothing of it.
+    /// `cache` is used while it holds this height; for any other height it returns nothing.
     CommittedState(
         const Meta& meta, std::shared_ptr<const storage::Snapshot> snapshot, std::shared_ptr<StateCache> cache
     );
@@ -40,7 +40,8 @@ class CommittedState final : public contracts::StateView {
     const Hash256& app_hash() const { return meta_.app_hash; }
     const std::string& chain_id() const { return meta_.chain_id; }
     const Hash256& genesis_app_hash() const { return meta_.genesis_app_hash; }
-    /// States are kept from this height on, and what blocks did from this block on.
+    /// States are available from first_state() on, blocks from first_block() on, the history of tasks and disputes from
+    /// first_history() on.
     Height first_state() const { return meta_.first_state; }
     Height first_block() const { return meta_.first_block; }
     Height first_history() const { return meta_.first_history; }
@@ -55,16 +56,16 @@ class CommittedState final : public contracts::StateView {
     contracts::Params params_;
 };
 
-/// The rules (contracts, pure) over the database. A block is executed in memory; commit() is the only write: state,
-/// tree, history, height and app hash in one batch. Few of them are synced: the engine's log is, before each, and what a
-/// crash takes from the database is executed again from there (ADR 26).
+/// The state machine: the rules (contracts, pure functions) over the database. A block is executed in memory. commit() is the
+/// only write: state, tree, history, height and app hash in one batch. Most batches are not synced to disk: the engine syncs
+/// its log before each commit, and blocks that a crash takes from the database are executed again from that log (ADR 26).
 class Application final : public consensus::StateMachine {
   public:
-    using Clock = std::function<std::uint64_t()>;  ///< nanoseconds of the calling thread; for timing the referee
+    using Clock = std::function<std::uint64_t()>;  ///< nanoseconds of the calling thread; used to time the referee
 
-    /// Continues from what the store holds. Both outlive the application. Throws StorageError. `keeps_blocks`: each
-    /// block is stored with its state, for an engine that keeps no log of its own here. `keep`: of how many blocks before
-    /// the last the states stay, and with keeps_blocks the blocks (CMT-14); 0: of all.
+    /// Continues from the state in the store, if there is one. `store` must outlive the application. Throws StorageError.
+    /// `keeps_blocks`: store each block with its state, for an engine whose log this node cannot read. `keep`: number of blocks
+    /// before the last one whose states (with keeps_blocks, also the blocks) are kept (CMT-14); 0: all.
     Application(storage::Store& store, Clock clock, bool keeps_blocks = false, std::uint64_t keep = 0);
 
     consensus::Info info() const override;
@@ -78,24 +79,25 @@ class Application final : public consensus::StateMachine {
     std::vector<contracts::ValidatorUpdate> validators() const override;
     consensus::QueryResult query(const consensus::QueryRequest& request) const override;
 
-    /// A committed block, where blocks are kept. Throws HeightNotKept.
+    /// Returns a committed block; only with keeps_blocks. Throws HeightNotKept.
     history::KeptBlock kept_block(Height height) const;
-    /// Of the state after block `height`. Throws HeightNotKept.
+    /// Returns the app hash of the state after block `height`. Throws HeightNotKept.
     Hash256 app_hash_at(Height height) const;
 
-    /// Whether the state may be replaced by a snapshot's: no block was executed here.
+    /// Returns true if a snapshot may replace the state: no block was executed here, or a restore is in progress.
     bool can_restore() const;
-    /// Empties the database for a snapshot. Until finish_restore() it holds no state: a process that dies in between
-    /// begins with the genesis, as does init(). Views of the state before stay as they are. No block can be executed.
+    /// Empties the database for a snapshot; can_restore() must be true. Until finish_restore() the database holds no
+    /// state: if the process dies, the next one starts from genesis, and so does init(). Existing views of the old
+    /// state stay valid. No block can be executed meanwhile.
     void begin_restore();
-    /// Adds a part of the state of `height` that `builder` finds sound.
+    /// Adds a chunk of the state at `height` after `builder` has verified it. Returns the builder's error if it is not valid.
     Result<void, merkle::RangeError> restore(
         merkle::TreeBuilder& builder, Height height, const snapshot::Chunk& chunk
     );
-    /// All parts are there: the state is that of `height`, durably.
+    /// Call when all chunks are added. The committed state is then that of `height`, durably.
     void finish_restore(Height height, const Hash256& app_hash);
 
-    /// The last committed state. Not before init().
+    /// Returns the last committed state. init() must have been called.
     std::shared_ptr<const CommittedState> committed() const;
 
   private:
@@ -111,14 +113,14 @@ class Application final : public consensus::StateMachine {
     const bool keeps_blocks_;
     const std::uint64_t keep_;
     const std::shared_ptr<StateCache> cache_;
-    merkle::NodeCache nodes_;  ///< of the tree of the last finalized block
+    merkle::NodeCache nodes_;  ///< of the tree after the last finalized block
     SignatureVerifier verifier_;
-    mutable VerifiedSignatures verified_;  ///< of what no block has had
+    mutable VerifiedSignatures verified_;  ///< transactions that are not in a block yet
     mutable std::mutex mutex_;
-    std::shared_ptr<const CommittedState> committed_;  ///< null before init
+    std::shared_ptr<const CommittedState> committed_;  ///< null before init()
     std::optional<Pending> pending_;
-    storage::Batch batch_;  ///< what commit() writes
-    std::optional<Meta> before_restore_;  ///< while a snapshot is being restored
+    storage::Batch batch_;  ///< the changes that commit() writes
+    std::optional<Meta> before_restore_;  ///< set while a snapshot is being restored
 };
 
 }  // namespace assay::node

@@ -23,27 +23,28 @@ namespace assay::node {
 struct CometOptions {
     contracts::Genesis genesis;
     std::string software_version;
-    std::string listen;                 ///< where the engine finds this node (Server)
+    std::string listen;                 ///< address at which the engine connects to this node (see cometbft::Server)
     std::string engine_rpc;             ///< "http://127.0.0.1:26657"
-    /// How to run the engine; nullopt: one is running, or will be, that connects by itself.
+    /// How to run the engine; nullopt: an external engine connects by itself.
     std::optional<cometbft::EngineSettings> engine;
     std::filesystem::path engine_log;
-    StateSyncOptions state_sync;  ///< but for on_restored
+    StateSyncOptions state_sync;  ///< its on_restored is not used
     consensus::MempoolLimits mempool{};
-    std::function<void(const std::string&)> on_note{};  ///< lines for the operator; may be empty
-    /// Called once, on a thread of the driver's, when no further block can be made.
+    std::function<void(const std::string&)> on_note{};  ///< messages for the operator, one line each; may be empty
+    /// Called once, on a thread of the driver, when no further block can be made.
     std::function<void(const std::string&)> on_failure;
 };
 
-/// CometBFT: the application behind ABCI, and the engine's process where this node runs it.
+/// CometBFT as the engine: the ABCI server for the application, and the engine's process if this node runs it.
 class CometDriver final : public Driver {
   public:
-    /// `application` keeps its blocks and outlives the driver. Listens; throws std::runtime_error.
+    /// Starts to listen. `application` must keep its blocks and must outlive the driver. Throws std::runtime_error.
     CometDriver(Application& application, CometOptions options);
     ~CometDriver() override;
 
     const char* name() const override { return "cometbft"; }
-    /// Returns when the engine answers. Throws cometbft::EngineError when it does not.
+    /// Starts the engine if this node runs it, and returns when it answers. Throws cometbft::EngineError if it does
+    /// not. Returns at once if the engine is external.
     void start() override;
     void stop() override;
     std::vector<std::string> start_notes() const override;
@@ -60,7 +61,7 @@ class CometDriver final : public Driver {
     std::optional<Bytes> tx(const history::TxPlace& place, const history::TxRecord& record) const override;
     std::optional<Bytes> light_block(Height height) const override;
 
-    /// Where the engine finds this node.
+    /// Returns the address at which the engine connects to this node.
     std::string listen_address() const { return server_.address(); }
 
   private:

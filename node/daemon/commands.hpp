@@ -9,7 +9,7 @@
 #include <node/daemon/config.hpp>
 #include <node/daemon/home.hpp>
 
-/// The commands of assayd. Each returns the process's exit code; what fails throws, and main() says what code that is.
+/// The commands of assayd. Each returns the exit code of the process. Failures are exceptions; main() maps them to exit codes.
 namespace assay::node {
 
 enum ExitCode : int {
@@ -25,7 +25,7 @@ struct InitOptions {
     std::string chain_id = "assay-local";
     EngineKind engine = EngineKind::kSolo;
     std::string cometbft_program;  ///< empty: found on the PATH
-    std::optional<std::filesystem::path> genesis;  ///< copied after checks; default: one funded account, the node's
+    std::optional<std::filesystem::path> genesis;  ///< copied after validation; default: one funded account, the node's own
     bool json = false;
 };
 int run_init(const InitOptions& options);
@@ -33,15 +33,15 @@ int run_init(const InitOptions& options);
 struct TestnetOptions {
     std::filesystem::path directory;  ///< gets node0, node1, ...
     std::uint32_t validators = 4;
-    std::uint32_t full_nodes = 0;  ///< further homes that follow the chain and do not vote
+    std::uint32_t full_nodes = 0;  ///< additional homes that follow the chain without voting
     std::string chain_id = "assay-testnet";
-    std::optional<std::filesystem::path> genesis;  ///< default: every node's account has money
-    std::uint16_t base_port = 26'600;  ///< node i has the ports from base + 10 i on; 0: free ones
+    std::optional<std::filesystem::path> genesis;  ///< default: every node's account is funded
+    std::uint16_t base_port = 26'600;  ///< node i uses the ports from base + 10 i on; 0: free ones
     std::uint32_t block_interval_ms = 1'000;
     std::string cometbft_program;
     bool json = false;
 };
-/// Homes for so many validators of one chain, all on this machine.
+/// Makes homes for the validators and full nodes of one chain, all on this machine.
 int run_testnet(const TestnetOptions& options);
 
 struct StartOptions {

@@ -13,31 +13,32 @@
 
 namespace assay::node {
 
-/// How often the database is synced. After a crash at most so many blocks are executed again.
+/// The database is synced every so many blocks. After a crash at most so many blocks are executed again.
 inline constexpr std::uint64_t kSyncBlocks = 50;
-/// The least number of blocks that a pruning node keeps: the engine must not forget one that is executed again.
+/// The minimum number of blocks that a pruning node keeps: the engine must still have every block that may be executed again.
 inline constexpr std::uint64_t kKeepBlocksMin = 2 * kSyncBlocks;
 
-/// The settings of a node. Flags win over the environment, that over config.toml, that over these defaults.
+/// The settings of a node. Flags take precedence over the environment, that over config.toml, that over these defaults.
 struct Config {
     std::string rpc_address = "127.0.0.1";
     std::uint16_t rpc_port = 26'600;  ///< 0: any free one
     std::uint32_t rpc_connections_max = 512;
-    std::uint32_t rpc_connections_per_address = 0;  ///< 0: 16, on loopback 256
-    std::string rpc_hosts;  ///< names beside IP addresses and localhost, separated by commas
+    std::uint32_t rpc_connections_per_address = 0;  ///< 0: 16, or 256 on a loopback address
+    std::string rpc_hosts;  ///< allowed host names besides IP addresses and localhost, separated by commas
     EngineKind engine = EngineKind::kSolo;
     std::uint32_t block_interval_ms = 1'000;
     bool create_empty_blocks = true;
     std::string cometbft_program;      ///< empty: found on the PATH
-    bool cometbft_attach = false;      ///< the engine is run by somebody else and connects by itself
-    std::string cometbft_application;  ///< where it finds this node; empty: a socket in the home
+    bool cometbft_attach = false;      ///< the engine is not run by assayd; it connects by itself
+    std::string cometbft_application;  ///< address at which the engine connects; empty: a socket in the home
     std::string cometbft_rpc_address = "127.0.0.1";
     std::uint16_t cometbft_rpc_port = 26'657;
     std::string cometbft_p2p_address = "127.0.0.1";
     std::uint16_t cometbft_p2p_port = 26'656;
-    bool cometbft_test_network = false;  ///< peers may share an address, and have private ones
+    bool cometbft_test_network = false;  ///< allows peers that share an IP address or have private ones
     std::string cometbft_peers;        ///< ID@HOST:PORT, separated by commas
-    std::string cometbft_state_sync_rpc;  ///< CometBFT's JSON-RPC of others, separated by commas; empty: no state sync
+    /// CometBFT JSON-RPC servers of other nodes, separated by commas; empty: no state sync.
+    std::string cometbft_state_sync_rpc;
     std::uint64_t cometbft_state_sync_trust_height = 0;
     std::string cometbft_state_sync_trust_hash;
     std::uint64_t snapshot_interval_blocks = 0;  ///< 0: none
@@ -46,32 +47,34 @@ struct Config {
     std::uint64_t mempool_txs_max = 10'000;
     std::uint64_t mempool_bytes_max = 64U << 20U;
     std::uint64_t mempool_sender_txs_max = 1'000;
-    std::uint32_t status_interval_s = 10;  ///< between status lines on stderr; 0: none
+    std::uint32_t status_interval_s = 10;  ///< interval of status lines on stderr; 0: none
 };
 
-/// The text names file, line or variable, and for an unknown key the nearest known one.
+/// The message names the file, line or variable, and for an unknown key the most similar known one.
 class ConfigError : public std::runtime_error {
   public:
     using std::runtime_error::runtime_error;
 };
 
-/// Reads `name` of the environment; for tests replaceable.
+/// Returns the environment variable `name`. Tests replace it.
 using Environment = std::function<std::optional<std::string>(const std::string& name)>;
 Environment process_environment();
 
-/// Overlays what the TOML text says. `source` names it in errors.
+/// Overrides settings with those in the TOML text. `source` names the text in errors. Throws ConfigError.
 void apply_toml(Config& config, std::string_view text, const std::string& source);
-/// Overlays ASSAY_RPC_ADDRESS, ASSAY_ENGINE_BLOCK_INTERVAL_MS, ...: ASSAY_, section and key.
+/// Overrides settings with ASSAY_RPC_ADDRESS, ASSAY_ENGINE_BLOCK_INTERVAL_MS and so on: ASSAY_<SECTION>_<KEY>. Throws
+/// ConfigError.
 void apply_environment(Config& config, const Environment& environment);
-/// Defaults, then the file, then the environment.
+/// Returns the defaults, overridden by the file and then by the environment. Throws ConfigError.
 Config read_config(const std::filesystem::path& file, const Environment& environment);
-/// CMT-14: throws ConfigError when `config` prunes what a chain of `unbonding_blocks`, or a snapshot, still needs.
+/// CMT-14: throws ConfigError if `config` prunes blocks that are still needed: after a crash, for evidence on a chain
+/// with `unbonding_blocks`, or by a node that joins from a snapshot.
 void check_pruning(const Config& config, std::uint64_t unbonding_blocks);
-/// Whether `listen`, where the engine finds this node, is out of strangers' reach: a socket file or an address of this machine.
-/// Whoever connects there can take the engine's place. Throws ConfigError for tcp:// on every address or on a public one; false
-/// for one of a private network, or a name.
+/// Returns true if `listen`, the address at which the engine connects, is a Unix socket or a loopback address; false
+/// for an address of a private network or a host name. Throws ConfigError for tcp:// on all addresses or on a public
+/// one: whoever connects there can take the engine's place.
 bool check_application_address(const std::string& listen);
-/// config.toml with every setting; what has its default is commented out.
+/// Returns a config.toml with every setting; those that have their default value are commented out.
 std::string to_config_toml(const Config& config = {});
 
 }  // namespace assay::node

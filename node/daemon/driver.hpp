@@ -15,18 +15,18 @@
 
 namespace assay::node {
 
-/// What makes a node's blocks and takes its transactions: the embedded engine, or CometBFT. Thread-safe, but for
-/// start() and stop().
+/// The engine of a node: makes blocks and accepts transactions, either embedded or through CometBFT. Thread-safe except
+/// for start() and stop().
 class Driver {
   public:
     virtual ~Driver() = default;
 
     virtual const char* name() const = 0;
-    /// Returns when transactions can be submitted.
+    /// Starts the engine. Returns when transactions can be submitted; with an external engine, at once.
     virtual void start() = 0;
-    /// No more blocks, waiters wake, submissions are refused. Idempotent.
+    /// Stops making blocks, wakes waiting callers and refuses further transactions. Idempotent.
     virtual void stop() = 0;
-    /// What happened on the way up that an operator wants to know, a line each.
+    /// Returns what an operator should know about the start, one line each.
     virtual std::vector<std::string> start_notes() const = 0;
 
     struct Tip {
@@ -35,11 +35,11 @@ class Driver {
         std::uint64_t time_ms = 0;
     };
     virtual Tip tip() const = 0;
-    /// Whose signature blocks carry; zero where they carry many.
+    /// Returns the account that signs the blocks; zero if many validators sign them.
     virtual AccountId proposer() const = 0;
 
     virtual Result<Hash256, SubmitError> submit(Bytes tx) = 0;
-    /// Returns the last height as soon as it is later than `after`, at `timeout`, or at a stop.
+    /// Waits until there is a block later than `after`, until `timeout` or until stop(). Returns the last height.
     virtual Height wait_for_block(Height after, std::chrono::milliseconds timeout) = 0;
 
     struct Waiting {
@@ -48,14 +48,15 @@ class Driver {
     };
     virtual Waiting waiting() const = 0;
     virtual bool is_waiting(const Hash256& tx) const = 0;
-    /// The nonce that follows what waits of `sender`, or nullopt when nothing does.
+    /// Returns the nonce after the sender's last pending transaction, or nullopt if it has none.
     virtual std::optional<std::uint64_t> next_nonce(const AccountId& sender) const = 0;
 
-    /// A committed block, without its receipts. Throws storage::StorageError when it is not whole.
+    /// Returns a committed block without its receipts. Throws storage::StorageError if it is missing or incomplete.
     virtual StoredBlock block(Height height) const = 0;
-    /// The bytes of one transaction of it; only these are read. nullopt when they are not there.
+    /// Returns the bytes of one transaction without reading the rest of its block, or nullopt if they are not there.
+    /// The caller must check them.
     virtual std::optional<Bytes> tx(const history::TxPlace& place, const history::TxRecord& record) const = 0;
-    /// As NodeApi::light_block.
+    /// See NodeApi::light_block.
     virtual std::optional<Bytes> light_block(Height height) const = 0;
 };
 

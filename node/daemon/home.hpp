@@ -12,13 +12,13 @@
 
 namespace assay::node {
 
-/// The home directory cannot be used as it is; the text says what to do.
+/// The home directory cannot be used. The message says what to do.
 class HomeError : public std::runtime_error {
   public:
     using std::runtime_error::runtime_error;
 };
 
-/// Where things are in a node's home.
+/// The paths in a node's home directory.
 struct Home {
     std::filesystem::path root;
 
@@ -37,16 +37,16 @@ struct Home {
     std::filesystem::path rpc_address() const { return data() / "rpc_address"; }
 };
 
-/// $ASSAY_HOME, else ~/.assay.
+/// Returns $ASSAY_HOME if it is set, else ~/.assay.
 Home default_home();
 
-/// The secret key as one line of hex, readable by the owner only. Throws HomeError; an existing file is one.
+/// Writes the secret key as one line of hex, readable by the owner only. Throws HomeError, also if the file exists.
 void write_node_key(const std::filesystem::path& file, const crypto::SecretKey& key);
-/// Throws HomeError, also when others may read the file.
+/// Reads the secret key. Throws HomeError, also if others may read the file.
 crypto::SecretKey read_node_key(const std::filesystem::path& file);
 
-/// Holds the home for this process; throws HomeError naming the process that has it. Released by the destructor and by
-/// any death of the process.
+/// Locks the home for this process. The constructor throws HomeError, which names the process that holds the lock. The
+/// lock is released by the destructor and whenever the process ends.
 class HomeLock {
   public:
     explicit HomeLock(const Home& home);
@@ -58,17 +58,18 @@ class HomeLock {
     int fd_ = -1;
 };
 
-/// Replaces a file whole. Throws HomeError.
+/// Replaces a file atomically, by rename. Throws HomeError, or std::filesystem::filesystem_error if the rename fails.
 void write_text(const std::filesystem::path& file, const std::string& text);
-/// The present time in UTC as RFC 3339 writes it, to the second.
+/// Returns the current UTC time in RFC 3339 format, to the second.
 std::string utc_now();
 
-/// The key in a CometBFT home, as the chain writes it. Throws HomeError.
+/// Returns the validator's consensus key as the chain stores it. Throws HomeError if the key is not 32 bytes in base64.
 contracts::ConsensusKey consensus_key(const cometbft::Validator& validator);
 
-/// How the last run ended, and notes that one has begun. Call once, with the lock held, before log and database are opened.
+/// Returns how the last run ended and records that a new one has begun. Call once, with the lock held, before log and
+/// database are opened.
 LastStop take_last_stop(const Home& home);
-/// Notes that this run ended in order.
+/// Records that this run ended cleanly.
 void mark_clean_stop(const Home& home);
 
 }  // namespace assay::node

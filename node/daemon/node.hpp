@@ -26,29 +26,30 @@ struct NodeOptions {
     Config config;
     contracts::Genesis genesis;
     crypto::SecretKey key;
-    /// Called once on the engine's thread when the node cannot go on.
+    /// Called once, on a thread of the engine, when the node cannot continue.
     std::function<void(const std::string&)> on_failure;
-    /// Lines for the operator about what goes on beside the blocks; on any thread. May be empty.
+    /// Messages for the operator, one line each, about events other than blocks. Called on any thread. May be empty.
     std::function<void(const std::string&)> on_note{};
-    /// Called when a write of the database fails, as on a full disk: on any thread; may end the process, which loses nothing.
+    /// Called when a write to the database fails, for example on a full disk. Called on any thread; may end the
+    /// process, which loses no block.
     std::function<void(const std::string&)> on_disk_failure{};
 };
 
-/// A whole node but for its RPC server: home, database, block log, rules and engine.
+/// A whole node except its RPC server: home, database, block log, rules and engine.
 class Node final : public NodeApi {
   public:
-    /// Takes the home's lock, opens everything and brings the database up to the engine's log. Throws HomeError,
-    /// storage::StorageError, solo::BlockLogError, solo::HandshakeError, cometbft::EngineError, std::runtime_error
-    /// (genesis).
+    /// Locks the home, opens everything and, with the embedded engine, replays the block log into the database. Throws
+    /// HomeError, ConfigError, storage::StorageError, solo::BlockLogError, solo::HandshakeError, cometbft::EngineError,
+    /// and std::runtime_error for a bad genesis or address.
     explicit Node(NodeOptions options);
     ~Node() override;
 
     void start() { driver_->start(); }
-    /// No more blocks, waiters wake, submissions are refused; then the stop is noted as clean unless the engine failed.
-    /// Idempotent.
+    /// Stops making blocks, wakes waiting callers and refuses further transactions; then records a clean stop unless
+    /// the engine has failed. Idempotent.
     void stop();
 
-    /// What an operator wants to know of the way up, a line each.
+    /// Returns what an operator should know about the start, one line each.
     std::vector<std::string> start_notes() const { return driver_->start_notes(); }
 
     NodeStatus status() const override;

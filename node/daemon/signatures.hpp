@@ -14,9 +14,9 @@
 
 namespace assay::node {
 
-/// Transactions whose signatures have been verified here and that no block has had yet, by hash. Whether a transaction is
-/// signed depends on its bytes alone, so a block may rest on what a mempool's check found. Holds the last few hundred
-/// thousand. Thread-safe.
+/// The hashes of transactions whose signatures this node has verified and that are not in a block yet. Whether a
+/// signature is valid depends only on the transaction's bytes, so a block can reuse the result of the mempool's check.
+/// Holds the last few hundred thousand. Thread-safe.
 class VerifiedSignatures {
   public:
     void add(const Hash256& tx);
@@ -26,24 +26,25 @@ class VerifiedSignatures {
   private:
     mutable std::mutex mutex_;
     consensus::HashSet recent_;
-    consensus::HashSet older_;  ///< what recent_ was when it was full
+    consensus::HashSet older_;  ///< the previous recent_, from when it became full
 };
 
-/// Verifies signatures with the keys of signers that it has met before. Thread-safe.
+/// Verifies signatures and caches the public keys of known signers. Thread-safe.
 class SignatureVerifier {
   public:
-    /// What crypto::verify_signature says.
+    /// Returns what crypto::verify_signature returns.
     bool operator()(const AccountId& signer, ByteView message, const Signature& signature) const;
 
   private:
     std::optional<crypto::PublicKey> find(const AccountId& signer) const;
 
     mutable std::mutex mutex_;
-    mutable std::unordered_map<AccountId, crypto::PublicKey, consensus::SeededHash> keys_;  ///< of valid signatures
+    /// Of signers with a valid signature.
+    mutable std::unordered_map<AccountId, crypto::PublicKey, consensus::SeededHash> keys_;
 };
 
-/// For each transaction whether it is signed (contracts::is_signed). What `verified` does not have is verified, on all
-/// cores if it is much, and remembered there when it is signed. `hashes` are the transactions'.
+/// Returns for each transaction whether its signature is valid (contracts::is_signed). Those that are not in `verified`
+/// are verified, on several cores if there are many; valid ones are added to it. `hashes` must be the hashes of `txs`.
 std::vector<bool> find_signed(
     const std::vector<Bytes>& txs,
     const std::vector<Hash256>& hashes,

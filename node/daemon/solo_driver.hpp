@@ -11,10 +11,10 @@
 
 namespace assay::node {
 
-/// The embedded engine: consensus of one, with its own block log.
+/// The embedded engine: single-node consensus with its own block log.
 class SoloDriver final : public Driver {
   public:
-    /// Replays what the state is behind the log. Throws solo::BlockLogError, solo::HandshakeError.
+    /// Replays the logged blocks that the state does not have yet. Throws solo::BlockLogError, solo::HandshakeError.
     SoloDriver(consensus::StateMachine& state, const std::filesystem::path& block_log, solo::EngineOptions options);
 
     const char* name() const override { return "solo"; }

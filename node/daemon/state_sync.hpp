@@ -19,28 +19,29 @@
 
 namespace assay::node {
 
-/// Adds the state to the archive; nothing when `stop` becomes true on the way. Returns whether it is there. Throws
-/// StorageError.
+/// Writes a snapshot of the state into the archive and returns true. Returns false, without a snapshot, if `stop`
+/// becomes true meanwhile. Throws StorageError.
 bool make_snapshot(const CommittedState& state, snapshot::Archive& archive, const std::atomic<bool>& stop);
 
 struct StateSyncOptions {
     std::filesystem::path directory;     ///< of the snapshots
-    std::uint64_t interval_blocks = 0;   ///< a snapshot at every multiple of it; 0: none
+    std::uint64_t interval_blocks = 0;   ///< a snapshot at every multiple of this height; 0: none
     std::uint32_t keep = 2;
-    /// Lines for the operator, on any thread. May be empty.
+    /// Messages for the operator, one line each. Called on any thread. May be empty.
     std::function<void(const std::string&)> on_note;
-    /// The application has the state of a snapshot now. On the thread of the engine's request. May be empty.
+    /// Called when a snapshot has been restored into the application, on the thread of the engine's request. May be empty.
     std::function<void()> on_restored;
 };
 
-/// The snapshots of a node: makes them on a thread of its own, gives them to others, and restores those of others.
+/// The snapshots of a node: makes them on a separate thread, serves them to peers, and restores those of peers.
 class StateSync final : public consensus::StateSync {
   public:
-    /// `application` outlives this. Throws StorageError, std::filesystem::filesystem_error.
+    /// `application` must outlive this object. Throws StorageError, std::filesystem::filesystem_error.
     StateSync(Application& application, StateSyncOptions options);
     ~StateSync() override;
 
-    /// A block was committed. Makes a snapshot where one is due, the latest where they take longer than the interval.
+    /// Call after each commit. Starts a snapshot if one is due. If snapshots take longer than the interval, only the
+    /// latest due one is made.
     void note_commit();
 
     std::vector<consensus::SnapshotInfo> snapshots() const override { return archive_.list(); }
@@ -66,7 +67,7 @@ class StateSync final : public consensus::StateSync {
     std::atomic<bool> stop_{false};
     std::mutex mutex_;
     std::condition_variable changed_;
-    std::shared_ptr<const CommittedState> due_;  ///< what the thread is to make next
+    std::shared_ptr<const CommittedState> due_;  ///< the state of the next snapshot to make
     std::thread maker_;
 };
 

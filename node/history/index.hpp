@@ -14,11 +14,11 @@
 #include <contracts/chain/chain.hpp>
 #include <node/state/store.hpp>
 
-/// What the node remembers for readers and no rule ever reads: what happened to a task, an account, a dispute. Written
-/// in the block's own batch, so it is always of the same height as the state.
+/// History indexes of tasks, accounts and disputes. They are for readers only; no rule reads them. They are written in
+/// the same batch as the block's state, so they are always at the same height.
 namespace assay::history {
 
-/// Where a transaction is.
+/// The position of a transaction in the chain.
 struct TxPlace {
     Height height;
     std::uint32_t index = 0;
@@ -26,7 +26,7 @@ struct TxPlace {
     static constexpr auto fields() { return Fields<&TxPlace::height, &TxPlace::index>{}; }
 };
 
-/// One move of a dispute, opening included.
+/// One move of a dispute. The opening counts as a move.
 struct Move {
     Hash256 tx;
     Height height;
@@ -37,7 +37,7 @@ struct Move {
     }
 };
 
-/// A block as it was executed, for a node whose engine keeps no log that it could read.
+/// A block as it was executed; stored for an engine whose log the node cannot read.
 struct KeptBlock {
     Hash256 hash;
     std::uint64_t time_ms = 0;
@@ -45,8 +45,8 @@ struct KeptBlock {
     std::vector<Bytes> txs;
 };
 
-/// What one transaction did, and where its bytes are in the Borsh list of its block's transactions: so that neither is
-/// looked for in a whole block.
+/// The result of a transaction, and where its bytes are in the Borsh list of its block's transactions, so that the rest
+/// of the block need not be read.
 struct TxRecord {
     contracts::Receipt receipt;
     std::uint32_t before_end = 0;  ///< from its first byte to the end of the list
@@ -56,13 +56,13 @@ struct TxRecord {
     }
 };
 
-/// How long the referee took here.
+/// How long this node's referee took to judge a dispute's proof.
 struct RefereeTime {
     contracts::DisputeId dispute;
     std::uint64_t nanoseconds = 0;
 };
 
-/// Adds what `block` did to `batch`, which is written over `before`.
+/// Adds the history of `block` to `batch`. `before` is the database before the batch is written.
 void index_block(
     storage::Batch& batch,
     const storage::Snapshot& before,
@@ -71,31 +71,31 @@ void index_block(
     const std::vector<RefereeTime>& referee
 );
 
-/// Adds the block itself.
+/// Adds the block itself to `batch`.
 void keep_block(storage::Batch& batch, const consensus::FinalizeRequest& block);
 
-/// Erases the block of `height` with its receipts and where its transactions are. What happened to tasks and in disputes
-/// stays. Returns how much was looked at.
+/// Erases the block of `height` with its receipts and the positions of its transactions. The history of tasks and
+/// disputes is kept. Returns how many records were looked at.
 std::size_t prune_block(storage::Batch& batch, const storage::Snapshot& snapshot, Height height);
 
-/// Part of a listing. `next` is the `from` of the following part; nullopt at the end.
+/// A page of a listing. `next` is the `from` of the next page; nullopt on the last page.
 template <class T>
 struct Part {
     std::vector<T> items;
     std::optional<std::uint64_t> next;
 };
 
-/// The `from` of a listing of an account's transactions that begins with `place`.
+/// Returns the `from` with which a listing of an account's transactions begins at `place`.
 std::uint64_t from_of(const TxPlace& place);
 
-/// The indexes as of one snapshot. `from` is 0 or a Part's `next`.
+/// Reads the indexes of one snapshot of the database. `from` is 0 or the `next` of a Part.
 class Reader {
   public:
     explicit Reader(const storage::Snapshot& snapshot) : snapshot_(snapshot) {}
 
     std::optional<std::vector<contracts::Receipt>> receipts(Height height) const;
     std::optional<KeptBlock> kept_block(Height height) const;
-    /// The bytes of one transaction of a kept block.
+    /// Returns the bytes of one transaction of a kept block.
     std::optional<Bytes> kept_tx(const TxPlace& place) const;
     std::optional<TxRecord> tx_record(const TxPlace& place) const;
     std::optional<TxPlace> find_tx(const Hash256& tx) const;

@@ -14,10 +14,10 @@
 
 namespace assay::rpc {
 
-/// The parameters of one call. Reading what is missing or of the wrong kind throws the Fault that says which.
+/// The parameters of one call. Reading a parameter that is missing or ill-typed throws a Fault that names it.
 class Arguments {
   public:
-    /// Throws when `params` has a name that is not among `names`.
+    /// Throws a Fault if `params` has a name that is not in `names`. `params` must outlive this object.
     Arguments(const Json& params, std::initializer_list<std::string_view> names);
 
     bool has(const char* name) const { return params_.contains(name); }
@@ -37,9 +37,10 @@ class Arguments {
         return *id;
     }
 
-    /// `limit`: 1..100, default 50.
+    /// Returns `limit`: 1..100, default 50.
     std::uint32_t limit() const;
-    /// `cursor` of the listing `scope`; 0 when absent or null.
+    /// Returns the position in `cursor`, or 0 if it is absent or null. Throws a Fault if the cursor is not one of the
+    /// listing `scope`.
     std::uint64_t from(std::string_view scope) const;
 
   private:

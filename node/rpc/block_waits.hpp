@@ -14,19 +14,19 @@
 
 namespace assay::rpc {
 
-/// Requests that wait for a block: one thread for all of them. One whose client is gone is forgotten.
+/// Long-poll requests that wait for a block; one thread serves all of them. A request whose client has disconnected is dropped.
 class BlockWaits {
   public:
-    /// `api` outlives it.
+    /// `api` must outlive this object.
     explicit BlockWaits(node::NodeApi& api);
     ~BlockWaits();
     BlockWaits(const BlockWaits&) = delete;
     BlockWaits& operator=(const BlockWaits&) = delete;
 
-    /// Answers `exchange` when the wait is over; at once when it is already, or the server stops.
+    /// Answers `exchange` when the wait is over; at once if the block is already there or the server is stopping.
     void add(Wait wait, std::shared_ptr<http::HttpExchange> exchange);
     std::size_t count() const;
-    /// Answers all of them. Idempotent.
+    /// Answers all waiting requests. Idempotent.
     void stop();
 
   private:
@@ -42,7 +42,7 @@ class BlockWaits {
     mutable std::mutex mutex_;
     std::condition_variable changed_;
     std::list<Entry> entries_;
-    Height height_;  // that the thread has seen
+    Height height_;  // the latest height that the thread knows
     bool stopping_ = false;
     std::thread thread_;
 };

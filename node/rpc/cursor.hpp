@@ -8,9 +8,10 @@
 
 namespace assay::rpc {
 
-/// A place in a listing as clients carry it. `scope` names the listing, its filters included: a cursor of one listing
-/// is none of another.
+/// Encodes a position in a listing as an opaque cursor for clients. `scope` names the listing and its filters. Cursors
+/// are not interchangeable between listings.
 std::string encode_cursor(std::string_view scope, std::uint64_t from);
+/// Returns the position in a cursor, or nullopt if it is not a cursor of this `scope`.
 std::optional<std::uint64_t> decode_cursor(std::string_view scope, std::string_view cursor);
 
 }  // namespace assay::rpc

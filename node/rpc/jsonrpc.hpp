@@ -13,7 +13,7 @@
 #include <client/rpc_codes.hpp>
 #include <node/rpc/work.hpp>
 
-/// JSON-RPC 2.0 without a transport: texts in, texts out.
+/// JSON-RPC 2.0 without a transport: request text in, response text out.
 namespace assay::rpc {
 
 using Json = nlohmann::json;
@@ -29,9 +29,9 @@ using client::kTxRejected;
 using client::kUnavailable;
 
 inline constexpr std::size_t kBatchMax = 20;
-inline constexpr std::size_t kDepthMax = 32;  ///< of nested arrays and objects in a request
+inline constexpr std::size_t kDepthMax = 32;  ///< maximum nesting of arrays and objects in a request
 
-/// What a method throws to be answered as an error object. `data` gets the code's name.
+/// Thrown by a method to answer with an error object. The code's name and a hint are added to `data`.
 class Fault : public std::runtime_error {
   public:
     Fault(int fault_code, const std::string& message, Json fault_data = Json::object())
@@ -42,23 +42,23 @@ class Fault : public std::runtime_error {
 
 Fault invalid_params(const std::string& message);
 
-/// The error object of a response.
+/// Returns the error object of a response.
 Json render_error(int code, const std::string& message, Json data = Json::object());
-/// A whole response that reports an error of no particular request.
+/// Returns a whole response with an error that belongs to no particular request (id null).
 std::string error_response(int code, const std::string& message);
-/// A whole response with the result of the call `id`.
+/// Returns a whole response with the result of the call `id`.
 std::string result_response(const Json& id, Json result);
 
-/// Methods by name; answers single calls, batches and notifications as the specification says.
+/// A table of methods by name. Answers single calls, batches and notifications as the specification requires.
 class Dispatcher {
   public:
     using Method = std::function<Json(const Json& params, Work& work)>;  ///< params: always an object
 
-    /// `name` is not there yet.
+    /// Adds a method. `name` must not be in the table yet.
     void add(const std::string& name, Method method);
     std::vector<std::string> names() const;
-    /// The response's text; empty when there is nothing to answer, or when `work.waiting()` says what to wait for. A Fault
-    /// becomes its error object, any other exception internal_error.
+    /// Returns the text of the response. It is empty if nothing is to be answered, or if the call waits;
+    /// `work.waiting()` then says for what. A Fault becomes its error object, any other exception internal_error.
     std::string handle(std::string_view body, Work& work) const;
 
   private:

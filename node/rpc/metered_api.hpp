@@ -6,11 +6,11 @@
 
 namespace assay::rpc {
 
-/// The node as one request sees it: every question that is not answered from memory is charged to
-/// the request's budget, by what answering it costs.
+/// The node API for one request: every call that is not answered from memory is charged to the request's budget
+/// according to its cost.
 class MeteredApi final : public node::NodeApi {
   public:
-    /// Both outlive it.
+    /// Both must outlive this object.
     MeteredApi(node::NodeApi& api, Work& work) : api_(api), work_(work) {}
 
     node::NodeStatus status() const override;

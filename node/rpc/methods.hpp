@@ -6,7 +6,7 @@
 
 namespace assay::rpc {
 
-/// The methods of docs/rpc.md over `api`, which outlives the dispatcher.
+/// Returns a dispatcher with the methods of docs/rpc.md. `api` must outlive it.
 Dispatcher make_dispatcher(node::NodeApi& api);
 
 }  // namespace assay::rpc

@@ -10,8 +10,8 @@
 #include <node/api/node_api.hpp>
 #include <node/rpc/jsonrpc.hpp>
 
-/// Records of the chain as JSON (docs/rpc.md). Amounts are decimal strings, accounts addresses, hashes hex; null
-/// stands for what a record leaves empty.
+/// Renders records of the chain as JSON (docs/rpc.md). Amounts are decimal strings, accounts are addresses, hashes are
+/// hex. Empty fields are null.
 namespace assay::rpc {
 
 template <class Tag, std::size_t kSize>
@@ -21,37 +21,37 @@ Json render(const FixedBytes<Tag, kSize>& value) {
 Json render(const AccountId& account);
 Json render(Amount amount);
 
-/// Lengths in billionths of the update.
+/// Distances in billionths of the length of the update.
 Json render(const contracts::Distances& distances);
-/// Its relative drifts (TOL-6); null when there is none.
+/// The relative drifts of a measurement (TOL-6); null if there is none.
 Json render(const std::optional<dispute::Measurement>& measurement);
 Json render(const contracts::ProfileReport& report);
-Json render(const contracts::Params& params);  ///< without raw
+Json render(const contracts::Params& params);  ///< without `raw`
 Json render(const contracts::Stake& stake);
 Json render(const contracts::Terms& terms);
 Json render(const contracts::ArtifactRef& artifact);
-/// What a task is scored on; null when it is not.
+/// What a task is scored on; null if it is not scored.
 Json render(const std::optional<contracts::EvaluationCommitment>& evaluation);
 Json render_score(std::uint32_t score);  ///< as a number
 Json render(const contracts::TaskSpec& spec);
-/// The members of an action, or of an event of a task's history, by name.
+/// The fields of an action, or of an event in a task's history, by name.
 Json render(const contracts::Action& action);
 Json render(const contracts::HistoryEvent& event);
 Json render(const contracts::HistoryRecord& record);
 
 Json render_status(const node::NodeStatus& status, const std::string& version);
 Json render_block(const node::StoredBlock& block, const contracts::Params& params);
-Json render_tx(const node::StoredTx& tx, bool whole);      ///< whole: with body and raw
-Json render_tx_bytes(ByteView bytes, bool whole);          ///< what the bytes alone say; null when they do not decode
+Json render_tx(const node::StoredTx& tx, bool whole);      ///< whole: with `body` and `raw`
+Json render_tx_bytes(ByteView bytes, bool whole);  ///< the fields that the bytes alone contain; null if they do not decode
 
-/// What task_get tells besides the task's own record.
+/// What task_get returns in addition to the task's own record.
 struct TaskDetails {
     std::vector<contracts::Checkpoint> checkpoints;  ///< from index 0 on
     std::vector<contracts::DisputeId> disputes;
 };
 Json render_task(const contracts::Task& task, const TaskDetails& details);
 Json render_task_summary(const contracts::Task& task);
-Json render_relative(const contracts::Task& task);  ///< what a lineage tells of each of its tasks
+Json render_relative(const contracts::Task& task);  ///< the fields of each task in a lineage
 Json render_checkpoint(const contracts::TaskId& task, std::uint32_t index, const contracts::Checkpoint& checkpoint);
 Json render_dispute(
     const contracts::Dispute& dispute, std::optional<double> referee_us, const std::vector<node::DisputeMove>& moves

@@ -17,21 +17,21 @@ struct RpcOptions {
     std::uint16_t port = 0;  ///< 0: any free one
     std::uint64_t body_max = 1U << 20U;
     std::uint32_t connections_max = 512;
-    std::uint32_t connections_per_address = 0;  ///< 0: as http::HttpServerOptions has it
+    std::uint32_t connections_per_address = 0;  ///< 0: the default of http::HttpServerOptions
     std::chrono::seconds idle_timeout{60};
-    /// Names that clients may call the node by, beside IP addresses and localhost.
+    /// Host names by which clients may address the node, besides IP addresses and localhost.
     std::vector<std::string> hosts;
 };
 
 class RpcServer {
   public:
-    /// Serves at once; throws http::NetError naming the address when it is taken. `api` outlives the server.
+    /// Starts to serve. Throws http::NetError with the address if it is in use. `api` must outlive the server.
     RpcServer(RpcOptions options, node::NodeApi& api);
     ~RpcServer();
     RpcServer(const RpcServer&) = delete;
     RpcServer& operator=(const RpcServer&) = delete;
     std::uint16_t port() const;
-    /// Stops accepting, waits for calls in progress. Idempotent.
+    /// Stops accepting connections and waits for calls in progress. Idempotent.
     void stop();
 
   private:

@@ -12,32 +12,32 @@
 
 namespace assay::rpc {
 
-/// A call that is answered when a block later than `after` is there, or at `until`.
+/// A call that is answered when there is a block later than `after`, or at the time `until`.
 struct Wait {
     Height after;
     std::chrono::steady_clock::time_point until;
     nlohmann::json id{};  ///< of the call
 };
 
-/// What one request may cost, all the calls of its batch together: time, and work in reads of the database.
+/// The budget of one request, shared by all calls of its batch: time, and work in units of one database read.
 class Work {
   public:
     static constexpr std::uint64_t kUnitsMax = 50'000;
     static constexpr std::chrono::milliseconds kTimeMax{5'000};
 
-    /// `is_over`: whether nobody waits for the answer any more.
+    /// `is_over` returns true when the client no longer waits for the answer.
     explicit Work(std::function<bool()> is_over = {});
 
-    /// Counts `units` of work that was done. Throws Fault once the request has used up its work or its time, or its
-    /// client is gone; so the last call that begins within the budget may exceed it.
+    /// Counts `units` of work. Throws a Fault if the request had used up its work or its time before, or if its client
+    /// is gone. So the last call that begins within the budget may exceed it.
     void charge(std::uint64_t units);
     std::uint64_t used() const noexcept { return used_; }
 
-    /// From here on the request may not wait: it is a batch.
+    /// From now on wait() is refused: the request is a batch.
     void forbid_waiting() noexcept { may_wait_ = false; }
-    /// Has the call answered later. Throws Fault in a batch.
+    /// Makes the call be answered later. Throws a Fault in a batch.
     void wait(Wait wait);
-    /// Whose call it is that waits.
+    /// Sets the id of the call that waits.
     void name_waiting(nlohmann::json id);
     const std::optional<Wait>& waiting() const noexcept { return wait_; }
 

@@ -15,21 +15,22 @@
 
 namespace assay::snapshot {
 
-/// The snapshots of a node: a folder for each, named by its height, that is there whole or not at all. Thread-safe, with
-/// one writer at a time. Throws StorageError when the disk fails.
+/// The snapshots of a node on disk: one folder per snapshot, named by its height. A folder is either complete or
+/// absent. Thread-safe, with one writer at a time. Throws StorageError when the disk fails.
 class Archive {
   public:
-    /// Removes what an earlier run left half-made. Of the snapshots the last `keep` stay, at least one.
+    /// Opens the archive. Removes unfinished snapshots of an earlier run, and all but the latest `keep` snapshots; at
+    /// least one is kept.
     Archive(std::filesystem::path directory, std::uint32_t keep);
 
-    /// A snapshot in the making; nobody is offered it. Removed by the destructor unless it was finished.
+    /// A snapshot that is being written; it is not listed yet. The destructor removes it unless finish() was called.
     class Writer {
       public:
         ~Writer();
         Writer(const Writer&) = delete;
         Writer& operator=(const Writer&) = delete;
         void add(const Chunk& chunk);
-        /// Makes it durable and one of the snapshots, and removes the oldest.
+        /// Makes the snapshot durable, adds it to the archive and removes the oldest ones beyond `keep`.
         void finish();
         std::uint32_t chunks() const { return static_cast<std::uint32_t>(metadata_.chunks.size()); }
 
@@ -44,10 +45,10 @@ class Archive {
     };
     std::unique_ptr<Writer> begin(Height height);
 
-    /// The latest first.
+    /// Returns all snapshots, the latest first.
     std::vector<consensus::SnapshotInfo> list() const;
     bool has(Height height) const;
-    /// nullopt: there is none.
+    /// Returns a chunk of a snapshot, or nullopt if there is none.
     std::optional<Bytes> load(Height height, std::uint32_t index) const;
 
   private:

@@ -11,17 +11,17 @@
 #include <core/base/result.hpp>
 #include <core/merkle/range.hpp>
 
-/// The state of one height as files that any node can check: what a snapshot is made of (CMT-12).
+/// Snapshots (CMT-12): the state of one height in chunks that any node can verify.
 namespace assay::snapshot {
 
-/// The only format there is.
+/// The only snapshot format.
 inline constexpr std::uint32_t kFormat = 1;
-/// A chunk closes when its slots reach so many bytes; it has at least one.
+/// A chunk ends when its slots reach this many bytes; it has at least one slot.
 inline constexpr std::size_t kChunkBytes = std::size_t{1} << 20U;
-/// The engine takes no more.
+/// The most chunks that the engine accepts in a snapshot.
 inline constexpr std::size_t kChunksMax = 100'000;
 
-/// A slot of the state with its value.
+/// A slot of the state: its key and value.
 struct Slot {
     Bytes key;
     Bytes value;
@@ -29,7 +29,7 @@ struct Slot {
     static constexpr auto fields() { return Fields<&Slot::key, &Slot::value>{}; }
 };
 
-/// A run of slots in the order of their keys' hashes, with what proves that none is missing (merkle::Range).
+/// Consecutive slots in the order of the hashes of their keys, with a proof that none is missing (merkle::Range).
 struct Chunk {
     std::vector<Slot> slots;
     std::vector<Hash256> left;
@@ -38,13 +38,13 @@ struct Chunk {
     static constexpr auto fields() { return Fields<&Chunk::slots, &Chunk::left, &Chunk::right>{}; }
 };
 
-/// The leaves of the tree that the chunk stands for.
+/// Returns the tree leaves that the chunk stands for, with their range proof.
 merkle::Range to_range(const Chunk& chunk);
 
-/// nullopt: these bytes are no chunk.
+/// Returns nullopt if the bytes are not a chunk.
 std::optional<Chunk> decode_chunk(ByteView bytes);
 
-/// What a snapshot is announced with: from whom a bad chunk comes is seen by its hash.
+/// The metadata that announces a snapshot. With the hash of each chunk a node can tell which peer sent a bad one.
 struct Metadata {
     Height height;
     std::vector<Hash256> chunks;  ///< SHA-256 of each
@@ -52,7 +52,7 @@ struct Metadata {
     static constexpr auto fields() { return Fields<&Metadata::height, &Metadata::chunks>{}; }
 };
 
-/// nullopt: these bytes are no metadata, or name no chunk or too many.
+/// Returns nullopt if the bytes are not metadata, or list no chunks or too many.
 std::optional<Metadata> decode_metadata(ByteView bytes);
 
 }  // namespace assay::snapshot

@@ -9,11 +9,11 @@
 
 #include <node/state/store.hpp>
 
-/// Private to this folder: a disk that fails on demand.
+/// Private to this folder: a file system that fails on demand, for tests.
 namespace assay::storage {
 
-/// The default environment, with every append and sync of every written file put before `fault` first. Once one was
-/// refused all later ones are, as on a device that is gone.
+/// Returns the default environment with `fault` asked before every append to and sync of a written file. After the
+/// first failure all later ones fail too, as on a dead device.
 std::unique_ptr<rocksdb::Env> make_fault_env(std::function<Fault(std::uint64_t)> fault);
 
 }  // namespace assay::storage

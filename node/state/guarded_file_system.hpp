@@ -7,11 +7,12 @@
 
 #include <rocksdb/env.h>
 
-/// Private to this folder: a disk whose failures end the process in order.
+/// Private to this folder: a file system that reports failed writes, so that the process can end in an orderly way.
 namespace assay::storage {
 
-/// `base`, or the default environment, with every write to a file looked at: the first that fails is told to `on_failure`
-/// before the database hears of it. A database that goes on after a failed write may end in an assertion of its own.
+/// Returns `base`, or the default environment if it is null, with every write to a file checked. A failed write is
+/// reported to `on_failure` before the database learns of it: a database that continues after a failed write may hit an
+/// assertion of its own.
 std::unique_ptr<rocksdb::Env> make_guarded_env(
     rocksdb::Env* base, std::function<void(const std::string&)> on_failure
 );

@@ -10,11 +10,11 @@
 
 namespace assay::node {
 
-/// Values by key, none or one for each. A search reads two places of memory, where a map of byte strings would read
-/// five: most of what is searched has left the processor's caches. Keys are searched from their hash's place onwards.
+/// A hash table from keys to values, where a value may be "empty". A lookup reads two memory locations, where a map of
+/// byte strings reads five; most of them are cache misses. Collisions are resolved by linear probing.
 class SlotTable {
   public:
-    /// The inner nullopt: the slot is empty; the outer: it is not here.
+    /// Returns the value of a key. Outer nullopt: the key is not in the table; inner nullopt: the slot is known to be empty.
     std::optional<std::optional<Bytes>> find(ByteView key) const;
     void put(ByteView key, const std::optional<Bytes>& value);
     void clear();
@@ -23,14 +23,14 @@ class SlotTable {
   private:
     struct Place {
         std::uint64_t hash = 0;
-        Bytes record;  ///< empty: nothing is here
+        Bytes record;  ///< empty: this place is free
     };
     std::size_t place_of(std::uint64_t hash, ByteView key) const;
     void grow();
 
-    std::vector<Place> places_;  ///< a power of two, at least half of them free
+    std::vector<Place> places_;  ///< the size is a power of two; at least half are free
     std::size_t count_ = 0;
-    std::size_t bytes_ = 0;  ///< of records
+    std::size_t bytes_ = 0;  ///< of all records
 };
 
 }  // namespace assay::node

@@ -14,21 +14,21 @@
 
 namespace assay::node {
 
-/// Slots of the last committed state that were read or written lately. Of any other height it holds nothing, so what
-/// it answers is what the database would. Thread-safe.
+/// Recently read or written slots of the last committed state. It returns nothing for any other height, so its answers
+/// are always those of the database. Thread-safe.
 class StateCache {
   public:
-    /// `bytes_max`: about how much it keeps.
+    /// `bytes_max`: approximate limit of its size.
     explicit StateCache(std::size_t bytes_max) : part_bytes_max_(bytes_max / kParts) {}
 
-    /// The slot's value in the state of `height` (the inner nullopt: it is empty); nullopt when it is not held.
+    /// Returns a slot's value in the state of `height` (inner nullopt: the slot is empty), or nullopt if it is not cached.
     std::optional<std::optional<Bytes>> find(Height height, const Bytes& key) const;
-    /// Notes what the database said of `height`.
+    /// Caches a value that was read from the database at `height`. Ignored if the cache is at another height.
     void keep(Height height, const Bytes& key, const std::optional<Bytes>& value);
-    /// From here on the last committed state is that of `height`: the one before it and `changes`. Nobody asks for
-    /// `height` until this has returned.
+    /// Moves the cache to `height`, whose state is the previous one plus `changes`. Nobody may ask for `height` before
+    /// this returns.
     void advance(Height height, const contracts::Changes& changes);
-    /// From here on it is that of `height`, and nothing of it is held.
+    /// Moves the cache to `height` and empties it.
     void reset(Height height);
     Height height() const;
 

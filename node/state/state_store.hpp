@@ -14,10 +14,10 @@
 #include <node/state/chunk.hpp>
 #include <node/state/store.hpp>
 
-/// How the state lies in the database: its slots, their values at every kept height, the tree over them.
+/// How the state is stored in the database: its slots, their values at every kept height, and the tree over them.
 namespace assay::node {
 
-/// What the meta column says of the state.
+/// The description of the state in the meta column.
 struct Meta {
     std::uint32_t format = 0;
     Height height;
@@ -26,8 +26,8 @@ struct Meta {
     Hash256 genesis;  ///< SHA-256 of Borsh(Genesis)
     Hash256 genesis_app_hash;
     Height first_state;  ///< states are kept from this height on
-    Height first_block;  ///< and what blocks did from this one on
-    Height first_history;  ///< what happened to tasks and in disputes is kept from this block on, and never pruned
+    Height first_block;  ///< blocks' receipts and transactions are kept from this one on
+    Height first_history;  ///< the history of tasks and disputes is kept from this block on, and never pruned
     static constexpr auto fields() {
         return Fields<
             &Meta::format, &Meta::height, &Meta::app_hash, &Meta::chain_id, &Meta::genesis, &Meta::genesis_app_hash,
@@ -36,11 +36,11 @@ struct Meta {
 };
 inline constexpr std::uint32_t kMetaFormat = 7;
 
-/// nullopt: there is no state. Throws StorageError for a database of another version.
+/// Returns nullopt if there is no state. Throws StorageError if the database is of another version.
 std::optional<Meta> read_meta(const storage::Snapshot& snapshot);
 void write_meta(storage::Batch& batch, const Meta& meta);
 
-/// The nodes of the tree at every kept height.
+/// Reads the nodes of the tree at every kept height.
 class TreeReader final : public merkle::NodeReader {
   public:
     explicit TreeReader(const storage::Snapshot& snapshot) : snapshot_(snapshot) {}
@@ -50,17 +50,18 @@ class TreeReader final : public merkle::NodeReader {
     const storage::Snapshot& snapshot_;
 };
 
-/// The last value of a slot.
+/// Returns the last committed value of a slot, or nullopt if it is empty.
 std::optional<Bytes> read_slot(const storage::Snapshot& snapshot, const Bytes& key);
-/// The slot with this hash in the state of `height`, which is kept; nullopt when it is empty. The tree of that height
-/// knows which block wrote the value. Throws StorageError.
+/// Returns the slot with this hash in the state of `height`, which must be kept, or nullopt if it is empty. The tree of
+/// that height says which block wrote the value. Throws StorageError.
 std::optional<snapshot::Slot> read_slot_at(const storage::Snapshot& snapshot, const Hash256& slot_hash, Height height);
-/// At most `limit` slots of the last state in the order of their keys' hashes, those after the hash `after`.
+/// Returns at most `limit` slots of the last state, in the order of the hashes of their keys, beginning after the hash `after`.
 std::vector<snapshot::Slot> scan_slots(
     const storage::Snapshot& snapshot, const std::optional<Hash256>& after, std::size_t limit
 );
 
-/// Adds the state's changes of `height` to `batch` and returns the app hash.
+/// Adds the state's changes at `height` to `batch` and returns the new app hash. `base` is the height of the previous
+/// state; nullopt at genesis.
 Hash256 write_state(
     storage::Batch& batch,
     const storage::Snapshot& snapshot,
@@ -70,11 +71,11 @@ Hash256 write_state(
     merkle::NodeCache* nodes = nullptr
 );
 
-/// Erases what only the state of `height` needs, so that states are kept from the next height on; that one is in
-/// `snapshot`. Returns how much was looked at, as a measure of the work.
+/// Erases what only the state of `height` needs, so that the first kept state is the next one, which must be in
+/// `snapshot`. Returns the number of entries looked at, as a measure of the work.
 std::size_t prune_state(storage::Batch& batch, const storage::Snapshot& snapshot, Height height);
 
-/// Adds slots of the state at `height` that come from elsewhere, with nodes of its tree.
+/// Adds slots and tree nodes of the state at `height` that come from a snapshot of another node.
 void write_restored(
     storage::Batch& batch,
     Height height,
@@ -82,11 +83,11 @@ void write_restored(
     const std::vector<std::pair<merkle::NodeKey, Bytes>>& nodes
 );
 
-/// A database that is being filled with a snapshot says so until it is whole: it holds no state then.
+/// A mark that the database is being filled from a snapshot. While it is set, the database holds no state.
 bool is_restoring(const storage::Snapshot& snapshot);
 void mark_restoring(storage::Batch& batch);
 void unmark_restoring(storage::Batch& batch);
-/// Erases everything but that mark.
+/// Erases everything except that mark.
 void erase_all(storage::Store& store);
 
 }  // namespace assay::node

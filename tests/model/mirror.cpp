@@ -113,7 +113,7 @@ void read_task(Task& task, const contracts::Task& record) {
     }
 }
 
-void read_docket(Task& task, const contracts::Docket& record) {
+void read_docket(Task& task, const contracts::TaskBookkeeping& record) {
     task.draws = record.draws;
     task.open_until = record.open_until.value;
     task.suspended = record.suspended;
@@ -213,8 +213,8 @@ void read_slot(Mirror& mirror, const Bytes& key, const Bytes& value) {
             roots[index] = decode<contracts::Checkpoint>(value).state_root;
             break;
         }
-        case SlotKind::kDocket:
-            read_docket(world.tasks[id_at<TaskId>(key, 1)], decode<contracts::Docket>(value));
+        case SlotKind::kBookkeeping:
+            read_docket(world.tasks[id_at<TaskId>(key, 1)], decode<contracts::TaskBookkeeping>(value));
             break;
         case SlotKind::kDispute: {
             const auto dispute = decode<contracts::Dispute>(value);
@@ -280,7 +280,7 @@ void erase_slot(Mirror& mirror, const Bytes& key) {
         case SlotKind::kTerms:
             world.machines.erase({static_cast<Role>(key[1]), id_at<AccountId>(key, 2)});
             break;
-        case SlotKind::kDocket:
+        case SlotKind::kBookkeeping:
             read_docket(world.tasks[id_at<TaskId>(key, 1)], {});
             break;
         case SlotKind::kQueue:

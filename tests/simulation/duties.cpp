@@ -293,7 +293,7 @@ void Worker::add_verifying(const View& view, const Task& task, Actions& out) {
         const auto kept = openings_.find(part);
         verifier.has_kept_verdict =
             kept != openings_.end() && roles::is_opening_of(duty, task.id, kept->second);
-        for (const auto& id : contracts::get_docket(*view.state, task.id).disputes) {
+        for (const auto& id : contracts::get_bookkeeping(*view.state, task.id).disputes) {
             const auto dispute = contracts::find_dispute(*view.state, id).value();
             verifier.is_challenged =
                 verifier.is_challenged ||
@@ -426,7 +426,7 @@ void Worker::add_verdict_watching(const View& view, const Task& task, Actions& o
 // --- disputes ------------------------------------------------------------------------------------------------
 
 void Worker::add_moves(const View& view, const Task& task, Actions& out) {
-    for (const auto& id : contracts::get_docket(*view.state, task.id).disputes) {
+    for (const auto& id : contracts::get_bookkeeping(*view.state, task.id).disputes) {
         const auto dispute = contracts::find_dispute(*view.state, id).value();
         const Intent decided = roles::decide_dispute(dispute, id_);
         if (as<roles::Wait>(decided) != nullptr) {

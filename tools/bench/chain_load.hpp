@@ -13,17 +13,17 @@ namespace assay::bench {
 
 inline constexpr const char* kChainId = "assay-bench";
 
-/// Signed transfers of many senders, valid one after the other in each lane. Lanes share no sender.
+/// Signed transfers from many senders. Within a lane they are valid one after the other; lanes share no sender.
 class Load {
   public:
-    /// Recipients are drawn from accounts 0 to `accounts` - 1.
+    /// Recipients are drawn from the accounts 0 to `accounts` - 1.
     Load(std::uint64_t senders, std::uint64_t accounts, unsigned lanes);
 
-    /// Every sender has far more than it will send; the accounts exist.
+    /// Returns a genesis with these accounts; every sender has far more than it will send.
     contracts::Genesis genesis() const;
     std::vector<AccountId> senders() const;
     void set_accounts(std::uint64_t accounts) { accounts_ = accounts; }
-    /// `count` further transfers, one list for each lane; senders take turns.
+    /// Returns the next `count` transfers, one list per lane; senders take turns.
     std::vector<std::vector<Bytes>> next(std::uint64_t count);
 
   private:
@@ -39,22 +39,22 @@ class Load {
     std::uint64_t calls_ = 0;
 };
 
-/// An account that nobody has the key of.
+/// Returns an account whose key nobody has.
 AccountId account_numbered(std::uint64_t number);
 
 /// SplitMix64: good enough to choose accounts, and the same on every run.
 std::uint64_t mix(std::uint64_t& state);
 
-/// What a process or this program has used, all threads, in seconds of CPU.
+/// CPU time of this process (all threads), in seconds.
 double own_cpu_seconds();
-/// Of the calling thread alone.
+/// CPU time of the calling thread, in seconds.
 double thread_cpu_seconds();
 double cpu_seconds_of(int pid);
 
-/// A directory that goes with it.
+/// A temporary directory; the destructor removes it.
 class Scratch {
   public:
-    /// Below `parent`; empty: the temporary directory.
+    /// Creates it in `parent`; empty: in the temporary directory.
     explicit Scratch(const std::filesystem::path& parent);
     ~Scratch();
     Scratch(const Scratch&) = delete;
@@ -65,7 +65,7 @@ class Scratch {
     std::filesystem::path path_;
 };
 
-/// Bytes of all files below.
+/// Returns the size in bytes of all files in a directory tree.
 std::uint64_t size_on_disk(const std::filesystem::path& directory);
 
 }  // namespace assay::bench

@@ -10,17 +10,17 @@
 
 namespace assay::bench {
 
-/// The subcommands of assay-bench; what each returns is printed.
+/// The subcommands of assay-bench. The text that a subcommand returns is printed.
 class Commands {
   public:
     explicit Commands(CLI::App& app) : app_(app) {}
-    /// The subcommand's options are added to what this returns. `run` keeps what they write to.
+    /// Adds a subcommand and returns it, so that options can be added. `run` must own the variables that the options write to.
     CLI::App* add(const std::string& name, const std::string& description, std::function<std::string()> run) {
         CLI::App* const command = app_.add_subcommand(name, description);
         runs_.emplace_back(command, std::move(run));
         return command;
     }
-    /// Runs the one that was named.
+    /// Runs the selected subcommand and returns its text.
     std::string run() const {
         for (const auto& [command, run] : runs_) {
             if (command->parsed()) {
@@ -35,11 +35,11 @@ class Commands {
     std::vector<std::pair<CLI::App*, std::function<std::string()>>> runs_;
 };
 
-/// What training, replay and arithmetic cost; needs libtorch.
+/// Benchmarks of training, replay and arithmetic; they need libtorch.
 void add_training_commands(Commands& commands);
-/// What the chain costs.
+/// Benchmarks of the chain.
 void add_chain_command(Commands& commands);
-/// What transactions cost beside their gas.
+/// Measures the cost of transactions relative to their gas.
 void add_gas_command(Commands& commands);
 
 }  // namespace assay::bench

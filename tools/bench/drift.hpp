@@ -14,43 +14,44 @@
 #include <verifier/compile/program/program.hpp>
 #include <core/dispute/tolerance.hpp>
 
-/// How far native training drifts from the canonical replay, by the distance program; and how far cheats are from it.
+/// Measures with the distance program how far native training drifts from the canonical replay, and how far cheating
+/// solvers are from it.
 namespace assay::bench {
 
 struct DriftOptions {
     std::string model = "mlp";                              ///< gpt, gpt-rotary, cnn, mlp
     std::string text = "/usr/share/common-licenses/GPL-3";  ///< for gpt
-    std::string digits = "digits.safetensors";              ///< for the others: what digits.py writes
-    std::string optimizer = "adamw";                        ///< or momentum
-    float epsilon = 1e-8F;                                  ///< of adamw
+    std::string digits = "digits.safetensors";              ///< for the other models: the file that digits.py writes
+    std::string optimizer = "adamw";                        ///< adamw or momentum
+    float epsilon = 1e-8F;                                  ///< for adamw
     std::uint64_t seed = 1;
     std::uint64_t segments = 12;
     std::uint64_t segment_steps = 8;
     int threads = 1;
-    std::string products = "f32";       ///< of the native side: f32, bf16, f64; canonical: no native side at all
-    std::string order = "given";        ///< of a batch's rows on the native side: given, reversed
-    dispute::Relative threshold_ppb = 0;  ///< of relative drift: for the cheats that push by a share of it
+    std::string products = "f32";       ///< precision on the native side: f32, bf16, f64; canonical: no native side at all
+    std::string order = "given";        ///< order of a batch's rows on the native side: given, reversed
+    dispute::Relative threshold_ppb = 0;  ///< of relative drift; used by the cheats that deviate by a share of it
 };
-/// One run of native training, each segment replayed and measured, and what a profile has beside it (PRF-3). One call
-/// to a process: instruction sets and BLAS kernels are chosen by the environment when libtorch starts.
+/// Runs native training once, replays and measures each segment, and adds what else a profile contains (PRF-3). Only
+/// one call per process: when libtorch starts, the environment selects instruction sets and BLAS kernels.
 nlohmann::json run_drift(const DriftOptions& options);
-/// The same, and cheated in every way that the bench knows.
+/// The same, and in addition every kind of cheating that the benchmark knows.
 nlohmann::json run_cheats(const DriftOptions& options);
 
 struct DriftStudyOptions {
-    DriftOptions run;                       ///< its model, files, segments and steps are every run's
-    std::string runs = "drift-runs.jsonl";  ///< what was measured, a run a line; a run that it has is not made again
-    std::string solver_build;               ///< a build of this program with another libtorch, for the solvers
+    DriftOptions run;                       ///< all runs use its model, files, segments and steps
+    std::string runs = "drift-runs.jsonl";  ///< the measurements, one run per line; runs that are in the file are not repeated
+    std::string solver_build;               ///< a build of this program with another libtorch; used for the solvers
     std::uint64_t tasks = 60;
-    std::uint64_t cheat_tasks = 13;  ///< the first so many are cheated too, and run in bf16
-    std::uint64_t minutes = 60;      ///< no run is begun later than this
+    std::uint64_t cheat_tasks = 13;  ///< so many of the first tasks are also run with cheats, and in bf16
+    std::uint64_t minutes = 60;      ///< no run is started after this time
     std::uint64_t resamples = 10'000;
 };
-/// Tasks, each with a seed of its own, profiled by the chain's number of profilers and solved, each on another source
-/// of drift and in a process of its own; then what the chain's rules make of it all.
+/// Runs tasks with different seeds. Each is profiled by the chain's number of profilers and solved, each on another
+/// source of drift and in a separate process. Then applies the chain's rules to the results.
 nlohmann::json run_drift_study(const DriftStudyOptions& options);
 
-// Between the files of this bench.
+// Used by the files of this benchmark only.
 
 using State = std::vector<canonical::Tensor>;
 
@@ -60,16 +61,16 @@ struct DriftTask {
 };
 DriftTask make_drift_task(const DriftOptions& options);
 
-/// What a dishonest solver, or another order of summation, makes of the dataset.
+/// The dataset as a dishonest solver, or another order of summation, would use it.
 enum class RowsKind {
     kGiven,
-    kReversed,   ///< the rows of a batch backwards: the same sums in another order
-    kHalf,       ///< the first half of each batch twice
-    kFewer,      ///< a sixteenth of each batch is left out, at least one row, and others stand for it
-    kScrambled,  ///< each value from another row: data that nobody gave
+    kReversed,   ///< the rows of each batch in reverse: the same sums in another order
+    kHalf,       ///< the first half of each batch, used twice
+    kFewer,      ///< a sixteenth of each batch, at least one row, is replaced by other rows
+    kScrambled,  ///< each value is taken from another row, so the data were never given
 };
 
-/// Native training, with the canonical engine and the distance program beside it.
+/// Native training, together with the canonical engine and the distance program.
 class Workshop {
   public:
     explicit Workshop(const DriftOptions& options);
@@ -77,7 +78,7 @@ class Workshop {
 
     const program::Program& program() const;
     State initial(std::uint64_t seed) const;
-    /// `steps` native steps from `state`, the first of them number `first`; throws when training diverges.
+    /// Runs `steps` native steps from `state`; the first one has the number `first`. Throws if training diverges.
     State train(const State& state, std::uint64_t seed, std::uint64_t first, std::uint64_t steps, RowsKind rows);
     State replay(const State& state, std::uint64_t seed, std::uint64_t first, std::uint64_t steps);
     dispute::Measurement measure(const State& start, const State& replayed, const State& claimed);
@@ -87,19 +88,19 @@ class Workshop {
     std::unique_ptr<Impl> impl_;
 };
 
-/// Measurements as a run prints them.
+/// The measurements in the form in which a run prints them.
 nlohmann::json to_json(const std::vector<dispute::Measurement>& measurements);
 std::vector<dispute::Measurement> measurements_of(const nlohmann::json& log);
 
-/// What the runs file has of one task.
+/// The entries of the runs file for one task.
 struct TaskRuns {
     std::vector<nlohmann::json> profiles;
-    nlohmann::json solver;   ///< null while it is missing
-    nlohmann::json outlier;  ///< in bf16; null for most tasks
+    nlohmann::json solver;   ///< null if there is none yet
+    nlohmann::json outlier;  ///< a run in bf16; null for most tasks
 };
-/// What the chain makes of the profiles.
+/// Returns the thresholds that the chain computes from the profiles, or its profiling outcome if there are none.
 Result<contracts::Bounds, contracts::ProfilingOutcome> bounds_of(const TaskRuns& task);
-/// False slashes and missed cheats under the chain's rules, and over thresholds.
+/// Returns the rates of false slashing and of missed cheating under the chain's rules, and as functions of the threshold.
 nlohmann::json judge_tasks(const std::map<std::uint64_t, TaskRuns>& tasks, std::uint64_t resamples);
 
 }  // namespace assay::bench

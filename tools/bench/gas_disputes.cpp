@@ -55,7 +55,7 @@ Dispute make_dispute(Stage& stage, const Player& player, bool is_responder) {
     dispute.responder_clock = dispute.challenger_clock = 100;
     const Due due{DueKind::kDispute, retag<Hash256>(dispute.id)};
     set_deadline(stage.state, due, dispute.deadline, Height{stage.height.value + 10});
-    set_docket(stage.state, task.id, {.open_until = {}, .disputes = {dispute.id}});
+    set_bookkeeping(stage.state, task.id, {.open_until = {}, .disputes = {dispute.id}});
     return dispute;
 }
 

@@ -124,7 +124,7 @@ Task make_task(Stage& stage, const Player& player, TaskState state, Mode mode, V
                 {.profiler = account_numbered(i), .status = ProfileStatus::kStanding, .commitment = {}, .bond = {}});
         }
     }
-    set_docket(stage.state, task.id, {});
+    set_bookkeeping(stage.state, task.id, {});
     return task;
 }
 

@@ -12,10 +12,10 @@
 #include <contracts/state/task.hpp>
 #include <core/crypto/keys.hpp>
 
-/// The dearest transactions that the rules allow, one of each kind or more, and the states that they are executed on.
+/// The most expensive transactions that the rules allow, at least one of each kind, and the states on which they are executed.
 namespace assay::bench {
 
-/// Somebody who sends one transaction.
+/// An account that sends one transaction.
 struct Player {
     crypto::SecretKey key;
     AccountId id;
@@ -23,33 +23,34 @@ struct Player {
 };
 Player make_player(std::uint64_t number);
 
-/// What everybody has in the scenes: money, and stake in every role. `height` is that of the block to come.
+/// The state of the scenes: everybody has money, and stake in every role. `height` is that of the next block.
 struct Stage {
     contracts::Overlay& state;
     contracts::Params params;
     Height height;
 };
-inline constexpr std::uint64_t kStakers = 200;  ///< of each role, besides the players
+inline constexpr std::uint64_t kStakers = 200;  ///< per role, in addition to the players
 void add_stakers(Stage& stage);
 void add_player(Stage& stage, const Player& player);
 
-/// Makes what `player` needs and says what it sends; nullopt where something ends by its deadline alone.
+/// Prepares the state for `player` and returns the action to send; nullopt if something ends by its deadline, without a
+/// transaction.
 struct Scene {
     std::string name;
     std::function<std::optional<contracts::Action>(Stage&, const Player&)> play;
-    /// What paid by its gas for what a scene without a transaction does.
+    /// For a scene without a transaction: the transactions whose gas paid for it.
     std::vector<std::string> paid_by{};
-    bool fails = false;  ///< it is refused, and costs validators no less for it
+    bool fails = false;  ///< the transaction is refused, but costs validators as much
 };
-/// Of every action but the beacon's and the moves of disputes.
+/// Scenes for every action except those of the beacon and the moves of disputes.
 std::vector<Scene> ordinary_scenes();
 std::vector<Scene> beacon_scenes();
-/// Reveals, selections, and proofs: one for each primitive that does something of its own.
+/// Scenes for reveals, selections and proofs: one proof for each primitive with an implementation of its own.
 std::vector<Scene> dispute_scenes();
 
-/// A hash that is the same in every run.
+/// Returns a hash that is the same in every run.
 Hash256 hash_numbered(const std::string& what, std::uint64_t number);
-/// A completed task of `player`'s in exact mode, with as many verdicts as a task can have. Not stored.
+/// Returns a completed task of `player` in exact mode, with the maximum number of verdicts. It is not stored in the state.
 contracts::Task disputed_task(Stage& stage, const Player& player);
 
 }  // namespace assay::bench

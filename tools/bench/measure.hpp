@@ -18,7 +18,7 @@ class Stopwatch {
     Clock::time_point start_ = Clock::now();
 };
 
-/// Median, with the extremes beside it: machines are noisy.
+/// The median with minimum and maximum, because timings on a machine vary.
 inline nlohmann::json spread(std::vector<double> values) {
     std::sort(values.begin(), values.end());
     return {{"median", values[values.size() / 2]}, {"min", values.front()}, {"max", values.back()}};

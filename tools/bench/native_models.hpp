@@ -7,23 +7,23 @@
 #include <string>
 #include <vector>
 
-/// The models of verifier/compile/program as somebody would write them with libtorch alone: its own layers, autograd, fp32.
-/// What canonical training is compared with.
+/// The models of verifier/compile/program, implemented with libtorch alone: its own layers, autograd, fp32. Canonical
+/// training is compared with them.
 namespace assay::bench {
 
 class NativeModel {
   public:
     virtual ~NativeModel() = default;
-    /// One step of training on `batch`, row after row of the dataset's i32 values.
+    /// Runs one training step on `batch`, the concatenated rows of the dataset's i32 values.
     virtual void step(const std::vector<std::int32_t>& batch) = 0;
-    /// Of the last step; waits for the device.
+    /// Returns the loss of the last step; waits for the device.
     virtual float loss() const = 0;
 };
 
-/// The values that the parameter of this name starts from, in verifier/compile/program's layout; null: random ones.
+/// Returns the initial values of the parameter with this name, in the layout of verifier/compile/program; null: random values.
 using Initial = std::function<const float*(const std::string& name)>;
 
-/// AdamW's rate and decay; decay is for matrices, as in verifier/compile/program.
+/// AdamW's learning rate and weight decay. Decay applies to matrices only, as in verifier/compile/program.
 struct NativeOptimizer {
     double learning_rate = 1e-3;
     double weight_decay = 0.01;
@@ -60,10 +60,9 @@ std::unique_ptr<NativeModel> make_native_gpt(const NativeGptConfig& config, cons
 std::unique_ptr<NativeModel> make_native_mlp(const NativeMlpConfig& config, const NativeOptions& options);
 std::unique_ptr<NativeModel> make_native_cnn(const NativeCnnConfig& config, const NativeOptions& options);
 
-/// Threads of libtorch and of its BLAS.
+/// Sets the number of threads of libtorch and of its BLAS.
 void set_native_threads(int threads);
-/// Single-precision matrix product [m,k] x [k,n] on the device, for the GEMM ratios: a callable that runs it once and
-/// waits for it.
+/// A single-precision matrix product [m,k] x [k,n] on the device, for the GEMM ratios. run() computes it once and waits for it.
 class NativeProduct {
   public:
     NativeProduct(std::int64_t m, std::int64_t n, std::int64_t k, const std::string& device);

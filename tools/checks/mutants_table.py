@@ -125,8 +125,8 @@ MUTANTS = [
         ("test_contracts", "--test-case=WRK-6*"), "WRK-6"),
     Mutant("6", "open tasks wait for ever", (
         ("contracts/tasks/tasks.cpp",
-         "docket.open_until = context.height_after(context.params.draw_blocks);",
-         "docket.open_until = context.height_after(1'000'000);"),
+         "bookkeeping.open_until = context.height_after(context.params.draw_blocks);",
+         "bookkeeping.open_until = context.height_after(1'000'000);"),
         ("contracts/lifecycle/waiting.cpp",
          "if (is_open && task.room < price_of_draws(context.params, kDrawsOfVerifiers + 1)) {",
          "if (is_open && task.room < price_of_draws(context.params, 0)) {")),

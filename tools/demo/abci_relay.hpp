@@ -9,24 +9,24 @@
 #include <thread>
 #include <vector>
 
-/// Somebody between a validator's engine and its application.
+/// A relay between a validator's engine and its application.
 namespace assay::demo {
 
-/// Takes the connections that CometBFT makes to its application, and makes the same to the application. Requests pass as they
-/// are. Of the answers, proposals get their first transaction a second time, and every proposal is said to be acceptable:
-/// a dishonest validator votes for its own.
+/// Accepts the connections that CometBFT makes to its application and connects each to the real application. Requests
+/// pass unchanged. In answers, the first transaction of a proposal is repeated, and every proposal is declared
+/// acceptable: a dishonest validator votes for its own.
 class AbciRelay {
   public:
-    /// Listens at the socket file `own`; the application is at `application`, which need not exist yet. Of all proposals with
-    /// transactions the first `count` are altered. Throws std::runtime_error.
+    /// Listens at the socket file `own` and connects to the application at `application`, which need not exist yet.
+    /// Alters the first `count` proposals that contain transactions. Throws std::runtime_error.
     AbciRelay(std::filesystem::path own, std::filesystem::path application, std::uint64_t count);
     ~AbciRelay();
     AbciRelay(const AbciRelay&) = delete;
     AbciRelay& operator=(const AbciRelay&) = delete;
 
-    /// How many proposals it has altered.
+    /// Returns the number of proposals that it has altered.
     std::uint64_t doubled() const { return doubled_; }
-    /// As the engine takes it.
+    /// Returns the address in the form that the engine takes.
     std::string address() const { return "unix://" + own_.string(); }
 
   private:

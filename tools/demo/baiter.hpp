@@ -6,24 +6,24 @@
 
 #include <tools/demo/outsider.hpp>
 
-/// Somebody who wants solvers to lose their bonds by tasks that nobody can do in time.
+/// An attacker that makes solvers lose their bonds with tasks that nobody can complete in time.
 namespace assay::demo {
 
-/// On a chain whose blocks last as long as it states, TASK-16 leaves no deadline that the demo's machine cannot meet. Here they
-/// last a part of that.
+/// Blocks in this demo are this many times shorter than the chain's stated block_ms. With blocks of the stated length,
+/// TASK-16 would allow no deadline that the demo's machine cannot meet.
 inline constexpr std::uint32_t kBaitsHaste = 20;
 
-/// Submits tasks with as many steps as fit the shortest deadline that the chain admits (TASK-16), which no machine can do
-/// within it. Half of them pay nothing; half of them promise a reward, which is refunded.
+/// Submits tasks with as many steps as the shortest deadline that the chain admits allows (TASK-16); no machine can do
+/// them in that time. Half of them pay nothing; the other half promise a reward, which is refunded.
 class Baiter final : public Outsider {
   public:
     explicit Baiter(Network& network);
 
-    /// Submits them all, so that they are drawn before the demo's own task.
+    /// Submits all of them, so that they are drawn before the demo's own task.
     void prepare(const Packer& pack) override;
-    /// Takes them back once the demo's own task is trained.
+    /// Cancels them once the demo's own task is trained.
     void act(const contracts::Task& own) override;
-    /// As tally() has it.
+    /// Returns tally().
     nlohmann::json report() override;
     std::vector<std::string> judge(const nlohmann::json& report) const override;
 

@@ -10,38 +10,38 @@
 #include <contracts/state/params.hpp>
 #include <tools/demo/demo.hpp>
 
-/// Who plays in a demo, and how it is meant to end.
+/// The participants of a demo, and how it must end.
 namespace assay::demo {
 
 struct Cast {
     Fraud fraud = Fraud::kNone;
     const char* name = "";
-    const char* solver = nullptr;         ///< its --dishonest; nullptr for an honest one
-    const char* verifier = nullptr;       ///< the first verifier's; in a collusion every one's
-    const char* whistleblower = nullptr;  ///< every one's; where jackpots are hunted, every one's but the first
-    bool convicts = false;                ///< the task ends convicted; else settled
+    const char* solver = nullptr;         ///< its --dishonest option; nullptr: it is honest
+    const char* verifier = nullptr;       ///< option of the first verifier; in a collusion, of all verifiers
+    const char* whistleblower = nullptr;  ///< option of all of them; in a hunt for jackpots, of all but the first
+    bool convicts = false;                ///< the task must end convicted; otherwise settled
     bool needs_tolerance = false;
     bool needs_exact = false;
-    bool has_evaluation = false;          ///< the task is scored on a tenth of the text, which it is not trained on
-    bool hunts_jackpots = false;          ///< forced errors are what it is about; the treasury is full
+    bool has_evaluation = false;          ///< the task is scored on a tenth of the text, on which it is not trained
+    bool hunts_jackpots = false;          ///< the demo is about forced errors; the treasury is full
 };
 
-/// One row for each fraud, in the order of the enumeration.
+/// One row per fraud, in the order of the enumeration.
 const std::vector<Cast>& casts();
 const Cast& cast_of(Fraud fraud);
 
-/// Clocks short enough for a person to watch, long enough for two busy cores.
+/// Time limits short enough for a person to watch and long enough for two busy cores.
 contracts::Params demo_params(Fraud fraud, bool tolerance);
 
 struct Player {
     std::string name;
     contracts::Role role;
-    std::vector<std::string> arguments;  ///< of assay-worker
+    std::vector<std::string> arguments;  ///< arguments of assay-worker
     Amount stake{50'000'000'000};
     bool is_dishonest = false;
-    std::string informant{};  ///< of an insider: the verifier of its owner
+    std::string informant{};  ///< for an insider: the verifier of the same owner
 };
-/// Verifiers and whistleblowers; the solvers are hired task by task.
+/// Returns the verifiers and whistleblowers. Solvers are started for each task.
 std::vector<Player> judges_of(Fraud fraud, bool tolerance);
 
 }  // namespace assay::demo

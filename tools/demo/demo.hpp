@@ -8,71 +8,72 @@
 #include <string_view>
 #include <vector>
 
-/// `assay demo`: a real assayd and real workers as separate processes on loopback, honest and dishonest, from
+/// `assay demo`: runs a real assayd and real workers, honest and dishonest, as separate processes on loopback, from
 /// submission to settlement.
 namespace assay::demo {
 
-/// What goes wrong in a demo. The names are those of the command line and of assay-worker's --dishonest.
+/// The fraud that a demo shows. The names are those of the command line and of assay-worker's --dishonest.
 enum class Fraud : std::uint8_t {
     kNone = 0,
-    kTile = 1,          ///< one tile of one tensor altered in mid-step
-    kSkip = 2,          ///< a segment not trained
-    kData = 3,          ///< a wrong batch
-    kInit = 4,          ///< a wrong initial state
-    kOptimizer = 5,     ///< a wrong learning rate
-    kWithhold = 6,      ///< a checkpoint's artifact never served
-    kFalseAccuser = 7,  ///< an honest solver accused
+    kTile = 1,          ///< the solver alters one tile of one tensor within a step
+    kSkip = 2,          ///< the solver does not train a segment
+    kData = 3,          ///< the solver uses a wrong batch
+    kInit = 4,          ///< the solver uses a wrong initial state
+    kOptimizer = 5,     ///< the solver uses a wrong learning rate
+    kWithhold = 6,      ///< the solver never serves one checkpoint's artifact
+    kFalseAccuser = 7,  ///< an honest solver is accused
     kLazy = 8,          ///< a verifier that does not replay
-    kCopycat = 9,       ///< a verifier that publishes what another one found
-    kForced = 10,       ///< nothing is wrong but the verdicts that are forced to be
-    kReject = 11,       ///< verifiers that reject what is right
-    kCollusion = 12,    ///< a dishonest solver, and verifiers that accept whatever they are shown
-    kFlood = 13,        ///< several whistleblowers at once that accuse an honest solver
-    kLate = 14,         ///< a dishonest solver that moves when its clock has nearly run out
-    kPush = 15,         ///< in tolerance mode: a solver that adds a little to each segment
+    kCopycat = 9,       ///< a verifier that copies another one's verdict
+    kForced = 10,       ///< no fraud: only forced errors
+    kReject = 11,       ///< verifiers that reject correct work
+    kCollusion = 12,    ///< a dishonest solver, and verifiers that accept everything
+    kFlood = 13,        ///< several whistleblowers that accuse an honest solver at the same time
+    kLate = 14,         ///< a dishonest solver that makes its moves just before its clock runs out
+    kPush = 15,         ///< in tolerance mode: a solver that adds a small deviation to each segment
     kInflate = 16,      ///< in tolerance mode: a verifier that overstates distances
-    kMisprofile = 17,   ///< in tolerance mode: a profiler that overstates them
-    kScore = 18,        ///< a solver that claims a lower loss on the hold-out set
-    kFreeRider = 19,    ///< a watcher that copies another's challenges of forced errors
-    kInsider = 20,      ///< watchers that are told by their owner's verifier which of its verdicts are forced
-    kSpam = 21,         ///< a dishonest solver, and somebody who fills the blocks in which it is judged
-    kSquat = 22,        ///< a dishonest solver, and somebody who wants all places of validators without stake
-    kBait = 23,         ///< nothing but tasks that nobody can do in time
-    kWaiting = 24,      ///< nothing but hundreds of tasks that nobody wants
-    kDraft = 25,        ///< in tolerance mode: nothing but tasks whose program no profiler can fetch
-    kStarve = 26,       ///< a dishonest solver, and somebody who has its verifiers' stakes locked by such tasks
-    kDivergence = 27,   ///< in tolerance mode: a verifier that says that its replay diverged
-    kIdleSockets = 28,  ///< a dishonest solver, and somebody who holds thousands of idle connections while it is judged
-    kTarpit = 29,       ///< nothing but tasks at addresses where connections are taken and nothing is ever said
-    kWithholdAll = 30,  ///< a solver that serves nothing to anybody
-    kLyingNode = 31,    ///< a dishonest solver, and somebody who lies to honest users in the place of their node
-    kDoubleProposal = 32,  ///< nothing but a validator whose proposals hold a transaction twice
-    kFarm = 33,         ///< a coalition whose tasks have programs that nobody else can have, for their jackpots
+    kMisprofile = 17,   ///< in tolerance mode: a profiler that overstates distances
+    kScore = 18,        ///< a solver that claims a lower loss on the hold-out set than it has
+    kFreeRider = 19,    ///< a watcher that copies another one's challenges of forced errors
+    kInsider = 20,      ///< watchers whose owner's verifier tells them which of its verdicts are forced
+    kSpam = 21,         ///< a dishonest solver, and an attacker that fills the blocks while the solver is judged
+    kSquat = 22,        ///< a dishonest solver, and an attacker that tries to take all validator places without stake
+    kBait = 23,         ///< only an attacker: tasks that nobody can complete in time
+    kWaiting = 24,      ///< only an attacker: hundreds of tasks that no solver wants
+    kDraft = 25,        ///< only an attacker, in tolerance mode: tasks whose program no profiler can fetch
+    kStarve = 26,       ///< a dishonest solver, and an attacker that locks its verifiers' stakes with such tasks
+    kDivergence = 27,   ///< in tolerance mode: a verifier that claims that its replay diverged
+    kIdleSockets = 28,  ///< a dishonest solver, and an attacker that holds thousands of idle connections meanwhile
+    kTarpit = 29,       ///< only an attacker: tasks at addresses that accept connections but never answer
+    kWithholdAll = 30,  ///< a solver that serves no artifact to anybody
+    kLyingNode = 31,    ///< a dishonest solver, and an attacker that poses as honest users' node and lies to them
+    kDoubleProposal = 32,  ///< only an attacker: a validator whose proposals contain a transaction twice
+    kFarm = 33,         ///< a coalition that wins jackpots with tasks whose programs nobody else can fetch
     kSnipe = 34,        ///< a dishonest solver, and its accomplice that disputes the fraud before honest accusers do
 };
 std::string to_string(Fraud fraud);
 std::optional<Fraud> decode_fraud(std::string_view name);
-/// All names, for help and errors.
+/// Returns all names, for help and error messages.
 const std::vector<std::string>& fraud_names();
 
 struct DemoOptions {
-    bool tolerance = false;  ///< the task in tolerance mode; some frauds need no asking
-    std::optional<Fraud> fraud;  ///< nullopt: one honest task and one tile fraud side by side
+    bool tolerance = false;  ///< run the task in tolerance mode; some frauds do so anyway
+    std::optional<Fraud> fraud;  ///< nullopt: an honest task and a task with a tile fraud, side by side
     std::optional<std::filesystem::path> report;
     std::uint64_t seed = 1;
-    std::uint32_t validators = 0;  ///< 0: one node with the embedded engine; else so many under CometBFT
-    std::optional<std::uint32_t> watchers;  ///< drawn for each verdict; nullopt: as many as by default
+    std::uint32_t validators = 0;  ///< 0: one node with the embedded engine; else the number of nodes under CometBFT
+    std::optional<std::uint32_t> watchers;  ///< drawn per verdict; nullopt: the default number
     bool keep_running = false;
-    bool json = false;  ///< print the report on stdout instead of the narration
+    bool json = false;  ///< print the report on stdout instead of telling the story
     std::filesystem::path text = "/usr/share/common-licenses/GPL-3";
     std::uint64_t steps = 200;
-    std::optional<std::filesystem::path> home;  ///< default: a temporary directory, removed afterwards
+    std::optional<std::filesystem::path> home;  ///< default: a temporary directory, removed at the end
 };
 
-/// What a double proposal needs: the fewest validators that outvote a dishonest one, which is the last of them.
+/// The number of validators for a double proposal: the smallest with which the others outvote a dishonest one. The last
+/// one is dishonest.
 inline constexpr std::uint32_t kDoubledValidators = 4;
 
-/// 0 when everything ended as it should; 1 when something did not (the last lines say what).
+/// Returns 0 if everything ended as it should, else 1; then the last lines say what went wrong.
 int run_demo(const DemoOptions& options);
 
 }  // namespace assay::demo

@@ -15,37 +15,37 @@
 #include <tools/demo/narrator.hpp>
 #include <tools/demo/outsider.hpp>
 
-/// A validator that wants a payment to be executed twice.
+/// A dishonest validator that tries to have a payment executed twice.
 namespace assay::demo {
 
-/// Relays between the engine and the application of one of the validators, so that its proposals hold a transaction twice. A
-/// customer pays somebody, one payment after the other, all the while.
+/// Relays between the engine and the application of one validator, so that its proposals contain a transaction twice.
+/// Meanwhile a customer makes one payment after the other.
 class Doubler final : public Outsider {
   public:
-    /// Throws cometbft::EngineError, which says what to do, where CometBFT is not installed.
+    /// Throws cometbft::EngineError, which says what to do, if CometBFT is not installed.
     Doubler(Network& network, Narrator& narrator);
     ~Doubler() override;
 
     void prepare(const Packer& pack) override;
     void act(const contracts::Task& own) override;
-    /// When enough proposals have been refused; after some patience, whatever has happened.
+    /// Returns true when enough proposals have been rejected, or after a timeout.
     bool is_over() override;
-    /// What the customer lost beyond what it wanted to pay.
+    /// Returns what the customer lost beyond what it wanted to pay.
     std::uint64_t harm() override;
-    /// {"validators", "doubled", "refused", "refusals", "transfers", "height"}, as docs/operations/demo.md has it.
+    /// {"validators", "doubled", "refused", "refusals", "transfers", "height"}; see docs/operations/demo.md.
     nlohmann::json report() override;
     std::vector<std::string> judge(const nlohmann::json& report) const override;
 
   private:
     struct Transfers {
         std::uint64_t asked = 0;
-        std::uint64_t confirmed = 0;  ///< by the client that sent it
+        std::uint64_t confirmed = 0;  ///< according to the client that sent it
         std::uint64_t uncertain = 0;
         std::uint64_t failed = 0;
     };
     void pay(const std::string& url);
     void stop();
-    /// The heights at which honest validators refused a proposal for what it holds, and how often they did.
+    /// The heights at which honest validators rejected a proposal because of its contents, and the number of rejections.
     struct Refusals {
         std::vector<std::uint64_t> heights{};
         std::uint64_t count = 0;

@@ -7,10 +7,10 @@
 
 #include <tools/demo/outsider.hpp>
 
-/// Somebody who drafts verifiers for work that nobody can do.
+/// An attacker that has verifiers drawn for work that nobody can do.
 namespace assay::demo {
 
-/// Submits tasks in tolerance mode of value 0 whose program nobody can fetch: profilers are drawn, lock a bond each
+/// Submits tasks of value 0 in tolerance mode whose program nobody can fetch: profilers are drawn, lock a bond each
 /// (PRF-1) and cannot report.
 class Drafter : public Outsider {
   public:
@@ -19,9 +19,9 @@ class Drafter : public Outsider {
     /// Submits them before the demo's own task.
     void prepare(const Packer& pack) override;
     void act(const contracts::Task& own) override;
-    /// Whether every task that it submitted has ended, so that it is known what verifiers lost by it.
+    /// Returns true when all of its tasks have ended, so that the verifiers' losses are known.
     bool is_over() override;
-    /// As tally() has it.
+    /// Returns tally().
     nlohmann::json report() override;
     std::vector<std::string> judge(const nlohmann::json& report) const override;
 

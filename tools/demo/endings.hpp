@@ -6,17 +6,18 @@
 
 #include <tools/demo/report.hpp>
 
-/// Demos that are decided by who gave a verdict, and not by a dispute.
+/// Checks of demos that are decided by verdicts and not by a dispute.
 namespace assay::demo {
 
-/// Of a solver that serves one checkpoint to nobody, or none: whether three committees found that (AVL-5), the solver was paid
-/// nothing and lost half of its bond, whoever did not pay a verifier's fee got the escrow back, and nobody else lost anything.
-/// What is not so, in words.
+/// For a solver that serves one checkpoint, or nothing, to nobody: checks that three committees found this (AVL-5),
+/// that the solver was not paid and was slashed for it, that the submitter got back the escrow except for verification
+/// fees, and that nobody else was slashed. Returns what is not so, in words.
 std::vector<std::string> judge_withheld(const Act& act);
 
-/// Of a verifier that says that its replays diverged: whether the chain refused that (VER-17), the verifier lost stake for
-/// verdicts that it did not publish (VER-5) and the solver what attestations cost (AVL-6), nobody lost by anything else, a committee attested and other verifiers were drawn (AVL-4, AVL-7), and the
-/// solver was paid. What is not so, in words.
+/// For a verifier that claims that its replays diverged: checks that the chain refused the claim (VER-17), that the
+/// verifier was slashed for the verdicts it did not publish (VER-5) and the solver for the costs of attestations
+/// (AVL-6), that nobody else was slashed, that a committee attested and other verifiers were drawn (AVL-4, AVL-7), and
+/// that the solver was paid. Returns what is not so, in words.
 std::vector<std::string> judge_invented(const Act& act);
 
 }  // namespace assay::demo

@@ -9,17 +9,17 @@
 #include <tools/demo/network.hpp>
 #include <tools/demo/report.hpp>
 
-/// Demos of watchers that want jackpots without a replay: what each of them got, and what it had to get.
+/// Demos of watchers that try to win jackpots without a replay: what each of them got, and what it should get.
 namespace assay::demo {
 
-/// The report's section about them, in the shape that docs/operations/demo.md documents.
+/// Returns their section of the report, in the format of docs/operations/demo.md.
 nlohmann::json make_hunt(Network& network, const Act& act, const Supply& before, const Supply& after);
 
-/// Whether each payment is what the rules say (VER-16, SET-1, SET-8), the honest got theirs, and the hunters have no
-/// more money than honest watchers in their place would have. What is not so, in words.
+/// Checks that each payment is as the rules say (VER-16, SET-1, SET-8), that honest watchers got theirs, and that the
+/// hunters have no more money than honest watchers in their place would have. Returns what is not so, in words.
 std::vector<std::string> judge_hunt(const nlohmann::json& hunt);
 
-/// One line about who gained what.
+/// Returns one line about who gained what.
 std::string describe_hunt(const nlohmann::json& hunt);
 
 }  // namespace assay::demo

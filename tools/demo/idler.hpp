@@ -11,22 +11,22 @@
 
 #include <tools/demo/outsider.hpp>
 
-/// Somebody who wants servers to have no place left for others.
+/// An attacker that tries to use up the connection slots of servers.
 namespace assay::demo {
 
-/// Holds 2,000 connections to the node's RPC and as many to the solver's artifact server, from 16 addresses of this machine,
-/// sends nothing by them, and opens again what a server closes. Meanwhile somebody honest asks the node for its status.
+/// Holds 2,000 connections to the node's RPC and as many to the solver's artifact server, from 16 addresses of this
+/// machine. Sends nothing, and reopens what a server closes. Meanwhile an honest client asks the node for its status.
 class Idler final : public Outsider {
   public:
     explicit Idler(Network& network);
     ~Idler() override;
 
-    /// Begins once the first checkpoint has told where the solver's artifacts are.
+    /// Starts once the first checkpoint shows the address of the solver's artifact server.
     void act(const contracts::Task& own) override;
-    /// Ends it: called when the demo's own task is over.
+    /// Ends the attack; called when the demo's own task is over.
     bool is_over() override;
-    /// {"connections", "held", "opened", "requests", "failed", "slowest_ms"}: how many connections it wanted at once, and
-    /// had at most; how many it opened in all; how often the status was asked for, and was not given; the slowest answer.
+    /// {"connections", "held", "opened", "requests", "failed", "slowest_ms"}: wanted number of connections at one time;
+    /// highest number held; total opened; status requests; how many of those failed; the slowest answer.
     nlohmann::json report() override;
     std::vector<std::string> judge(const nlohmann::json& report) const override;
 

@@ -12,30 +12,30 @@
 #include <tools/demo/outsider.hpp>
 #include <tools/demo/own_command.hpp>
 
-/// Somebody who answers for the node that honest users ask.
+/// An attacker that poses as the node of honest users.
 namespace assay::demo {
 
-/// Runs two lying nodes. One serves the command line of a customer and tells it one lie after the other; the other serves the
-/// whistleblower and the second verifier, and lies as long as the demo's own task is judged. It has no account: what it
-/// wants is that others sign what they did not want to sign.
+/// Runs two lying nodes. One serves the command line of a customer and tells it one lie after the other. The other
+/// serves the whistleblower and the second verifier, and lies while the demo's own task is judged. The attacker has no
+/// account: its aim is that others sign what they did not want to sign.
 class Liar final : public Outsider {
   public:
     Liar(Network& network, Narrator& narrator);
 
-    /// Tells the customer every lie.
+    /// Tells the customer all lies.
     void prepare(const Packer& pack) override;
     void act(const contracts::Task& own) override;
-    /// What the customer lost beyond what it wanted to pay.
+    /// Returns what the customer lost beyond what it wanted to pay.
     std::uint64_t harm() override;
-    /// {"told", "refused", "lies", "payments", "workers"}, as docs/operations/demo.md has it.
+    /// {"told", "refused", "lies", "payments", "workers"}; see docs/operations/demo.md.
     nlohmann::json report() override;
     std::vector<std::string> judge(const nlohmann::json& report) const override;
 
   private:
-    /// One lie to the customer, what the customer does meanwhile, and how that has to end.
+    /// A lie to the customer, the command that the customer runs meanwhile, and how that command must end.
     struct Lie {
         const char* name;
-        std::string told;  ///< in words
+        std::string told;  ///< description in words
         LyingNode::Lie alter;
         std::vector<std::string> command;
         int status;
@@ -51,10 +51,11 @@ class Liar final : public Outsider {
     std::filesystem::path log_of(const std::string& worker) const;
     std::vector<std::string> payment(const char* amount) const;
     CommandResult run(const std::vector<std::string>& command, const std::string& url);
-    /// Counts what the customer has signed since this was asked last, and what of it nobody had asked it for.
+    /// Returns how many transactions the customer has signed since the last call. Adds those that it was not asked for
+    /// to signed_wrong_.
     std::uint64_t count_signed();
     std::uint64_t balance(const std::string& name);
-    /// Of what workers sent by way of the lying node: what a false picture of the chain made them send.
+    /// Describes what workers sent through the lying node because it showed them a false state of the chain.
     nlohmann::json describe_workers();
     bool is_wrong(const contracts::Tx& tx);
     bool is_executed(const contracts::Tx& tx);
@@ -64,11 +65,11 @@ class Liar final : public Outsider {
     LyingNode workers_node_;
     nlohmann::json lies_ = nlohmann::json::array();
     std::uint64_t refused_ = 0;
-    std::uint64_t asked_ = 0;         ///< grains that the customer wanted to move
-    std::uint64_t asked_times_ = 0;   ///< payments
-    std::set<Bytes> signed_;          ///< transactions of the customer
+    std::uint64_t asked_ = 0;         ///< grains that the customer wanted to pay
+    std::uint64_t asked_times_ = 0;   ///< number of payments
+    std::set<Bytes> signed_;          ///< transactions that the customer signed
     std::uint64_t signed_wrong_ = 0;
-    std::uint64_t fees_ = 0;          ///< that it agreed to
+    std::uint64_t fees_ = 0;          ///< fees that it agreed to
     std::vector<contracts::Tx> of_workers_;
 };
 

@@ -16,22 +16,22 @@
 /// A node that lies to its clients.
 namespace assay::demo {
 
-/// A proxy on loopback in front of a real node. It forwards each JSON-RPC request, may alter the answer, and keeps the
-/// transactions that its clients submitted: that is all that a client has signed. Thread-safe.
+/// A proxy on loopback in front of a real node. It forwards each JSON-RPC request, may alter the answer, and stores the
+/// transactions that its clients submit: these are all that a client has signed. Thread-safe.
 class LyingNode {
   public:
-    /// Alters the answer, an object with "result" or "error", to one request.
+    /// Alters the answer to one request. The answer is an object with "result" or "error".
     using Lie = std::function<void(const std::string& method, const nlohmann::json& params, nlohmann::json& answer)>;
-    /// Where the real node is; asked once, with the first request.
+    /// Returns the URL of the real node; called once, at the first request.
     using Truth = std::function<std::string()>;
 
     explicit LyingNode(Truth truth);
     const std::string& url() const { return url_; }
-    /// From now on this is what it says; an empty function: the truth.
+    /// Sets the lie for all later answers; an empty function means no lie.
     void tell(Lie lie);
-    /// The transactions that clients submitted, each once, since this was asked last.
+    /// Returns the transactions that clients submitted since the last call, each once.
     std::vector<contracts::Tx> take_signed();
-    /// How many answers were not what the real node said.
+    /// Returns the number of answers that were altered.
     std::uint64_t altered() const;
 
   private:
@@ -44,7 +44,7 @@ class LyingNode {
     std::vector<std::string> submitted_;  ///< hex
     std::uint64_t altered_ = 0;
     std::string url_;
-    std::unique_ptr<http::HttpServer> server_;  ///< last, for it uses all the others
+    std::unique_ptr<http::HttpServer> server_;  ///< last, because it uses all other members
 };
 
 }  // namespace assay::demo

@@ -8,7 +8,7 @@
 
 namespace assay::demo {
 
-/// The eight stages of a task's life, as the demo counts them.
+/// The eight stages of a task in the demo's story.
 enum class Stage : std::uint8_t {
     kSubmission = 1,
     kProfiling = 2,
@@ -20,16 +20,16 @@ enum class Stage : std::uint8_t {
     kSettlement = 8,
 };
 
-/// Tells the story: progress bars that redraw in a terminal, plain lines at every quarter when piped. Thread-safe.
+/// Prints the story: progress bars that redraw in a terminal; when piped, plain lines at every quarter. Thread-safe.
 class Narrator {
   public:
-    /// `silent` prints nothing (the report goes to stdout instead).
+    /// `silent`: print nothing, because the report goes to stdout.
     explicit Narrator(bool silent);
     void heading(const std::string& text);
-    /// A line that belongs to a stage.
+    /// Prints a line that belongs to a stage.
     void tell(Stage stage, const std::string& text);
     void plain(const std::string& text);
-    /// Progress of one training task, by its label.
+    /// The progress of one training task, identified by its label.
     struct Training {
         std::uint64_t step = 0;
         std::uint64_t steps = 0;

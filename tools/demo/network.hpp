@@ -21,66 +21,67 @@
 
 namespace assay::demo {
 
-inline constexpr const char* kDeadAddress = "http://127.0.0.1:9";  ///< nobody listens at port 9
+inline constexpr const char* kDeadAddress = "http://127.0.0.1:9";  ///< nothing listens at port 9
 
-/// An amount as RPC writes it.
+/// Parses an amount from the RPC.
 inline std::uint64_t grains(const nlohmann::json& amount) { return std::stoull(amount.get<std::string>()); }
 
-/// A line that a worker printed: who, and the JSON object.
+/// A line that a worker printed: the worker's name and the JSON object.
 struct WorkerEvent {
     std::string worker;
     nlohmann::json event;
 };
 
-/// A chain on this machine: assayd, one or as many as there are validators, and its workers, each a process with a home of its own, all on loopback with
-/// ports that the system chose. Everything stops when it is destroyed.
+/// A chain on this machine: assayd, either one node or one per validator, and its workers. Each is a process with a
+/// home of its own, on loopback with ports that the system chose. The destructor stops all of them.
 class Network {
   public:
-    /// `bin` holds assayd and assay-worker; `home` is this network's alone. Keys follow from `seed` and the names.
+    /// `bin` contains assayd and assay-worker; `home` must be used by this network only. Keys are derived from `seed`
+    /// and the names.
     Network(std::filesystem::path bin, std::filesystem::path home, std::uint64_t seed);
     ~Network();
 
-    /// The key of a named actor; the same for the same seed.
+    /// Returns the key of a named actor; the same for the same seed.
     crypto::SecretKey key(const std::string& name) const;
-    /// "solver-1" for an account of this network, an abbreviated address for any other.
+    /// Returns "solver-1" for an account of this network, an abbreviated address for any other.
     std::string name_of(const AccountId& account) const;
-    /// Names of actors that have a key so far, "submitter" among them.
+    /// Adds an actor with a key and this balance at genesis. actors() returns all actors so far, "submitter" among them.
     void add_actor(const std::string& name, Amount balance);
     const std::map<std::string, Amount>& actors() const { return balances_; }
 
-    /// Writes the genesis for the actors added so far and starts assayd: one with the embedded engine, or so many
-    /// validators under CometBFT. Throws std::runtime_error with the tail of a log when one does not become ready.
+    /// Writes the genesis with the actors added so far and starts assayd: one node with the embedded engine, or
+    /// `validators` nodes under CometBFT. Throws std::runtime_error with the end of a log if one does not become ready.
     void start_nodes(const contracts::Params& params, std::uint32_t block_interval_ms, std::uint32_t validators = 0);
-    /// Where start_nodes makes the home of a validator.
+    /// Returns the path at which start_nodes creates a validator's home.
     std::filesystem::path validator_home(std::size_t index) const {
         return home_ / "testnet" / ("node" + std::to_string(index));
     }
-    /// A validator, once it is started, runs this program as its engine and not the CometBFT that it finds.
+    /// Makes a validator, when it is started later, run this program as its engine instead of the CometBFT that it would find.
     void use_engine(std::size_t index, const std::string& program) { engines_[index] = program; }
-    /// What a node has said on its standard error.
+    /// Returns the file with a node's standard error.
     const std::filesystem::path& node_log(std::size_t index) const { return nodes_.at(index).process->log(); }
-    /// kill -9 of a validator's assayd, which takes its engine with it.
+    /// Kills a validator's assayd with SIGKILL; its engine ends too.
     void kill_node(std::size_t index);
     void restart_node(std::size_t index);
-    /// Pays at least `sum` to the treasury, by the fees of an actor's first transactions.
+    /// Pays at least `sum` to the treasury through the fees of an actor's first transactions.
     void pay_fees(const std::string& name, Amount sum);
-    /// The worker of this name, once it is started, asks `url` and not one of the nodes.
+    /// Makes a worker, when it is started later, use the node at `url` instead of one of this network.
     void use_node(const std::string& name, const std::string& url) { urls_[name] = url; }
-    /// Starts an assay-worker for an actor, each at the next node: `arguments` begin with the role's subcommand.
+    /// Starts an assay-worker for an actor; each worker uses the next node. `arguments` begin with the role's subcommand.
     void start_worker(const std::string& name, const std::vector<std::string>& arguments);
     std::filesystem::path worker_home(const std::string& name) const { return home_ / name; }
-    /// kill -9, as a crash would end it; start it again with restart_worker.
+    /// Kills a worker with SIGKILL, like a crash; restart_worker starts it again.
     void kill_worker(const std::string& name);
     void restart_worker(const std::string& name);
-    /// Stops a worker's process where it is, or has it go on.
+    /// Suspends a worker's process, or resumes it.
     void pause_worker(const std::string& name);
     void resume_worker(const std::string& name);
     /// Waits until every worker started so far has printed its ready line.
     void await_workers(std::chrono::seconds timeout);
-    /// Throws std::runtime_error naming the first process that ended, with the tail of its log.
+    /// Throws std::runtime_error that names the first process that has ended, with the end of its log.
     void check_alive();
 
-    /// Of the first node.
+    /// Returns the client of the first node.
     client::RpcClient& rpc();
     const std::string& rpc_url() const { return nodes_.front().url; }
     std::size_t node_count() const { return nodes_.size(); }
@@ -115,7 +116,7 @@ class Network {
     std::map<std::string, bool> ready_;
     std::vector<Node> nodes_;
     std::map<std::string, std::vector<std::string>> commands_;
-    std::map<std::string, std::string> urls_;  ///< of use_node
+    std::map<std::string, std::string> urls_;  ///< set by use_node()
     std::map<std::size_t, std::string> engines_;
     std::vector<std::unique_ptr<system::Process>> workers_;
 };

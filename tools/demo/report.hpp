@@ -18,38 +18,38 @@
 
 namespace assay::demo {
 
-/// One task of the demo with what is meant to become of it.
+/// One task of the demo and how it is expected to end.
 struct Act {
     Fraud fraud = Fraud::kNone;
     std::string solver;
     bool tolerance = false;
     std::unique_ptr<Story> story;
     contracts::TaskState state = contracts::TaskState::kOpen;
-    std::optional<nlohmann::json> confession;  ///< what the dishonest worker says it did and where
-    std::set<std::string> refusals{};        ///< why the chain did not take what workers sent
+    std::optional<nlohmann::json> confession;  ///< what the dishonest worker reports that it did, and where
+    std::set<std::string> refusals{};        ///< reasons why the chain refused transactions of workers
 };
 
-/// Every grain the chain knows of, read slot by slot at one height with a proof for each: balances, stakes, escrows, treasury.
-/// LED-1: genesis = total + burned. Throws when a proof does not verify.
+/// All grains on the chain, read slot by slot at one height, with a proof for each slot: balances, stakes, escrows,
+/// treasury. LED-1: genesis = total + burned. Reading throws if a proof does not verify.
 struct Supply {
     std::uint64_t genesis = 0;
     std::uint64_t total = 0;
     std::uint64_t burned = 0;
     std::uint64_t treasury = 0;
-    std::map<std::string, std::uint64_t> accounts;  ///< balance and stake of each actor, an outsider's escrows with them
+    std::map<std::string, std::uint64_t> accounts;  ///< balance and stake of each actor; for an outsider, also its escrows
 };
-/// `outsider`: nullptr where there is none.
+/// `outsider`: nullptr if there is none.
 Supply count_supply(Network& network, const std::vector<Act>& acts, const Outsider* outsider);
 
-/// The report of the demo, in the shape that docs/operations/demo.md documents.
+/// Returns the report of the demo, in the format of docs/operations/demo.md.
 nlohmann::json make_report(
     Network& network, const std::vector<Act>& acts, Outsider* outsider, const Supply& before, double wall_s
 );
 
-/// What is not as it should be, in words; empty when everything is.
+/// Returns what is not as it should be, in words; empty if everything is right.
 std::vector<std::string> judge_report(const nlohmann::json& report, const std::vector<Act>& acts);
 
-/// The closing table: who was paid and who was slashed.
+/// Prints the final table: who was paid and who was slashed.
 void print_table(Network& network, Narrator& narrator, const std::vector<Act>& acts);
 
 }  // namespace assay::demo

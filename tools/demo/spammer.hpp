@@ -7,25 +7,25 @@
 
 #include <tools/demo/outsider.hpp>
 
-/// Somebody who is no party to a task and fills blocks, so that duties come too late.
+/// An attacker, not a party to a task, that fills blocks so that answers to duties come too late.
 namespace assay::demo {
 
-/// Two attacks on block space: a queue of transactions behind one fee, from an account that can pay that fee alone
-/// (POOL-1), and blocks filled at twice the base fee until the money is gone (FEE-2).
+/// Two attacks on block space: many transactions in a queue whose account can pay only one fee (POOL-1), and blocks
+/// filled at twice the base fee until the money is spent (FEE-2).
 class Spammer final : public Outsider {
   public:
     explicit Spammer(Network& network);
 
-    /// Once the task is judged, keeps some two blocks of transfers waiting; does nothing once the money is gone.
+    /// Once the task is judged, keeps about two blocks of transfers pending. Does nothing when the money is spent.
     void act(const contracts::Task& own) override;
-    /// {"refused", "sent", "full_blocks", "base_fee_max"}: of the queue behind one fee, what the mempool refused; of the
-    /// transfers, how many it took; how many blocks were nine tenths full; the highest base fee seen, in grains.
+    /// {"refused", "sent", "full_blocks", "base_fee_max"}: transactions of the first attack that the mempool refused;
+    /// transfers that it accepted; blocks that were at least 90 % full; the highest base fee seen, in grains.
     nlohmann::json report() override;
     std::vector<std::string> judge(const nlohmann::json& report) const override;
 
   private:
     void queue_behind_one_fee();
-    /// A transfer of a grain to itself.
+    /// Returns a transfer of one grain to the account itself.
     contracts::Action filler(const std::string& name) const;
 
     bool has_begun_ = false;

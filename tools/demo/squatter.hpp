@@ -8,20 +8,20 @@
 
 #include <tools/demo/outsider.hpp>
 
-/// Somebody who wants the places of validators without the stake.
+/// An attacker that tries to take the validator places without stake.
 namespace assay::demo {
 
-/// Tries to take all places of validators (VAL-1): from many accounts with little money, with as many consensus keys as
-/// there are places, each offered first by somebody who does not have it. An account's registrations follow a bond that
-/// the state allows, so that the mempool takes them and blocks have to refuse them.
+/// Tries to take all validator places (VAL-1) from many accounts with little money, with as many consensus keys as
+/// there are places. Each key is first offered by an account that does not have it. Each account's registrations follow
+/// a bond that the state allows, so the mempool accepts them and blocks have to refuse them.
 class Squatter final : public Outsider {
   public:
     explicit Squatter(Network& network);
 
-    /// Once, as soon as the task is judged.
+    /// Attacks once, as soon as the task is judged.
     void act(const contracts::Task& own) override;
-    /// {"tried", "charged", "reasons", "registered", "places"}: how many registrations it signed; how many of them blocks
-    /// charged; how many failed for which reason; how many of its accounts are registered; how many places are free.
+    /// {"tried", "charged", "reasons", "registered", "places"}: registrations that it signed; of those, charged in
+    /// blocks; failures by reason; its accounts that are registered; free places.
     nlohmann::json report() override;
     std::vector<std::string> judge(const nlohmann::json& report) const override;
 

@@ -8,13 +8,13 @@
 
 #include <tools/demo/outsider.hpp>
 
-/// Somebody who wants solvers to wait for artifacts that never come.
+/// An attacker that makes solvers wait for artifacts that never arrive.
 namespace assay::demo {
 
-/// A port of this machine where connections are taken, by the kernel's queue, and nothing is ever said.
+/// A local port that accepts connections, through the kernel's queue, but never answers.
 class MutePort {
   public:
-    /// Throws std::runtime_error when there is no free port.
+    /// Throws std::runtime_error if no port is free.
     MutePort();
     ~MutePort();
     MutePort(const MutePort&) = delete;
@@ -31,11 +31,11 @@ class Staller final : public Outsider {
   public:
     explicit Staller(Network& network);
 
-    /// Submits them all, so that a solver is drawn for one of them before the demo's own task.
+    /// Submits all of them, so that a solver is drawn for one of them before the demo's own task.
     void prepare(const Packer& pack) override;
-    /// Takes them back once the demo's own task is trained.
+    /// Cancels them once the demo's own task is trained.
     void act(const contracts::Task& own) override;
-    /// As tally() has it.
+    /// Returns tally().
     nlohmann::json report() override;
     std::vector<std::string> judge(const nlohmann::json& report) const override;
 

@@ -11,17 +11,17 @@
 
 namespace assay::demo {
 
-/// "12.5 ASY"
+/// Formats an amount as "12.5 ASY".
 std::string format_amount(Amount amount);
 
-/// All records of a task's history.
+/// Returns all records of a task's history.
 std::vector<contracts::HistoryRecord> history_of(Network& network, const contracts::TaskId& task);
 
-/// Follows one task's history on the chain and tells each transition once.
+/// Follows a task's history on the chain and reports each transition once.
 class Story {
   public:
     Story(std::string label, contracts::TaskId task, Network& network, Narrator& narrator);
-    /// Tells what is new; returns the task's state.
+    /// Reports what is new. Returns the task's state.
     contracts::TaskState follow();
     const std::string& label() const { return label_; }
     const contracts::TaskId& task() const { return task_; }

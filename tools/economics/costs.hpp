@@ -8,7 +8,7 @@
 
 #include <core/base/integers.hpp>
 
-/// What `assay economics` is told: prices, tasks, adversaries; and what it looks for: the chain's parameters.
+/// The input of `assay economics` - prices, tasks, adversaries - and what it solves for: the chain's parameters.
 namespace assay::economics {
 
 /// Money in grains. Signed, because gains and losses are.
@@ -18,7 +18,7 @@ inline constexpr double to_asy(Grains grains) {
     return static_cast<double>(grains) / 1e9;
 }
 
-/// The chain's parameters that decide what cheating costs; names and units are the chain's (contracts/params).
+/// The chain's parameters that determine what cheating costs. Names and units are those of contracts/params.
 struct Parameters {
     Grains solver_bond = 0;
     Grains verifier_bond = 0;
@@ -42,12 +42,12 @@ struct Parameters {
     Grains draw_price = 0;
     std::uint32_t committee_seats = 0;
     Grains attest_fee = 0;
-    Grains work_price = 0;  ///< for 10^9 multiply-adds
+    Grains work_price = 0;  ///< per 10^9 multiply-adds
     std::uint32_t replay_blocks_max = 0;
     std::uint32_t deadline_slash_bps = 0;
     std::uint32_t draws_max = 0;
     std::uint32_t redraws_max = 0;
-    Grains room_price = 0;  ///< for a byte and 1,000 blocks
+    Grains room_price = 0;  ///< per byte and 1,000 blocks
     std::uint32_t attest_blocks = 0;
     std::uint32_t block_ms = 0;
     std::uint32_t decline_blocks = 0;
@@ -70,80 +70,80 @@ struct Parameters {
 
     bool operator==(const Parameters&) const = default;
 };
-/// What a chain starts with when its genesis says nothing else.
+/// Returns the parameters of a chain whose genesis sets none.
 Parameters chain_defaults();
 
-/// A kind of task that the parameters must be good for.
+/// A kind of task for which the parameters must work.
 struct TaskCosts {
     std::string name;
     std::uint32_t segments = 100;    ///< without the initialisation
-    double segment_seconds = 360.0;  ///< of training, for one segment
-    Grains reward = 0;               ///< 0: the least that pays an honest solver
-    Grains fee = 0;                  ///< verification fee; 0: the least that pays verifiers and watchers
+    double segment_seconds = 360.0;  ///< training time of one segment
+    Grains reward = 0;               ///< 0: the smallest that pays an honest solver
+    Grains fee = 0;                  ///< verification fee; 0: the smallest that pays verifiers and watchers
 };
 
-/// Who may be against us. Draws are by stake; here every account of a role has the same.
+/// The assumed adversary. Draws are by stake; here all accounts of a role have the same stake.
 struct Adversary {
     std::uint32_t verifiers = 50;
-    std::uint32_t coalition_verifiers = 5;  ///< accept what the coalition's solver did
-    std::uint32_t careless_verifiers = 5;   ///< accept without looking, at the design point
+    std::uint32_t coalition_verifiers = 5;  ///< accept whatever the coalition's solver did
+    std::uint32_t careless_verifiers = 5;   ///< accept without a replay, at the design point
     std::uint32_t watchers = 50;
-    std::uint32_t coalition_watchers = 5;  ///< overlook what the coalition's verifier did
-    std::uint32_t idle_watchers = 5;       ///< offline, or unwilling
-    std::uint32_t contributors = 2;        ///< seats of the coalition in the beacon; they speak last in every round
+    std::uint32_t coalition_watchers = 5;  ///< ignore what the coalition's verifier did
+    std::uint32_t idle_watchers = 5;       ///< offline or unwilling
+    std::uint32_t contributors = 2;        ///< the coalition's seats in the beacon; they reveal last in every round
 };
 
 enum class Mode : std::uint8_t { kExact = 1, kTolerance = 2 };
 
 struct Costs {
     // Prices.
-    double compute_price = 1e9;      ///< grains for an hour of the hardware
-    double compute_speed = 1e11;     ///< of it, in multiply-adds per second: the least of the class `consumer`
+    double compute_price = 1e9;      ///< grains per hour of the hardware
+    double compute_speed = 1e11;     ///< of the hardware, in multiply-adds per second: the minimum of the class `consumer`
     double block_seconds = 1.0;
-    double replay_ratio = 1.01;      ///< a verifier's replay of a segment over its training (docs/benchmarks)
-    double fetch_share = 0.01;       ///< fetching a checkpoint, of the cost of training a segment
-    Grains transaction_fee = 30'000;  ///< of 400 gas, at half more than the least price (FEE-1)
-    Grains dispute_fees = 919'000;  ///< of opening one: 556 gas at half more than the least, 17,535 imposed (DTY-3)
-    Grains submission_fees = 4'731'000;  ///< likewise of 100 segments: 800 gas, 93,410 imposed
-    double dispute_replays = 2.0;    ///< of the segment, for one party to a dispute
-    Grains contribution_fee = 10'600;  ///< likewise of a secret of the beacon, some 141 gas
-    Grains attestation_fees = 64'000;  ///< likewise of a member's tile (AVL-3), some 850 gas
-    double capital_price = 0.001;    ///< of a bond, for locking it during one task
-    double disk_price = 1e8;         ///< grains for a gigabyte and a month, of one validator
-    double bytes_stored = 8.0;       ///< on a validator's disk, for a byte of state: 306 were measured for the 49 of an account
+    double replay_ratio = 1.01;      ///< time of a verifier's replay of a segment relative to its training (docs/benchmarks)
+    double fetch_share = 0.01;       ///< cost of fetching a checkpoint relative to training a segment
+    Grains transaction_fee = 30'000;  ///< for 400 gas, at 1.5 times the minimum price (FEE-1)
+    Grains dispute_fees = 919'000;  ///< to open one: 556 gas at 1.5 times the minimum, plus 17,535 for imposed answers (DTY-3)
+    Grains submission_fees = 4'731'000;  ///< likewise, for 100 segments: 800 gas, 93,410 imposed
+    double dispute_replays = 2.0;    ///< replays of the segment by one party to a dispute
+    Grains contribution_fee = 10'600;  ///< likewise, for a secret of the beacon, about 141 gas
+    Grains attestation_fees = 64'000;  ///< likewise, for a member's tile (AVL-3), about 850 gas
+    double capital_price = 0.001;    ///< share of a bond: the cost of locking it during one task
+    double disk_price = 1e8;         ///< grains per gigabyte and month, for one validator
+    double bytes_stored = 8.0;       ///< on a validator's disk, per byte of state: 306 were measured for the 49 of an account
 
     // The world.
-    double responder_failure = 0.01;     ///< an honest party loses a dispute by its own outage
-    double inclusion_failure = 0.2;      ///< a block leaves an honest move out
-    std::uint32_t response_blocks = 10;  ///< an honest party computes its move in
-    std::uint32_t dispute_moves = 9;     ///< of one party: 8 rounds and a proof
-    std::uint32_t validators = 100;      ///< that store the state
-    std::uint32_t stakers = 1'000;       ///< of each role, that a round of the beacon draws from
-    std::uint32_t tasks_at_once = 100;   ///< that are judged at the same time
-    double gas_micros = 1.28;            ///< of one core, for the dearest unit of gas (docs/benchmarks)
-    std::uint64_t program_memory = 4'294'967'296;   ///< bytes that the usual programs need
-    std::uint64_t machine_memory = 17'179'869'184;  ///< of the least class of machines, in bytes
+    double responder_failure = 0.01;     ///< probability that an honest party loses a dispute by its own outage
+    double inclusion_failure = 0.2;      ///< probability that a block leaves out an honest move
+    std::uint32_t response_blocks = 10;  ///< time in which an honest party computes its move
+    std::uint32_t dispute_moves = 9;     ///< by one party: 8 rounds and a proof
+    std::uint32_t validators = 100;      ///< number of validators that store the state
+    std::uint32_t stakers = 1'000;       ///< accounts of each role from which a round of the beacon draws
+    std::uint32_t tasks_at_once = 100;   ///< number of tasks that are judged at the same time
+    double gas_micros = 1.28;            ///< microseconds of one core for the most expensive unit of gas (docs/benchmarks)
+    std::uint64_t program_memory = 4'294'967'296;   ///< memory in bytes that typical programs need
+    std::uint64_t machine_memory = 17'179'869'184;  ///< memory in bytes of the smallest machines
 
-    // The arithmetic. Exact replays always tell; in tolerance mode the rates were measured.
+    // Arithmetic. Exact replays always detect a wrong segment; in tolerance mode the rates were measured.
     Mode mode = Mode::kExact;
-    double false_rejection = 0.0;             ///< of an honest checked segment
-    std::map<std::string, double> detection;  ///< attack -> how often a replay of a wrong segment tells
+    double false_rejection = 0.0;             ///< probability that an honest checked segment is rejected
+    std::map<std::string, double> detection;  ///< attack -> probability that a replay of a wrong segment detects it
 
-    // What is asked for.
-    double safety = 1.5;           ///< penalties over gains
-    double margin = 0.1;           ///< of rewards and fees over costs
-    double least_detection = 0.1;  ///< of a solver that skips 5 % of the work
+    // Requirements.
+    double safety = 1.5;           ///< required ratio of penalties to gains
+    double margin = 0.1;           ///< required margin of rewards and fees over costs
+    double least_detection = 0.1;  ///< for a solver that skips 5 % of the work
 
-    double most_forced = 0.1;  ///< of the verdicts: each delays its task by a second challenge window
+    double most_forced = 0.1;  ///< share of verdicts; each forced error delays its task by a second challenge window
 
     Adversary adversary;
     std::vector<TaskCosts> tasks;
 };
-/// The default prices and kinds of task from a sixth of an ASY to 100,000 ASY of training.
+/// The default prices, and kinds of task from a sixth of an ASY to 100,000 ASY of training.
 Costs default_costs();
 
-/// How often a replay of a wrong segment tells. In tolerance mode an attack without a measured rate throws
-/// std::out_of_range.
+/// Returns the probability that a replay of a wrong segment detects `attack`. Throws std::out_of_range in tolerance
+/// mode if no rate was measured for it.
 double detection_of(const Costs& costs, const std::string& attack);
 
 }  // namespace assay::economics

@@ -5,10 +5,10 @@
 
 #include <tools/economics/constraints.hpp>
 
-/// What the lane of duties stands on: how many tasks find room in it, and what it costs to fill it (DTY-4 to DTY-8).
+/// The constraints behind the lane of duties: how many tasks fit into it, and what it costs to fill it (DTY-4 to DTY-8).
 namespace assay::economics {
 
-/// As if all tasks that are judged at once were like `task`.
+/// Assumes that all tasks that are judged at the same time are like `task`.
 std::vector<Constraint> lane_constraints(const Parameters& parameters, const Costs& costs, const TaskCosts& task);
 
 }  // namespace assay::economics

@@ -6,26 +6,26 @@
 
 #include <tools/economics/setting.hpp>
 
-/// Law 2 in figures: what each way to lose a stake costs who causes it, and what honest accounts lose by it.
+/// Law 2 in numbers: for each way to lose a stake, what it costs the one who causes it and what honest accounts lose.
 namespace assay::economics {
 
-/// One row of docs/protocol/liability.md, "Ways to lose", by the text of its first cell.
+/// One row of "Ways to lose" in docs/protocol/liability.md, identified by the text of its first cell.
 struct Liability {
     std::string row;
-    std::string meaning;  ///< what the two amounts are
-    double cost = 0.0;    ///< ASY that it costs the attacker at least
-    double harm = 0.0;    ///< ASY that honest accounts lose at most together, what they win back deducted
-    double alone = 0.0;   ///< the most that one of them loses, over what it costs then; 0: no more than `harm` says
+    std::string meaning;  ///< explains the two amounts
+    double cost = 0.0;    ///< minimum cost to the attacker, in ASY
+    double harm = 0.0;    ///< maximum total loss of honest accounts, in ASY, after what they win back
+    double alone = 0.0;   ///< maximum ratio of loss to cost for a single account; 0: not more than ratio()
 
-    /// At most 1 where law 2 holds; 0 where nothing is imposed; infinite where it costs nothing.
+    /// Returns harm over cost. At most 1 if law 2 holds; 0 if there is no harm; infinite if the harm costs nothing.
     double ratio() const;
-    /// The same of the one honest account that loses most.
+    /// Returns the same for the single honest account that loses most.
     double ratio_alone() const;
 };
-/// For `setting`, on a chain with the default limits of blocks and the beacon.
+/// Returns the rows for `setting`, on a chain with the default limits of blocks and of the beacon.
 std::vector<Liability> liability_of(const Setting& setting, const Costs& costs);
 
-/// Fees that somebody chooses to pay, in ASY, which count as nobody's harm.
+/// Fees that an account pays voluntarily, in ASY; they do not count as harm.
 struct Voluntary {
     std::string who;
     std::string what;

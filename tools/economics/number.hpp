@@ -3,7 +3,7 @@
 
 #include <string>
 
-/// Real numbers as text.
+/// Formats real numbers as text.
 namespace assay::economics {
 
 std::string fixed(double value, int decimals);

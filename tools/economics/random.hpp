@@ -5,7 +5,7 @@
 
 namespace assay::economics {
 
-/// splitmix64: the same numbers for the same seed on every machine. Not for keys.
+/// splitmix64: gives the same numbers for the same seed on every machine. Not for keys.
 class Random {
   public:
     explicit Random(std::uint64_t seed) : state_(seed) {}
@@ -17,12 +17,12 @@ class Random {
         z = (z ^ (z >> 27U)) * 0x94d049bb133111ebU;
         return z ^ (z >> 31U);
     }
-    /// 0 .. n-1, for n of at least 1; the bias is below n / 2^64.
+    /// Returns a number from 0 to n-1; n must be at least 1. The bias is below n / 2^64.
     std::uint32_t below(std::uint32_t n) {
         __extension__ using Wide = unsigned __int128;
         return static_cast<std::uint32_t>(static_cast<Wide>(next()) * n >> 64U);
     }
-    /// At least 0, below 1.
+    /// Returns a number in [0, 1).
     double unit() { return static_cast<double>(next() >> 11U) * 0x1p-53; }
     bool chance(double probability) { return unit() < probability; }
 

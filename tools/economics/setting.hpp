@@ -5,16 +5,16 @@
 
 namespace assay::economics {
 
-/// VER-9: of a segment's nine marks eight are spread over it, one is its end but for a step.
+/// VER-9: a segment has nine marks; eight are spread over it and one is a step before its end.
 inline constexpr double kLastMark = 1.0 / 9.0;
-/// How far a segment has to be replayed to the probe, on average.
+/// The average share of a segment that must be replayed to reach the probe.
 inline constexpr double kMeanProbe = 0.5 * (1.0 - kLastMark) + kLastMark;
 
-/// One task under given parameters, in whole grains: what the simulation plays with and the formulas speak about.
+/// One task under given parameters, in whole grains: the input of the simulation and of the formulas.
 struct Setting {
     // Counts.
-    std::uint32_t segments = 0;     ///< trained; the initialisation comes on top
-    std::uint32_t checked = 0;      ///< k, of segments + 1
+    std::uint32_t segments = 0;     ///< trained ones, without the initialisation
+    std::uint32_t checked = 0;      ///< k, out of segments + 1
     std::uint32_t per_segment = 0;  ///< V
     std::uint32_t watchers = 0;     ///< W
     std::uint32_t assignments = 0;  ///< k V
@@ -24,58 +24,58 @@ struct Setting {
     Grains fee = 0;
     Grains reward_tax = 0;
     Grains fee_tax = 0;
-    Grains fee_share = 0;  ///< of one assignment, after tax
-    Grains jackpot = 0;    ///< with a full treasury; follows the fee before tax, up to the bound of VER-16
+    Grains fee_share = 0;  ///< per assignment, after tax
+    Grains jackpot = 0;    ///< with a full treasury; proportional to the fee before tax, up to the limit of VER-16
 
     // What is at stake.
     Grains solver_bond = 0;
     Grains verifier_bond = 0;
     Grains challenger_bond = 0;
-    Grains withholding = 0;  ///< what a contributor loses that keeps its secret (BCN-8)
+    Grains withholding = 0;  ///< what a contributor that withholds its secret loses (BCN-8)
 
     // What work costs.
     Grains segment_cost = 0;
-    Grains verify_cost = 0;  ///< fetch and replay one segment
+    Grains verify_cost = 0;  ///< to fetch and replay one segment
     Grains fetch_cost = 0;
     Grains dispute_cost = 0;  ///< fees and replays of one party
     Grains transaction_fee = 0;
-    Grains submission_fee = 0;  ///< with the answers that it imposes
+    Grains submission_fee = 0;  ///< including the imposed answers
     Grains challenge_fee = 0;   ///< likewise
     std::uint32_t solver_transactions = 0;
 
     double forced_rate = 0.0;
     std::uint32_t winner_bps = 0;
     std::uint32_t extension_blocks = 0;
-    double dispute_failure = 0.0;  ///< an honest party loses a dispute that it should win
+    double dispute_failure = 0.0;  ///< probability that an honest party loses a dispute that it should win
 
     Grains value() const { return reward + fee; }
     Grains training_cost() const { return segment_cost * segments; }
     Grains net_reward() const { return reward - reward_tax; }
     Grains winners_share(Grains slashed) const { return slashed * winner_bps / 10'000; }
-    /// A watcher's fetch and its replay of `share` of the segment.
+    /// The cost for a watcher to fetch a segment and replay `share` of it.
     Grains watch_cost(double share) const {
         return fetch_cost + static_cast<Grains>(static_cast<double>(verify_cost - fetch_cost) * share);
     }
     double mean_watch_cost() const { return to_asy(fetch_cost) + kMeanProbe * to_asy(verify_cost - fetch_cost); }
 };
 
-/// Bonds, checks and amounts of `task`; where it leaves reward or fee open, the least that pays for honest work.
+/// Returns the bonds, checks and amounts of `task`. If it sets no reward or fee, takes the smallest that pays for honest work.
 Setting make_setting(const Parameters& parameters, const Costs& costs, const TaskCosts& task);
 
-/// Probability that an honest party misses the clock once in a dispute although each move leaves it
-/// `extension_blocks`: blocks that leave it out follow each other.
+/// Probability that an honest party misses its clock at least once in a dispute although each move leaves it
+/// `extension_blocks`, because so many consecutive blocks leave its move out.
 double missed_clock(const Costs& costs, std::uint32_t extension_blocks);
 
-/// Blocks in which an honest party has computed an answer and had it included, but for one of a million games of so many
-/// such answers.
+/// Number of blocks in which an honest party has computed an answer and had it included, except in one of a million
+/// games with so many answers.
 double blocks_to_answer(const Costs& costs, std::uint32_t answers);
 
-/// Probability that a watch of `watchers` has no other active watcher.
+/// Probability that a watch with `watchers` watchers has no other active watcher.
 double nobody_else(const Costs& costs, std::uint32_t watchers);
-/// Of a jackpot, what its active watchers leave to each on average: 2^-n with n others (VER-16).
+/// Average share of a jackpot that is left to each active watcher: 2^-n with n others (VER-16).
 double shared_with_others(const Costs& costs, std::uint32_t watchers);
 
-/// The jackpot times the forced rate, in ASY, that makes replaying a watcher's best reply, with the safety factor.
+/// The jackpot times the forced rate, in ASY, with which a replay is a watcher's best reply, including the safety factor.
 double needed_win(const Setting& setting, const Costs& costs);
 
 }  // namespace assay::economics

@@ -8,7 +8,7 @@
 
 namespace assay::economics {
 
-/// A drawing of what each strategy earned over time: one row of charts for each population, one chart for each role.
+/// Draws what each strategy earned over time: one row of charts per population, one chart per role.
 std::string to_svg(const std::vector<PopulationResult>& populations);
 
 }  // namespace assay::economics

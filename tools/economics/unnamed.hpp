@@ -6,12 +6,13 @@
 
 namespace assay::economics {
 
-/// A parameter of the chain that no constraint is about, and why.
+/// A parameter of the chain that no constraint is about, and the reason.
 struct Unnamed {
     std::string parameter;
     std::string reason;
 };
-/// Together with those of Constraint::parameter, all that there are (docs/protocol/parameters.md).
+/// Returns these parameters. Together with those of Constraint::parameter they are all parameters
+/// (docs/protocol/parameters.md).
 std::vector<Unnamed> unnamed_parameters();
 
 }  // namespace assay::economics

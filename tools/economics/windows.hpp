@@ -5,7 +5,7 @@
 
 #include <tools/economics/constraints.hpp>
 
-/// What the spans of the rules stand on in which somebody honest has to act.
+/// The constraints behind the time windows in which an honest account must act.
 namespace assay::economics {
 
 /// For one kind of task: TASK-6, BCN-5, VER-4, VER-11, VER-13, DSP-32, DSP-33, WRK-5.

@@ -8,7 +8,7 @@
 #include <tools/economics/random.hpp>
 #include <tools/economics/setting.hpp>
 
-/// Tasks played through with whole grains: who is drawn, who looks, who is slashed, who is paid.
+/// A simulation of tasks in whole grains: who is drawn, who replays, who is slashed, who is paid.
 namespace assay::economics {
 
 enum class Role : std::uint8_t { kSubmitter = 1, kSolver = 2, kVerifier = 3, kWatcher = 4, kSybil = 5 };
@@ -16,14 +16,15 @@ enum class Role : std::uint8_t { kSubmitter = 1, kSolver = 2, kVerifier = 3, kWa
 enum class Strategy : std::uint8_t {
     kHonest = 1,
     kSkipping = 2,    ///< solver: skips a fifth of the segments
-    kFaking = 3,      ///< solver: trains nothing
+    kFaking = 3,      ///< solver: does not train at all
     kLazy = 4,        ///< verifier: accepts and invents a probe root
-    kCopying = 5,     ///< verifier: publishes what it did not commit to
+    kCopying = 5,     ///< verifier: publishes something other than it committed to
     kRejecting = 6,   ///< verifier: rejects everything
-    kIdle = 7,        ///< watcher: does not look
-    kBlind = 8,       ///< watcher: challenges without looking
-    kFollowing = 9,   ///< watcher: challenges when another does
-    kCoalition = 10,  ///< of one owner: its solver skips, its verifiers accept that, its watchers know what is forced
+    kIdle = 7,        ///< watcher: does not replay
+    kBlind = 8,       ///< watcher: challenges without a replay
+    kFollowing = 9,   ///< watcher: challenges if another one does
+    /// Same owner: its solver skips work, its verifiers accept that, its watchers know which verdicts are forced.
+    kCoalition = 10,
     kFlooding = 11,   ///< Sybil: disputes honest work
 };
 const char* to_string(Role role) noexcept;
@@ -36,7 +37,7 @@ struct Agent {
     Grains balance = 0;
 };
 
-/// All money there is. What is paid for computing leaves the chain, but is counted.
+/// All money. What is paid for computing leaves the chain but is still counted.
 struct Ledger {
     std::vector<Agent> agents;
     Grains treasury = 0;
@@ -51,32 +52,32 @@ struct Ledger {
     Grains total() const;
 };
 
-/// Nobody in a seat: whoever is drawn.
+/// The seat is not assigned: whoever is drawn gets it.
 inline constexpr std::uint32_t kAnybody = 0xffff'ffffU;
 
-/// What a solver does with its task, in grains.
+/// What a solver does with its task; costs are in grains.
 struct SolverWork {
     std::uint32_t wrong = 0;
     bool wrong_initialisation = false;
     Grains cost = 0;
     double detection = 1.0;
     bool withheld = false;
-    std::uint32_t contributors = 0;  ///< accomplices in the beacon, who choose a draw that does not tell
-    bool self_slashing = false;  ///< disputes itself at once
-    bool stalling = false;       ///< disputes are lost by missed clocks alone: every move comes in the last block
+    std::uint32_t contributors = 0;  ///< accomplices in the beacon, who choose a draw that does not detect it
+    bool self_slashing = false;  ///< it disputes itself at once
+    bool stalling = false;  ///< it moves in the last block each time, so honest parties lose disputes only by missed clocks
 };
 
-/// One task. Seats bind an account to a place that draws would fill by chance.
+/// One task. A seat assigns an account to a place that would otherwise be drawn.
 struct Round {
     std::uint32_t submitter = kAnybody;
     std::uint32_t solver = kAnybody;
-    std::uint32_t verifier = kAnybody;    ///< of the first assignment, whose segment then is no initialisation
-    std::uint32_t watcher = kAnybody;     ///< one of those of the first assignment
-    std::optional<SolverWork> work = {};  ///< instead of what the solver's strategy says
-    bool self_challenge = false;          ///< the solver's and the seat's owner is first to dispute what is found
-    std::uint32_t tipped_sybils = 0;      ///< accounts of the seat's verifier that challenge when it is forced
-    std::uint32_t contributors = 0;       ///< accomplices of the seat's verifier in the beacon
-    std::uint32_t floods = 0;             ///< disputes of honest segments by the last Sybil
+    std::uint32_t verifier = kAnybody;    ///< of the first assignment, whose segment is then not the initialisation
+    std::uint32_t watcher = kAnybody;     ///< one of the watchers of the first assignment
+    std::optional<SolverWork> work = {};  ///< overrides the solver's strategy
+    bool self_challenge = false;          ///< the owner of the solver and of the seat is the first to dispute what is found
+    std::uint32_t tipped_sybils = 0;      ///< accounts of the seated verifier's owner that challenge if its verdict is forced
+    std::uint32_t contributors = 0;       ///< accomplices of the seated verifier in the beacon
+    std::uint32_t floods = 0;             ///< number of disputes about honest segments by the last Sybil
 };
 
 struct Outcome {
@@ -89,10 +90,10 @@ struct Outcome {
     std::uint32_t forced = 0;
     std::uint32_t jackpots = 0;
     Grains paid_in_jackpots = 0;
-    std::uint32_t disputes_lost = 0;  ///< by challengers who were wrong
+    std::uint32_t disputes_lost = 0;  ///< by challengers that were wrong
 };
 
-/// Plays one task. Who cannot afford a bond is not drawn; a task that finds nobody is skipped.
+/// Plays one task. An account that cannot afford the bond is not drawn; a task that finds nobody is skipped.
 Outcome play(Ledger& ledger, const Setting& setting, const Costs& costs, const Round& round, Random& random);
 
 }  // namespace assay::economics

@@ -13,37 +13,37 @@
 
 namespace assay::artifacts {
 
-/// What an artifact is needed for; the most urgent first.
+/// What an artifact is needed for, most urgent first.
 enum class Urgency : std::uint8_t {
     kDispute = 1,
-    kDuty = 2,   ///< a task in which stake of ours is locked
-    kOffer = 3,  ///< a task that may be accepted
+    kDuty = 2,   ///< a task in which our stake is locked
+    kOffer = 3,  ///< a task that we may accept
 };
 
 struct CacheLimits {
-    /// Of all that is cached. Disputes may exceed it; offers, which anybody may make, fill no more than half.
+    /// Limit for all cached artifacts. Disputes may exceed it; offers, which anybody can make, use at most half of it.
     std::uint64_t quota_bytes = std::uint64_t{64} << 30U;
-    /// So much of the disk stays free, for what is fetched for a dispute and for what the worker makes itself.
+    /// Disk space that stays free for dispute downloads and for the worker's own output.
     std::uint64_t reserve_bytes = std::uint64_t{1} << 30U;
 };
 
-/// Artifacts of others, fetched for tasks. Whoever fetches does not choose their sizes, so they may take no more room
-/// than the limits say; what no open task needs makes room, the oldest first. Thread-safe.
+/// Cache of artifacts fetched from others. Others choose their sizes, so their total is limited as CacheLimits says.
+/// Artifacts that no open task needs are evicted, oldest first. Thread-safe.
 class Cache {
   public:
-    /// Throws StoreError.
+    /// Throws StoreError if the directory cannot be created.
     explicit Cache(std::filesystem::path directory, CacheLimits limits = {});
 
     std::optional<Bytes> get(const Hash256& hash) const { return store_.get(hash); }
     bool has(const Hash256& hash) const { return store_.has(hash); }
-    /// Where it lies, until it makes room for others.
+    /// Path of the artifact's file, which exists until it is evicted.
     std::filesystem::path path(const Hash256& hash) const { return store_.path(hash); }
-    /// Stores `bytes`; false when there is no room for them. Throws StoreError.
+    /// Stores `bytes`, evicting others if necessary. Returns false if there is no room. Throws StoreError.
     bool put(ByteView bytes, Urgency urgency);
-    /// Whether put() would find room for so many bytes; makes it.
+    /// Evicts until put() would find room for `size_bytes`. Returns whether it would.
     bool make_room(std::uint64_t size_bytes, Urgency urgency);
 
-    /// The task needs the artifact until it is over.
+    /// Protects the artifact from eviction until unpin(task).
     void pin(const contracts::TaskId& task, const Hash256& artifact);
     void unpin(const contracts::TaskId& task);
 

@@ -21,7 +21,7 @@ enum class [[nodiscard]] DatasetError : std::uint8_t {
 };
 const char* to_string(DatasetError error) noexcept;
 
-/// A dataset in memory: fixed-size rows of i32, from a safetensors file with one tensor "rows" (ART-8).
+/// A dataset in memory: fixed-size rows of i32, read from a safetensors file with one tensor "rows" (ART-8).
 class Dataset final : public canonical::RowSource {
   public:
     static Result<Dataset, DatasetError> decode(ByteView safetensors);
@@ -29,7 +29,7 @@ class Dataset final : public canonical::RowSource {
     ByteView row(std::uint64_t index) const override;
     /// All rows, [rows, width].
     const canonical::Tensor& tensor() const { return rows_; }
-    /// The characters of a text dataset, character of id i at place i, as UTF-8; empty for other datasets.
+    /// The characters of a text dataset in order of their ids, as UTF-8; empty for other datasets.
     const std::string& vocabulary() const { return vocabulary_; }
 
   private:
@@ -45,11 +45,12 @@ struct TextDataset {
     std::uint32_t vocabulary_size = 0;
 };
 
-/// ART-9: ids are the places of characters among the text's distinct code points in ascending order; row i is the
-/// ids of characters i .. i+context (context inputs, then the character to predict). context < kMaxRowWidth.
+/// ART-9: the id of a character is its index among the text's distinct code points in ascending order. Row i has the
+/// ids of characters i .. i+context: `context` inputs, then the character to predict. context < kMaxRowWidth. Fails
+/// with DatasetError.
 Result<TextDataset, DatasetError> build_text_dataset(std::string_view text, std::uint32_t context);
 
-/// The Merkle root of the rows, as a task names it.
+/// Returns the Merkle root of the rows, as used in task specs.
 Hash256 dataset_root(const canonical::RowSource& rows);
 
 }  // namespace assay::artifacts

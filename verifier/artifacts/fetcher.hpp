@@ -21,37 +21,36 @@
 namespace assay::artifacts {
 
 struct FetcherOptions {
-    FetchLimits limits{};  ///< `stop` is the fetcher's own
-    std::uint32_t threads = 4;  ///< besides one that fetches for disputes only
+    FetchLimits limits{};  ///< `stop` is set by the fetcher itself
+    std::uint32_t threads = 4;  ///< plus one thread that only fetches for disputes
     std::chrono::milliseconds backoff_first{250};
     std::chrono::milliseconds backoff_max{60'000};
-    std::uint64_t in_flight_max = std::uint64_t{2} << 30U;  ///< bytes being fetched at once, those for disputes apart
+    std::uint64_t in_flight_max = std::uint64_t{2} << 30U;  ///< limit on bytes in flight, not counting disputes
 };
 
-/// Fetches artifacts beside its owner's work, so that addresses where nobody answers cost its duties no time.
-///
-/// A submitter chooses the addresses and a solver those of its checkpoints, so none of them is trusted: a host has one
-/// connection at a time, waits twice as long after each failure, and is asked after those that have not failed.
+/// Fetches artifacts in the background, so that unreachable servers do not delay the owner's duties. A submitter
+/// chooses the artifacts' addresses, and a solver those of its checkpoints, so none is trusted. Each host gets one
+/// connection at a time, a doubled wait after each failure, and lower priority than hosts that have not failed.
 class Fetcher {
   public:
     Fetcher(const ContentStore& own, Cache& cache, FetcherOptions options = {});
-    /// Gives up what is being fetched.
+    /// Aborts running fetches and joins the threads.
     ~Fetcher();
     Fetcher(const Fetcher&) = delete;
     Fetcher& operator=(const Fetcher&) = delete;
 
-    /// The bytes, where they are stored; else asks for them and returns at once: kPending until the first attempt is
-    /// over, and from then on how the last one ended. Throws StoreError.
+    /// Returns the bytes if they are stored. Otherwise requests them and returns at once: with kPending until the first
+    /// attempt has finished, then with the error of the last attempt, or kTooLarge beyond the size limit. Throws StoreError.
     Result<Bytes, FetchError> get(
         const contracts::TaskId& task, const contracts::ArtifactRef& artifact, Urgency urgency
     );
-    /// Asks for what is not stored yet.
+    /// Requests the artifact if it is not stored yet.
     void want(const contracts::TaskId& task, const contracts::ArtifactRef& artifact, Urgency urgency);
-    /// How many attempts have failed since the artifact was asked for first, those for want of room not counted.
+    /// Number of failed attempts since the artifact was first requested, not counting those for lack of disk space.
     std::uint32_t failures(const contracts::ArtifactRef& artifact) const;
-    /// How many attempts are over, ever: something may be there that was not when this has changed.
+    /// Total number of finished attempts. If it has changed, new artifacts may be available.
     std::uint64_t finished() const { return finished_; }
-    /// The task is over: nobody waits for what was asked for it, and its artifacts may make room for others.
+    /// Drops the requests of a task that has ended, and lets its artifacts be evicted.
     void forget(const contracts::TaskId& task);
 
   private:
@@ -62,7 +61,7 @@ class Fetcher {
         contracts::ArtifactRef artifact;
         std::string host;
         Urgency urgency = Urgency::kOffer;
-        bool is_wanted = true;  ///< waits for an attempt
+        bool is_wanted = true;  ///< waiting for an attempt
         bool is_running = false;
         bool is_forgotten = false;
         std::uint64_t order = 0;
@@ -79,7 +78,7 @@ class Fetcher {
     static std::string host_of(const contracts::ArtifactRef& artifact);
     Job& ask(const contracts::TaskId& task, const contracts::ArtifactRef& artifact, Urgency urgency);
     void run(bool disputes_only);
-    /// The next job to run, marked as running; nullopt when none may run now.
+    /// Picks the next job and marks it as running; nullopt if none can run now.
     std::optional<Key> take(bool disputes_only);
     void finish(const Key& key, std::optional<FetchError> error);
     Clock::duration backoff(std::uint32_t failures) const;

@@ -10,8 +10,8 @@
 #include <core/base/result.hpp>
 #include <core/canonical/tile.hpp>
 
-/// The safetensors file format: named tensors behind a JSON header. Only what a canonical tensor can be is taken:
-/// F32, I32 and I64, of at most two dimensions, none of them zero.
+/// The safetensors file format: named tensors after a JSON header. Only types of canonical tensors are accepted: F32,
+/// I32 and I64, with at most two dimensions, none of them zero.
 namespace assay::artifacts {
 
 struct NamedTensor {
@@ -29,25 +29,26 @@ struct SafetensorsFile {
 inline constexpr std::uint64_t kMaxSafetensorsHeader = 100'000'000;
 inline constexpr std::size_t kMaxSafetensorsTensors = 100'000;
 
-/// Why bytes are not a safetensors file that we take (ART rules).
+/// Why bytes are not an accepted safetensors file (ART rules).
 enum class [[nodiscard]] SafetensorsError : std::uint8_t {
-    kTruncated = 1,      ///< ART-1: fewer bytes than the header length, the header or the data ask for
-    kHeaderTooLong = 2,  ///< ART-1: a header beyond kMaxSafetensorsHeader, or more than kMaxSafetensorsTensors
-    kHeaderJson = 3,     ///< ART-2: not a JSON object in UTF-8 that begins with '{' and ends in nothing but spaces
-    kDuplicateKey = 4,   ///< ART-2: a name, or a key of a tensor, given twice
-    kHeaderField = 5,    ///< ART-3: a key missing, unknown or of the wrong type
+    kTruncated = 1,      ///< ART-1: shorter than the header length, the header or the data require
+    kHeaderTooLong = 2,  ///< ART-1: a header longer than kMaxSafetensorsHeader, or more than kMaxSafetensorsTensors tensors
+    kHeaderJson = 3,     ///< ART-2: not a UTF-8 JSON object that begins with '{' and is followed only by spaces
+    kDuplicateKey = 4,   ///< ART-2: a duplicate name, or a duplicate key of a tensor
+    kHeaderField = 5,    ///< ART-3: a missing or unknown key, or one of the wrong type
     kDType = 6,          ///< ART-3: a type other than F32, I32, I64
-    kShape = 7,          ///< ART-3: more than two dimensions, a dimension of 0 or beyond 2^32-1
-    kSize = 8,           ///< ART-4: a range that is not as long as shape and type say
+    kShape = 7,          ///< ART-3: more than two dimensions, or a dimension of 0 or above 2^32-1
+    kSize = 8,           ///< ART-4: a range whose length does not match shape and type
     kLayout = 9,         ///< ART-4: ranges that overlap or leave a gap
-    kTrailingBytes = 10, ///< ART-4: data beyond the last range
+    kTrailingBytes = 10, ///< ART-4: data after the last range
 };
 
-/// ART-5: one encoding: metadata first, tensors in the given order without gaps, the header padded with spaces to a
-/// multiple of eight. Names are UTF-8, distinct, and not "__metadata__".
+/// ART-5: returns the unique encoding: metadata first, tensors in the given order without gaps, the header padded with
+/// spaces to a multiple of eight. Names must be UTF-8, distinct, and not "__metadata__".
 Bytes encode_safetensors(const SafetensorsFile& file);
 
-/// Checks everything before it allocates a tensor. A vector [n] is taken as [1, n], a scalar as [1, 1].
+/// Decodes a file; validates everything before allocating tensors. A vector [n] becomes [1, n], a scalar [1, 1]. Fails
+/// with SafetensorsError.
 Result<SafetensorsFile, SafetensorsError> decode_safetensors(ByteView bytes);
 
 }  // namespace assay::artifacts

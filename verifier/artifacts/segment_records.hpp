@@ -9,13 +9,13 @@
 
 namespace assay::artifacts {
 
-/// What the chain says of one segment, as a file of Borsh bytes: all that somebody without a node needs to execute the
-/// segment again. Who writes it answers for the records being the chain's.
+/// The chain's records of one segment, as a Borsh file: everything needed to replay the segment without a node. Its
+/// writer is responsible for the records being those of the chain.
 struct SegmentRecords {
     contracts::Task task;
     std::uint32_t segment = 0;                     ///< 0 is the initialisation
-    std::optional<contracts::Checkpoint> before;   ///< the one before the segment; none before the initialisation
-    std::optional<contracts::Checkpoint> after;    ///< what the solver claims; none of the evaluation, but a score
+    std::optional<contracts::Checkpoint> before;   ///< the checkpoint before the segment; absent for the initialisation
+    std::optional<contracts::Checkpoint> after;    ///< the claimed checkpoint; absent for the evaluation, which has a score
     static constexpr auto fields() {
         return Fields<
             &SegmentRecords::task, &SegmentRecords::segment, &SegmentRecords::before, &SegmentRecords::after>{};

@@ -14,18 +14,18 @@
 
 namespace assay::artifacts {
 
-/// Serves artifacts over HTTP (ART-6): GET /artifact/<64 lower-case hex digits> answers the bytes or 404.
+/// Serves artifacts over HTTP (ART-6): GET /artifact/<64 lower-case hex digits> returns the bytes or status 404.
 class ArtifactServer {
   public:
-    /// The file that has the artifact; nullopt where there is none, or it is not to be served. Called on the connections'
-    /// threads.
+    /// Returns the file with the artifact; nullopt if it does not exist or must not be served. Called on the
+    /// connections' threads.
     using Finder = std::function<std::optional<std::filesystem::path>(const Hash256& hash)>;
 
-    /// Binds at once; throws http::NetError. What `find` uses outlives the server.
+    /// Binds the socket immediately. Throws http::NetError. Objects that `find` uses must outlive the server.
     ArtifactServer(const http::HttpServerOptions& options, Finder find);
-    /// Serves all of a store, which outlives the server.
+    /// Serves all of `store`, which must outlive the server. Throws http::NetError.
     ArtifactServer(const http::HttpServerOptions& options, const ContentStore& store);
-    /// "http://127.0.0.1:4000": what artifact references name as their location.
+    /// The URL that artifact references use as location, such as "http://127.0.0.1:4000".
     std::string url() const;
     void stop() { server_->stop(); }
 

@@ -15,27 +15,28 @@ namespace assay::artifacts {
 
 enum class [[nodiscard]] StateError : std::uint8_t {
     kFormat = 1,   ///< not a safetensors file
-    kTensors = 2,  ///< ART-10, ART-11: a tensor missing, or one that the program does not have
-    kType = 3,     ///< ART-10, ART-11: a tensor of another type or shape than the program's
+    kTensors = 2,  ///< ART-10, ART-11: a missing tensor, or one that the program does not have
+    kType = 3,     ///< ART-10, ART-11: a tensor whose type or shape differs from the program's
 };
 const char* to_string(StateError error) noexcept;
 
-/// ART-10: a checkpoint: the program's state tensors by name. `state` has the program's order and types.
+/// ART-10: encodes a checkpoint: the program's state tensors by name. `state` has the program's order and types.
 Bytes encode_state(const program::Program& program, std::span<const canonical::Tensor> state);
-/// The state in the program's order, whatever order the file has.
+/// Decodes a checkpoint. Returns the state in the program's order, whatever the file's order. Fails with StateError.
 Result<std::vector<canonical::Tensor>, StateError> decode_state(const program::Program& program, ByteView bytes);
 
-/// ART-11: what the task gives to the program's init graph: its `initial` tensors by name, likewise.
+/// ART-11: the same for the tensors that the task passes to the program's init graph, Program::initial.
 Bytes encode_initial(const program::Program& program, std::span<const canonical::Tensor> initial);
 Result<std::vector<canonical::Tensor>, StateError> decode_initial(const program::Program& program, ByteView bytes);
 
-/// What the chain keeps of `program`, given the state root of its initial tensors (zero when it has none).
+/// Returns the commitment to `program` that the chain stores. `initial_root` is the state root of its initial tensors,
+/// zero if it has none.
 dispute::ProgramCommitment commit_program(const program::Program& program, const Hash256& initial_root = {});
 
-/// The state root (TRC-3) of whole tensors.
+/// Returns the state root (TRC-3) of complete tensors.
 Hash256 state_root_of(std::span<const canonical::Tensor> state);
 
-/// The types of the program's state tensors, in order.
+/// Returns the types of the program's state tensors, in order.
 std::vector<canonical::TensorType> state_types(const program::Program& program);
 
 }  // namespace assay::artifacts

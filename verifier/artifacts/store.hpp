@@ -11,35 +11,36 @@
 
 namespace assay::artifacts {
 
-/// The disk failed. Says nothing about the bytes.
+/// A disk operation failed. Implies nothing about the bytes.
 class StoreError : public std::runtime_error {
   public:
     using std::runtime_error::runtime_error;
 };
 
-/// Bytes by their SHA-256, one file each, in a directory of its own. A file appears under its name only when it is
-/// whole and on disk: a crash leaves at most temporary files, which the next open removes. Thread-safe; one process.
+/// Content-addressed store: one file per SHA-256 in its own directory. A file appears under its name only when it is
+/// complete and on disk; a crash leaves at most temporary files, which the next open removes. Thread-safe; used by one
+/// process at a time.
 class ContentStore {
   public:
-    /// Creates `directory` when it is missing. Throws StoreError.
+    /// Creates `directory` if it does not exist. Throws StoreError.
     explicit ContentStore(std::filesystem::path directory);
 
-    /// Stores `bytes` unless they are there already. Throws StoreError.
+    /// Stores `bytes` unless they are present, and returns their hash. Throws StoreError.
     Hash256 put(ByteView bytes) const;
-    /// The bytes, checked against their name; nullopt when there are none, or when what is there does not match, in
-    /// which case the file is moved to quarantine/. Throws StoreError.
+    /// Returns the bytes after verifying their hash; nullopt if there are none or they do not match, in which case the
+    /// file is moved to quarantine/. Throws StoreError if the file cannot be read.
     std::optional<Bytes> get(const Hash256& hash) const;
     bool has(const Hash256& hash) const;
-    /// Deletes what is kept under the name, if anything.
+    /// Deletes the file of this name, if it exists.
     void remove(const Hash256& hash) const;
     struct Entry {
         Hash256 hash;
         std::uint64_t size_bytes = 0;
     };
-    /// All that is stored, what was stored first at the beginning.
+    /// Returns everything stored, oldest first.
     std::vector<Entry> entries() const;
     const std::filesystem::path& directory() const { return directory_; }
-    /// Where put() keeps `hash`, present or not.
+    /// Path at which put() stores `hash`, present or not.
     std::filesystem::path path(const Hash256& hash) const;
 
   private:

@@ -14,52 +14,54 @@
 #include <verifier/compile/program/program.hpp>
 #include <verifier/engine/backend/options.hpp>
 
-/// Fast executors of canonical graphs over libtorch; equal to core/canonical bit for bit (NUM-1). The only room
-/// that includes libtorch, and only in .cpp files.
+/// Fast executors of canonical graphs on libtorch, bit-identical to core/canonical (NUM-1). The only module that
+/// includes libtorch, and only in .cpp files.
 namespace assay::engine {
 
-/// Changes a node's output during execution: how the demo and the tests play a dishonest solver. Called for every
-/// node (kCommit excepted) of the step; may alter `output` in place (same dtype and shape).
+/// Changes a node's output during execution, so that the demo and tests can play a dishonest solver. Called for every
+/// node of the step except kCommit; may alter `output` in place (same dtype and shape).
 using Tamper = std::function<void(std::uint64_t step, std::uint32_t node, canonical::Tensor& output)>;
 
-/// Where the time of steps went, in seconds of all threads together.
+/// Time spent per kind of work, in seconds, summed over all threads.
 struct StepProfile {
-    double products = 0.0;      ///< exact products and their scaling
+    double products = 0.0;      ///< exact products and scaling of their results
     double quantisation = 0.0;  ///< exponents and rounding to fixed point
-    double elementwise = 0.0;   ///< everything else that computes, reductions included
-    double movement = 0.0;      ///< views, gathers, scatters, batches
+    double elementwise = 0.0;   ///< all other computation, including reductions
+    double movement = 0.0;      ///< views, gathers, scatters and batches
 };
 
-/// Executes one graph again and again. Not thread-safe; throws std::runtime_error when the device fails (which is
-/// never a verdict).
+/// Executes one graph repeatedly. Not thread-safe. Functions throw std::runtime_error if the device fails, which is
+/// never a verdict.
 class Engine {
   public:
-    /// Checks the floating-point environment and runs a self-test of the contraction with adversarial operands;
-    /// throws std::runtime_error saying what failed (NUM-5: an executor that fails its self-test is never used).
+    /// Checks the floating-point environment and self-tests contractions with adversarial operands. Throws
+    /// std::runtime_error that says what failed (NUM-5: an executor that fails its self-test is never used).
     Engine(canonical::Graph graph, std::shared_ptr<const canonical::RowSource> rows, EngineOptions options);
     ~Engine();
     Engine(Engine&&) noexcept;
     Engine& operator=(Engine&&) noexcept;
 
-    /// Replaces the state (on the device).
+    /// Replaces the state, on the device.
     void set_state(std::span<const canonical::Tensor> state);
     std::vector<canonical::Tensor> state() const;
 
-    /// Runs one step and advances the state. `tamper` and `observe` are slow paths (each tensor visits the host).
+    /// Runs one step and advances the state. Fails with StepError, and keeps the state, if the step diverges; if
+    /// `observe` returns false, the step is abandoned and the state kept. `tamper` and `observe` are slow: each tensor
+    /// is copied to the host.
     Result<void, canonical::StepError> run_step(
         const canonical::StepContext& context, const Tamper& tamper = {}, const canonical::NodeObserver& observe = {}
     );
 
-    /// A scalar output of the last step, e.g. the program's loss node.
+    /// A scalar output of the last step, such as the program's loss node.
     float scalar(std::uint32_t node) const;
-    /// Asks the engine to keep node's output of each step for scalar(). Before the first step.
+    /// Makes a node's output available to scalar() after each step. Call it before the first step.
     void keep(std::uint32_t node);
 
-    /// Measures the steps that are run from here on without tamper and observe; on the CPU only, else all stays 0.
+    /// Starts profiling the steps run without tamper and observe. CPU only; on other devices all times stay 0.
     void start_profile();
     StepProfile profile() const;
 
-    /// "libtorch 1.13.1 cpu, 1 thread"
+    /// Returns a description such as "libtorch 1.13.1 cpu, 1 thread".
     std::string description() const;
 
   private:

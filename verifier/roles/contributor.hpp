@@ -9,14 +9,14 @@
 #include <contracts/state/beacon.hpp>
 #include <contracts/state/params.hpp>
 
-/// What a contributor of the beacon sends next. Its secrets follow from its key, so that nothing has to be remembered.
+/// Decides what a contributor to the beacon sends next. Its secrets are derived from its key, so it stores none.
 namespace assay::roles {
 
-/// The secret for the round with this number: "assay/contribution" over key, chain id and number. A commitment is
-/// always to that of a later round than any secret that was shown (commit_next), so none is used twice.
+/// Returns the secret for round `round`: the tagged hash "assay/contribution" over key, chain id and round. A
+/// commitment is always for a later round than every secret revealed so far (commit_next), so no secret is used twice.
 Hash256 contribution_secret(const crypto::SecretKey& key, const std::string& chain_id, std::uint64_t round);
 
-/// The commitment to send now, to join or beside a secret: for the first round that it can be due in.
+/// Returns the commitment to send now, when joining or with a secret: for the next round in which it can be due.
 Hash256 commit_next(const crypto::SecretKey& key, const std::string& chain_id, const contracts::Beacon& beacon);
 
 struct ContributorView {
@@ -24,15 +24,15 @@ struct ContributorView {
     const std::string& chain_id;
     const contracts::Beacon& beacon;
     const contracts::Params& params;
-    Amount free_stake;           ///< as verifier
+    Amount free_stake;           ///< in the verifier role
     bool wants_seat = true;
 };
 
-/// What to send; nullopt for nothing. A seat is taken while there is a free one, and stake enough for it and for one
-/// segment besides. A secret that is owed is sent whether the seat is wanted or not; one that is not wanted is left.
+/// Returns the action to send; nullopt for none. Joins if a seat is free and the stake covers it and the bonds for one
+/// segment. Always reveals a secret that is due; leaves an unwanted seat once none is due.
 std::optional<contracts::Action> decide_contributor(const ContributorView& view);
 
-/// Whether the account's seat waits for a secret that this key does not give: somebody else committed for it.
+/// Whether the seat's due secret is not derived from this key: somebody else committed with the account.
 bool is_estranged(const ContributorView& view);
 
 }  // namespace assay::roles

@@ -6,7 +6,8 @@
 
 namespace assay::roles {
 
-/// The move that `self` owes in a dispute: reveal as responder, select as challenger, prove as either.
+/// Returns the move that `self` owes in the dispute: reveal as responder, select as challenger, prove as either.
+/// Returns a Wait if no move is due or the other party is to move.
 Intent decide_dispute(const contracts::Dispute& dispute, const AccountId& self);
 
 }  // namespace assay::roles

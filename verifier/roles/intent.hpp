@@ -6,7 +6,7 @@
 
 #include <contracts/state/transaction.hpp>
 
-/// What a role decides to do next. Deciding is pure and lives here; doing is the worker's.
+/// What a role decides to do next. Decisions are pure functions and live here; the worker carries them out.
 namespace assay::roles {
 
 using contracts::DisputeId;
@@ -17,7 +17,7 @@ struct Accept {
     TaskId task;
     bool operator==(const Accept&) const = default;
 };
-/// TASK-15: leave the task to another solver.
+/// TASK-15: decline the task, so that another solver is drawn.
 struct Decline {
     TaskId task;
     bool operator==(const Decline&) const = default;
@@ -28,7 +28,7 @@ struct Train {
     std::uint32_t segment = 0;
     bool operator==(const Train&) const = default;
 };
-/// Post the stored checkpoint; where it is the state after a step that diverged, declare that.
+/// Post the stored checkpoint. If it is the state after a step that diverged, declare the divergence.
 struct PostCheckpoint {
     TaskId task;
     std::uint32_t index = 0;
@@ -38,7 +38,7 @@ struct Complete {
     TaskId task;
     bool operator==(const Complete&) const = default;
 };
-/// Execute a segment from the solver's checkpoint before it.
+/// Replay a segment from the solver's checkpoint before it.
 struct Replay {
     TaskId task;
     std::uint32_t segment = 0;
@@ -54,13 +54,13 @@ struct Publish {
     std::uint32_t segment = 0;
     bool operator==(const Publish&) const = default;
 };
-/// Open the commitment of our verdict.
+/// Disclose the opening of our verdict's commitment.
 struct Disclose {
     TaskId task;
     std::uint32_t segment = 0;
     bool operator==(const Disclose&) const = default;
 };
-/// Execute the first `probe` steps of a segment from the solver's checkpoint before it.
+/// Replay the first `probe` steps of a segment from the solver's checkpoint before it.
 struct ReplayProbe {
     TaskId task;
     std::uint32_t segment = 0;
@@ -71,7 +71,7 @@ struct ChallengeVerdict {
     TaskId task;
     std::uint32_t segment = 0;
     AccountId verifier;
-    Hash256 found;  ///< what two replays gave in the place of its probe root
+    Hash256 found;  ///< the root that our two replays found instead of the published probe root
     bool operator==(const ChallengeVerdict&) const = default;
 };
 struct OpenDispute {
@@ -79,7 +79,7 @@ struct OpenDispute {
     std::uint32_t segment = 0;
     bool operator==(const OpenDispute&) const = default;
 };
-/// AVL-3: fetch all that a replay of the committee's segments needs, and attest when it has come.
+/// AVL-3: fetch everything that a replay of the committee's segments needs, then attest.
 struct Attest {
     TaskId task;
     bool operator==(const Attest&) const = default;
@@ -94,21 +94,21 @@ struct MoveSelect {
     DisputeId dispute;
     bool operator==(const MoveSelect&) const = default;
 };
-/// Either party's move; sent only when the referee would rule for us.
+/// Either party's move; sent only if the referee would rule in our favour.
 struct MoveProve {
     DisputeId dispute;
     bool operator==(const MoveProve&) const = default;
 };
 }  // namespace intent
 
-/// Why there is nothing to do now.
+/// Why a role does nothing now.
 enum class Wait : std::uint8_t {
-    kNothingDue = 1,     ///< no duty of ours in the present state
-    kOtherParty = 2,     ///< somebody else is to move
-    kBreaker = 3,        ///< the circuit breaker is open: no new work after a lost bond
+    kNothingDue = 1,     ///< we have no duty in the current state
+    kOtherParty = 2,     ///< another party is to move
+    kBreaker = 3,        ///< the circuit breaker is open: no new work after losing a bond
     kNoStake = 4,        ///< not enough free stake for the bond
-    kUnable = 5,         ///< we could not compute a result; which says nothing about the solver
-    kArtifact = 6,       ///< an artifact could not be had; trying again
+    kUnable = 5,         ///< we could not compute a result; implies nothing about the solver
+    kArtifact = 6,       ///< an artifact is not available; trying again
     kTooLate = 7,        ///< the window has closed
 };
 const char* to_string(Wait wait) noexcept;

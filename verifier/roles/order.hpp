@@ -8,16 +8,16 @@
 #include <contracts/state/task.hpp>
 #include <verifier/roles/intent.hpp>
 
-/// What a worker with several duties does first.
+/// The order in which a worker with several duties carries them out.
 namespace assay::roles {
 
-/// The tasks, the one whose present state ends first at the beginning, those without a deadline at the end.
+/// Returns the tasks sorted by the deadline of their current state, earliest first; those without a deadline last.
 std::vector<contracts::Task> by_deadline(const std::map<contracts::TaskId, contracts::Task>& tasks);
 
-/// The same of disputes.
+/// Returns the disputes sorted likewise.
 std::vector<contracts::Dispute> by_deadline(std::vector<contracts::Dispute> disputes);
 
-/// Whether doing it takes a computation, and not just a transaction. What is not long is never kept waiting by what is.
+/// Whether the intent needs a computation, not only a transaction. Short intents never wait for long ones.
 bool is_long(const Intent& intent) noexcept;
 
 }  // namespace assay::roles

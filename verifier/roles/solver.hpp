@@ -9,32 +9,32 @@
 
 namespace assay::roles {
 
-/// What a solver knows of one task: the chain's record and its own memory.
+/// What a solver knows about one task: the chain's record and its own data.
 struct SolverView {
     AccountId self;
     contracts::Task task;
-    std::uint32_t stored_checkpoints = 0;  ///< checkpoints 0 .. n-1 are computed and on our disk
-    Amount free_stake;                     ///< as solver
-    Amount solver_bond;                    ///< what accepting locks
+    std::uint32_t stored_checkpoints = 0;  ///< checkpoints 0 .. n-1 are computed and stored on our disk
+    Amount free_stake;                     ///< in the solver role
+    Amount solver_bond;                    ///< the bond that accepting locks
     bool is_breaker_open = false;
-    bool is_unusable = false;              ///< its program or data are not what they should be
-    bool is_stopped = false;               ///< training cannot go on: what it gives now is not what was posted
+    bool is_unusable = false;              ///< its program or data do not match their commitments
+    bool is_stopped = false;               ///< training cannot continue: a checkpoint does not match the one posted
     std::uint32_t accepted_tasks = 0;
     std::uint32_t tasks_max = 0;           ///< 0: no limit
 };
 
-/// The next thing to do for the task. Posts what is stored before it trains on; never posts what is not stored.
+/// Returns the next action for the task. Posts stored checkpoints before it trains on, and posts only stored ones.
 Intent decide_solver(const SolverView& view);
 
-/// What it knows of itself while nothing is due.
+/// What a solver knows about its registration while nothing is due.
 struct ListingView {
-    bool is_unlisted = false;  ///< TASK-6: it let a task lapse
+    bool is_unlisted = false;  ///< TASK-6: excluded from draws after it let a task lapse
     bool is_breaker_open = false;
     std::uint32_t accepted_tasks = 0;
     std::uint32_t tasks_max = 0;  ///< 0: no limit
 };
 
-/// Whether to register the machine again, so that draws fall on it: not for tasks that it would decline.
+/// Whether to register the machine again so that it can be drawn: only if it would not decline every task.
 bool registers_again(const ListingView& view);
 
 }  // namespace assay::roles

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-/// What is wrong, or worth knowing, about a task directory.
+/// Errors, warnings and notes about a task directory.
 namespace assay::taskdir {
 
 /// task.toml or its data is wrong; the message names the file and the key.
@@ -21,24 +21,24 @@ const char* to_string(Severity severity) noexcept;
 
 struct Finding {
     Severity severity = Severity::kError;
-    std::string file;        ///< empty where the message names what it is about
-    std::uint32_t line = 0;  ///< 0 where no line of the file is meant
-    std::string key;         ///< "[model] hidden", "steps"; empty for the file as a whole
+    std::string file;        ///< empty if the message names its file itself
+    std::uint32_t line = 0;  ///< 0 if the finding has no line
+    std::string key;         ///< such as "[model] hidden" or "steps"; empty for the file as a whole
     std::string message;
 };
-/// "DIR/task.toml:7: [model] hidden: must be ..."
+/// Formats a finding, as in "DIR/task.toml:7: [model] hidden: must be ...".
 std::string to_text(const Finding& finding);
 
-/// Collects findings about one file, so that a user sees all of them and not the first.
+/// Collects findings about one file, so that the user sees all of them, not only the first.
 class Findings {
   public:
     explicit Findings(std::string file) : file_(std::move(file)) {}
 
-    /// Remembers where `key` is, for findings about it.
+    /// Records the line of `key`, for findings about it.
     void place(const std::string& key, std::uint32_t line) { lines_[key] = line; }
 
     void error(const std::string& key, const std::string& message) { add(Severity::kError, key, message); }
-    /// An error that names its file itself.
+    /// Adds an error whose message already names its file.
     void error(const TaskDirectoryError& error) { all_.push_back({Severity::kError, "", 0, "", error.what()}); }
     void warning(const std::string& key, const std::string& message) { add(Severity::kWarning, key, message); }
     void note(const std::string& key, const std::string& message) { add(Severity::kNote, key, message); }
@@ -47,7 +47,7 @@ class Findings {
     const std::vector<Finding>& all() const { return all_; }
     std::size_t count(Severity severity) const;
     bool has_errors() const { return count(Severity::kError) != 0; }
-    /// Throws TaskDirectoryError with the first error, and how many more there are, if there is one.
+    /// Throws TaskDirectoryError with the first error and the number of further errors, if there are errors.
     void throw_if_wrong() const;
 
   private:

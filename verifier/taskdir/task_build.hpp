@@ -16,20 +16,20 @@
 
 namespace assay::taskdir {
 
-/// Everything that a task directory describes, before it is put in a store.
+/// Everything built from a task directory, before it is put in a store.
 struct BuiltTask {
-    TaskFile file;  ///< its model has the sizes that the data decide
+    TaskFile file;  ///< with the model sizes that depend on the data filled in
     TaskData data;
     program::Program program;
-    std::vector<canonical::Tensor> initial;  ///< values for program.initial
+    std::vector<canonical::Tensor> initial;  ///< values of program.initial
     Bytes program_artifact;
     std::optional<BuiltEvaluation> evaluation;
     Bytes initial_artifact;   ///< empty when the program has no initial tensors
-    contracts::TaskSpec spec; ///< complete but for the locations
+    contracts::TaskSpec spec; ///< complete except for the artifact locations
 };
 
-/// Reads and builds; nullopt when there are errors among the findings, which then say all that could be found out.
-/// Throws TaskDirectoryError when a file cannot be read or task.toml is not TOML.
+/// Reads a task directory and builds the task. Returns nullopt if the findings contain errors; they then list all that
+/// could be found. Throws TaskDirectoryError if a file cannot be read or task.toml is not TOML.
 std::optional<BuiltTask> build_task(const std::filesystem::path& directory, Findings& findings);
 
 }  // namespace assay::taskdir

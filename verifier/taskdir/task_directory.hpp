@@ -8,12 +8,12 @@
 #include <verifier/taskdir/findings.hpp>
 #include <verifier/artifacts/store.hpp>
 
-/// A task as its submitter writes it: a directory with task.toml, data and perhaps an ONNX model
-/// (docs/operations/task-directory.md has the keys). The CLI's `task` commands and the demo use it.
+/// A task as its submitter writes it: a directory with task.toml, data and optionally an ONNX model
+/// (docs/operations/task-directory.md lists the keys). Used by the CLI's `task` commands and the demo.
 namespace assay::taskdir {
 
-/// Builds the program and the dataset that `directory` describes, puts the artifacts into `store`, and returns the
-/// spec that names them at `location` (where the store is served). Throws TaskDirectoryError.
+/// Builds the program and dataset that `directory` describes, puts the artifacts into `store`, and returns the spec,
+/// which names them at `location` (where the store is served). Throws TaskDirectoryError.
 contracts::TaskSpec pack_task(
     const std::filesystem::path& directory, artifacts::ContentStore& store, const std::string& location
 );

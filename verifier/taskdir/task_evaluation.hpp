@@ -12,20 +12,20 @@
 
 namespace assay::taskdir {
 
-/// What a task is scored on and how, ready to be put in a store.
+/// A task's evaluation, ready to be put in a store.
 struct BuiltEvaluation {
     canonical::Tensor holdout;
     program::Program program;
-    Bytes artifact;  ///< of the hold-out set
+    Bytes artifact;  ///< artifact of the hold-out set
 };
 
-/// Reads the hold-out set of `task`, which has one, and takes a whole number of batches of it, spread evenly over its
-/// rows. `data` and `trained` are what the task trains on and trains. nullopt after a finding.
+/// Reads the hold-out set of `task`, which must have one, and selects a whole number of batches, spread evenly over its
+/// rows. `data` is the training data, `trained` the training program. Returns nullopt and adds a finding if that fails.
 std::optional<BuiltEvaluation> build_evaluation(
     const TaskFile& task, const TaskData& data, const program::Program& trained, Findings& findings
 );
 
-/// What a chain keeps of it, but for the location.
+/// Returns the commitment that the chain stores, without the artifact's location.
 contracts::EvaluationCommitment commit_evaluation(const BuiltEvaluation& evaluation);
 
 }  // namespace assay::taskdir

@@ -15,10 +15,10 @@
 
 namespace assay::taskdir {
 
-/// A model that comes as an ONNX file.
+/// A model given as an ONNX file.
 struct OnnxModel {
     std::string file = "program.onnx";  ///< relative to the task directory
-    std::string loss{};                 ///< the graph output; the first one when empty
+    std::string loss{};                 ///< name of the graph output; the first one if empty
     std::vector<std::string> frozen{};  ///< initializers that are not trained
     std::uint32_t batch_size = 0;
 };
@@ -26,24 +26,24 @@ struct OnnxModel {
 using Model = std::variant<
     program::CharModelConfig, program::MlpConfig, program::CnnConfig, program::GptConfig, OnnxModel>;
 
-/// Where the data are, relative to the task directory: exactly one of the two.
+/// Location of the data relative to the task directory: either `text` or `rows` is set.
 struct DataFiles {
-    std::string section = "data";  ///< of task.toml
+    std::string section = "data";  ///< section of task.toml
     std::optional<std::string> text{};
     std::optional<std::string> rows{};
-    std::vector<std::string> columns{"inputs", "targets"};  ///< of `rows`, unless it has a tensor "rows"
+    std::vector<std::string> columns{"inputs", "targets"};  ///< columns of `rows`, unless that file has a tensor "rows"
 };
 
-/// What a task is scored on: rows of the same kind as the data's.
+/// The hold-out set that a task is scored on: rows of the same format as the training data.
 struct Holdout {
     DataFiles files{.section = "evaluation"};
-    std::optional<std::uint32_t> batches{};  ///< nothing: as many as there are and as fit
+    std::optional<std::uint32_t> batches{};  ///< default: as many as the set has and the limits allow
 };
 
-/// What task.toml says (docs/operations/task-directory.md has the keys). Sizes that the data decide are still 0.
+/// The contents of task.toml (docs/operations/task-directory.md lists the keys). Sizes that depend on the data are still 0.
 struct TaskFile {
     std::filesystem::path directory;
-    contracts::TaskSpec spec;  ///< what stands at the top of the file
+    contracts::TaskSpec spec;  ///< from the keys at the top of the file
     Model model;
     program::OptimizerConfig optimizer;
     program::Profile profile;
@@ -51,19 +51,19 @@ struct TaskFile {
     std::optional<Holdout> holdout{};
 };
 
-/// Reads DIR/task.toml. What is wrong with it becomes findings; what comes back is complete only when there are none.
-/// Throws TaskDirectoryError when the file cannot be read or is not TOML.
+/// Reads DIR/task.toml. Errors in it become findings; the result is complete only if there are none. Throws
+/// TaskDirectoryError if the file cannot be read or is not TOML.
 TaskFile read_task_file(const std::filesystem::path& directory, Findings& findings);
 
-/// The file that findings about `directory` name.
+/// Returns the file name that findings about `directory` use.
 std::string task_file_name(const std::filesystem::path& directory);
 
-/// "char", "mlp", "cnn", "gpt", "onnx".
+/// Returns the model kind: "char", "mlp", "cnn", "gpt" or "onnx".
 const char* kind_of(const Model& model) noexcept;
-/// "XG-21", or "p=12, chunk 64" for a profile without a name.
+/// Returns the profile's name, such as "XG-21", or "p=12, chunk 64" if it has none.
 std::string profile_name(const program::Profile& profile);
 
-/// The whole of a file. Throws TaskDirectoryError.
+/// Reads a whole file. Throws TaskDirectoryError.
 std::string read_file(const std::filesystem::path& file);
 
 }  // namespace assay::taskdir

@@ -8,13 +8,13 @@
 
 namespace assay::taskdir {
 
-/// [model]: the family that "kind" names, with its keys. Findings for what is wrong.
+/// Reads [model]: the model family that "kind" names, with its keys. Adds findings for errors.
 Model read_model(const TomlSection& section);
 
-/// The profile of a model's contractions. An ONNX model has none of its own.
+/// Sets the profile of the model's contractions. Does nothing for an ONNX model, which has none of its own.
 void set_profile(Model& model, const program::Profile& profile);
 
-/// Why check_model refused, for whoever wrote [model].
+/// Returns an explanation of a check_model error for the author of [model].
 std::string explain(program::ModelError error);
 
 }  // namespace assay::taskdir

@@ -33,9 +33,9 @@ std::set<std::uint32_t> checkpoints_of(const contracts::Task& task) {
 }  // namespace
 
 bool Attester::is_due(const contracts::Task& task) const {
-    const bool is_open = at_.journal.breaker().has_value();
+    const bool is_open = context_.journal.breaker().has_value();
     return std::holds_alternative<roles::intent::Attest>(
-        roles::decide_member({.task = task, .self = at_.chain.self(), .is_breaker_open = is_open})
+        roles::decide_member({.task = task, .self = context_.chain.self(), .is_breaker_open = is_open})
     );
 }
 
@@ -43,24 +43,24 @@ void Attester::want(const contracts::Task& task) {
     if (!is_due(task)) {
         return;
     }
-    at_.want(task, artifacts::Urgency::kDuty);
+    context_.want(task, artifacts::Urgency::kDuty);
     for (const std::uint32_t index : checkpoints_of(task)) {
-        at_.fetcher.want(task.id, at_.chain.checkpoint(task.id, index).artifact, artifacts::Urgency::kDuty);
+        context_.fetcher.want(task.id, context_.chain.checkpoint(task.id, index).artifact, artifacts::Urgency::kDuty);
     }
 }
 
 bool Attester::has_checkpoint(
-    const contracts::Task& task, const Material& material, std::uint32_t index,
+    const contracts::Task& task, const TaskArtifacts& artifacts, std::uint32_t index,
     std::optional<std::vector<canonical::Tensor>>& state
 ) {
-    const std::size_t place = place_of(*task.committee, at_.chain.self());
+    const std::size_t place = place_of(*task.committee, context_.chain.self());
     const bool is_asked = contracts::asked_tile(task, place).checkpoint == index;
     if (had_[task.id].contains(index) && !is_asked) {
         return true;
     }
-    auto found = at_.state(material, at_.chain.checkpoint(task.id, index));
+    auto found = context_.state(artifacts, context_.chain.checkpoint(task.id, index));
     if (!found) {
-        at_.decline(task.id, found.error());
+        context_.decline(task.id, found.error());
         return false;
     }
     had_[task.id].insert(index);
@@ -74,22 +74,22 @@ bool Attester::attend(const contracts::Task& task) {
     if (!is_due(task)) {
         return false;
     }
-    const auto material = at_.material(task);
-    if (!material || memory_of(*material) > memory_max(at_.options)) {
+    const auto artifacts = context_.artifacts(task);
+    if (!artifacts || memory_of(*artifacts) > memory_max(context_.options)) {
         return false;  // who attests may be drawn to replay
     }
     std::optional<std::vector<canonical::Tensor>> state;
     for (const std::uint32_t index : checkpoints_of(task)) {
-        if (!has_checkpoint(task, *material, index, state)) {
+        if (!has_checkpoint(task, *artifacts, index, state)) {
             return false;
         }
     }
-    const contracts::AskedTile asked = contracts::asked_tile(task, place_of(*task.committee, at_.chain.self()));
+    const contracts::AskedTile asked = contracts::asked_tile(task, place_of(*task.committee, context_.chain.self()));
     const std::uint64_t tiles = canonical::tile_count((*state)[asked.tensor].shape);
-    const bool sent = at_.chain.send(contracts::AttestAvailability{
+    const bool sent = context_.chain.send(contracts::AttestAvailability{
         .task = task.id, .opening = dispute::open_tile(*state, asked.tensor, asked.number % tiles)});
     if (sent) {
-        at_.reporter.event(
+        context_.reporter.event(
             {{"event", "attested"},
              {"task", to_hex(task.id.view())},
              {"checkpoint", asked.checkpoint},

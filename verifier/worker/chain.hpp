@@ -18,60 +18,62 @@
 
 namespace assay::worker {
 
-/// The chain as one worker sees it: the tasks that are not over, its own stake, and its transactions. Everything here
-/// throws http::NetError or client::RpcError when the node cannot be asked.
+/// The chain as a worker sees it: open tasks, its own stake and its transactions. Functions that ask the node throw
+/// http::NetError or client::RpcError if that fails.
 class Chain {
   public:
-    /// The chain is the one that `home` has pinned, or pins now.
+    /// Uses the chain that `home` has pinned; pins one on first use if there is none, subject to `pins`.
     Chain(const std::string& url, const std::filesystem::path& home, const Pins& pins, crypto::SecretKey key, Reporter& reporter);
 
     client::RpcClient& rpc() { return rpc_; }
     const AccountId& self() const { return self_; }
-    /// Proven against the chain that is pinned, as are parameters and what send() signs on. Throws RpcError "mismatch".
+    /// Params, beacon and chain id are proven against the pinned chain, as is the account data that send() signs on.
+    /// Throw RpcError "mismatch" if a proof does not match.
     const contracts::Params& params();
     contracts::Beacon beacon();
     const std::string& chain_id();
 
-    /// Reads the tasks again; what tasks() gave before no longer holds.
+    /// Reloads the tasks and the height. Invalidates references into tasks().
     void refresh();
-    /// As of the last refresh: those that are not over.
+    /// Tasks that had not ended at the last refresh.
     const std::map<contracts::TaskId, contracts::Task>& tasks() const { return tasks_; }
-    /// Those that a refresh found over for the first time, since they were last dropped.
+    /// Tasks that refresh() found to have ended since the last drop_ended().
     const std::vector<contracts::Task>& ended() const { return ended_; }
     void drop_ended() { ended_.clear(); }
 
     std::uint64_t height() const { return height_; }
     Amount free_stake(contracts::Role role);
-    /// What is registered for the role (HW-2, TRM-1), and whether no draw falls on it (TASK-6).
+    /// What is registered for the role (HW-2, TRM-1), and whether the account is excluded from draws (TASK-6).
     struct Listing {
         contracts::Terms terms;
         std::uint64_t score = 0;
         bool is_unlisted = false;
     };
     Listing listing(contracts::Role role);
-    /// In milliseconds since 1970, of the block at `height`.
+    /// Time of the block at `height`, in milliseconds since 1970.
     std::uint64_t block_time(Height height);
-    /// The accounts that the chain may draw in a role.
+    /// Returns the accounts that the chain may draw in a role.
     std::vector<AccountId> stakers(contracts::Role role);
-    /// Free, locked and unbonding, of all roles.
+    /// Sum of free, locked and unbonding stake over all roles.
     std::uint64_t total_stake();
-    /// A posted checkpoint; cached, since it never changes.
+    /// Returns a posted checkpoint; cached, since it never changes.
     const contracts::Checkpoint& checkpoint(const contracts::TaskId& task, std::uint32_t index);
-    /// The state root that the solver claims after a segment: the checkpoint's, or of the evaluation the score's.
+    /// Returns the root that the solver claims after a segment: the checkpoint's state root, or the score's root for
+    /// the evaluation.
     Hash256 claimed_root(const contracts::Task& task, std::uint32_t segment);
-    /// Every history record of a task.
+    /// Returns all history records of a task.
     std::vector<contracts::HistoryRecord> history(const contracts::TaskId& task);
 
-    /// Sends and waits until it is in a block; whether it was executed. What answers a duty costs nothing (DTY-1). What keeps
-    /// failing is given up for a while, so that no fee is spent on it in every block.
+    /// Sends a transaction and waits until it is in a block. Returns whether it was executed. Answers to duties are
+    /// free (DTY-1). After repeated failures the same action is paused for some blocks, to avoid a fee in every block.
     bool send(const contracts::Action& action);
 
   private:
     struct Failures {
         std::uint32_t count = 0;
-        std::uint64_t retry_at = 0;  ///< height
+        std::uint64_t retry_at = 0;  ///< block height
     };
-    /// What may be read from it in its newest state.
+    /// Calls `read` on the proven chain at its newest state. Throws RpcError.
     template <class Read>
     auto proven(Read read);
     client::TxResult submit(const contracts::Action& action);

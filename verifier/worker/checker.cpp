@@ -68,58 +68,58 @@ std::vector<std::uint32_t> probes_of(const contracts::Task& task, std::uint32_t 
 }  // namespace
 
 void Checker::want(const contracts::Task& task, std::uint32_t segment) {
-    at_.want(task, artifacts::Urgency::kDuty);
+    context_.want(task, artifacts::Urgency::kDuty);
     const std::uint32_t last = std::min(segment, task.checkpoints - 1);
     for (std::uint32_t index = segment == 0 ? 0 : segment - 1; index <= last; ++index) {
-        at_.fetcher.want(task.id, at_.chain.checkpoint(task.id, index).artifact, artifacts::Urgency::kDuty);
+        context_.fetcher.want(task.id, context_.chain.checkpoint(task.id, index).artifact, artifacts::Urgency::kDuty);
     }
 }
 
 bool Checker::replay(const contracts::Task& task, std::uint32_t segment) {
-    const auto material = at_.material(task);
-    roles::Replays& replays = at_.journal.replays({task.id, segment});
-    if (!material) {
+    const auto artifacts = context_.artifacts(task);
+    roles::Replays& replays = context_.journal.replays({task.id, segment});
+    if (!artifacts) {
         // The submitter's artifacts, not the solver's: nothing to challenge.
-        const auto why = at_.unusable.find(task.id);
-        if (why != at_.unusable.end()) {
+        const auto why = context_.unusable.find(task.id);
+        if (why != context_.unusable.end()) {
             replays.unable = true;
-            report_verdict(at_.reporter, task, segment, roles::Finding::kUnable, why->second);
+            report_verdict(context_.reporter, task, segment, roles::Finding::kUnable, why->second);
         }
         return false;
     }
-    if (at_.options.dishonesty == Dishonesty::kLazy || at_.options.dishonesty == Dishonesty::kCopycat) {
-        at_.fraud(material);
+    if (context_.options.dishonesty == Dishonesty::kLazy || context_.options.dishonesty == Dishonesty::kCopycat) {
+        context_.fraud(artifacts);
         pretend(task, segment);
         return true;
     }
     // The checkpoint after the segment as well: a state that nobody can have cannot be built upon.
     const std::uint32_t last = std::min(segment, task.checkpoints - 1);
-    const auto before = load(task, *material, segment, last, replays);
-    return before && run(task, material, segment, *before);
+    const auto before = load(task, *artifacts, segment, last, replays);
+    return before && run(task, artifacts, segment, *before);
 }
 
 std::optional<std::vector<canonical::Tensor>> Checker::load(
-    const contracts::Task& task, const Material& material, std::uint32_t segment, std::uint32_t last,
+    const contracts::Task& task, const TaskArtifacts& artifacts, std::uint32_t segment, std::uint32_t last,
     roles::Replays& replays
 ) {
     std::vector<canonical::Tensor> before;
     for (std::uint32_t index = segment == 0 ? 0 : segment - 1; index <= last; ++index) {
-        const contracts::Checkpoint& checkpoint = at_.chain.checkpoint(task.id, index);
-        auto state = at_.state(material, checkpoint);
+        const contracts::Checkpoint& checkpoint = context_.chain.checkpoint(task.id, index);
+        auto state = context_.state(artifacts, checkpoint);
         if (!state && (state.error().defect == Defect::kPending || state.error().defect == Defect::kNoRoom)) {
-            at_.decline(task.id, state.error());
+            context_.decline(task.id, state.error());
             return std::nullopt;
         }
         if (!state) {
             const bool is_served = state.error().defect != Defect::kUnreachable;  // but is no such state
             const std::uint32_t tries =
-                is_served ? replays.fetch_failures + 1 : at_.fetcher.failures(checkpoint.artifact);
+                is_served ? replays.fetch_failures + 1 : context_.fetcher.failures(checkpoint.artifact);
             if (replays.missing_checkpoint == index && replays.fetch_failures == tries) {
                 return std::nullopt;  // another attempt is under way
             }
             replays.missing_checkpoint = index;
             replays.fetch_failures = tries;
-            at_.reporter.event(
+            context_.reporter.event(
                 {{"event", "missing"},
                  {"task", to_hex(task.id.view())},
                  {"checkpoint", index},
@@ -139,51 +139,51 @@ std::optional<std::vector<canonical::Tensor>> Checker::load(
 
 /// What a worker that does not replay says it found.
 void Checker::pretend(const contracts::Task& task, std::uint32_t segment) {
-    const Hash256 claimed = at_.chain.claimed_root(task, segment);
-    at_.journal.replays({task.id, segment}).first = claimed;
+    const Hash256 claimed = context_.chain.claimed_root(task, segment);
+    context_.journal.replays({task.id, segment}).first = claimed;
     if (!contracts::is_exact(task, segment)) {
-        at_.judged[{task.id, segment}].verdict = {.end_root = claimed, .probe_root = {}, .measurement = dispute::Measurement{}};
+        context_.judged[{task.id, segment}].verdict = {.end_root = claimed, .probe_root = {}, .measurement = dispute::Measurement{}};
     }
-    for (const std::uint32_t mark : own_marks(task, segment, at_.chain.self())) {
-        auto& invented = at_.journal.probe_replays({task.id, segment}, mark).first;
+    for (const std::uint32_t mark : own_marks(task, segment, context_.chain.self())) {
+        auto& invented = context_.journal.probe_replays({task.id, segment}, mark).first;
         if (!invented) {
             crypto::fill_random(invented.emplace().data);
         }
     }
-    at_.journal.keep_replays();
+    context_.journal.keep_replays();
 }
 
 void Checker::note_probes(
     const contracts::Task& task, std::uint32_t segment, const std::map<std::uint32_t, Hash256>& probe_roots
 ) {
     for (const auto& [probe, root] : probe_roots) {
-        roles::Replays& replays = at_.journal.probe_replays({task.id, segment}, probe);
+        roles::Replays& replays = context_.journal.probe_replays({task.id, segment}, probe);
         (replays.first ? replays.second : replays.first) = root;
     }
 }
 
 bool Checker::replay_probe(const contracts::Task& task, std::uint32_t segment, std::uint32_t probe) {
-    const auto material = at_.material(task);
-    roles::Replays& replays = at_.journal.probe_replays({task.id, segment}, probe);
-    if (!material) {
-        replays.unable = at_.unusable.contains(task.id);
+    const auto artifacts = context_.artifacts(task);
+    roles::Replays& replays = context_.journal.probe_replays({task.id, segment}, probe);
+    if (!artifacts) {
+        replays.unable = context_.unusable.contains(task.id);
         return false;
     }
-    const auto before = load(task, *material, segment, segment - 1, replays);
+    const auto before = load(task, *artifacts, segment, segment - 1, replays);
     if (!before) {
         return false;
     }
     try {
         const auto end = run_segment(
-            material, segment, *before, at_.options.engine, at_.fraud(material),
-            [this](std::uint64_t, std::uint64_t) { return at_.interlude(); }, material->first_step(segment) + probe - 1
+            artifacts, segment, *before, context_.options.engine, context_.fraud(artifacts),
+            [this](std::uint64_t, std::uint64_t) { return context_.interlude(); }, artifacts->first_step(segment) + probe - 1
         );
         if (!end) {
             return false;
         }
         note_probes(task, segment, {{probe, end->root(std::nullopt)}});
-        at_.journal.keep_replays();
-        at_.reporter.event(
+        context_.journal.keep_replays();
+        context_.reporter.event(
             {{"event", "probe"},
              {"task", to_hex(task.id.view())},
              {"segment", segment},
@@ -194,65 +194,65 @@ bool Checker::replay_probe(const contracts::Task& task, std::uint32_t segment, s
         throw;
     } catch (const std::exception& error) {
         replays.unable = true;
-        at_.reporter.trouble("task " + to_hex(task.id.view()) + ": unable to check a verdict: " + error.what());
+        context_.reporter.trouble("task " + to_hex(task.id.view()) + ": unable to check a verdict: " + error.what());
     }
     return true;
 }
 
 void Checker::judge(
-    const contracts::Task& task, const std::shared_ptr<const Material>& material, std::uint32_t segment,
+    const contracts::Task& task, const std::shared_ptr<const TaskArtifacts>& artifacts, std::uint32_t segment,
     const std::vector<canonical::Tensor>& before, const SegmentEnd& end
 ) {
     Judged judged;
     judged.verdict.end_root = end.root(end.diverged_at);
     if (end.diverged_at) {
-        judged.verdict.diverged_after = static_cast<std::uint32_t>(*end.diverged_at - material->first_step(segment)) + 1;
+        judged.verdict.diverged_after = static_cast<std::uint32_t>(*end.diverged_at - artifacts->first_step(segment)) + 1;
         judged.divergence = dispute::open_divergence(end.state);
-    } else if (at_.options.dishonesty == Dishonesty::kDivergence) {
+    } else if (context_.options.dishonesty == Dishonesty::kDivergence) {
         judged.verdict.diverged_after = contracts::step_count(task, segment);
         judged.divergence = dispute::open_tile(end.state, 0, 0);  // which may well be finite
     } else {
-        const auto claimed = at_.state(*material, at_.chain.checkpoint(task.id, segment));
+        const auto claimed = context_.state(*artifacts, context_.chain.checkpoint(task.id, segment));
         if (!claimed) {
             throw std::runtime_error(claimed.error().reason);
         }
         const auto measuring =
-            prepare_measuring(*material, before, end.state, *claimed, task.tolerance.value().sketch_seed);
+            prepare_measuring(*artifacts, before, end.state, *claimed, task.tolerance.value().sketch_seed);
         judged.verdict.measurement = measure(
-            measuring, at_.options.engine, at_.measuring_fraud(measuring.material, Dishonesty::kInflate)
+            measuring, context_.options.engine, context_.measuring_fraud(measuring.artifacts, Dishonesty::kInflate)
         );
         judged.roots = measuring.roots;
     }
-    at_.judged.insert_or_assign({task.id, segment}, judged);
+    context_.judged.insert_or_assign({task.id, segment}, judged);
 }
 
 std::optional<SegmentEnd> Checker::execute(
-    const contracts::Task& task, const std::shared_ptr<const Material>& material, std::uint32_t segment,
+    const contracts::Task& task, const std::shared_ptr<const TaskArtifacts>& artifacts, std::uint32_t segment,
     const std::vector<canonical::Tensor>& before, const Progress& progress
 ) {
     if (segment == contracts::evaluation_segment(task)) {
-        const auto ground = evaluating(*material, before);
-        return run_segment(ground, 0, {}, at_.options.engine, at_.scoring_fraud(ground), progress);
+        const auto ground = evaluating(*artifacts, before);
+        return run_segment(ground, 0, {}, context_.options.engine, context_.scoring_fraud(ground), progress);
     }
     const auto claimed_step = segment == contracts::segment_count(task) ? task.diverged_at : std::nullopt;
     return run_segment(
-        material, segment, before, at_.options.engine, at_.fraud(material), progress, claimed_step,
-        probes_of(task, segment, at_.chain.self())
+        artifacts, segment, before, context_.options.engine, context_.fraud(artifacts), progress, claimed_step,
+        probes_of(task, segment, context_.chain.self())
     );
 }
 
 bool Checker::run(
-    const contracts::Task& task, const std::shared_ptr<const Material>& material, std::uint32_t segment,
+    const contracts::Task& task, const std::shared_ptr<const TaskArtifacts>& artifacts, std::uint32_t segment,
     const std::vector<canonical::Tensor>& before
 ) {
-    roles::Replays& replays = at_.journal.replays({task.id, segment});
-    const Hash256 claimed = at_.chain.claimed_root(task, segment);
+    roles::Replays& replays = context_.journal.replays({task.id, segment});
+    const Hash256 claimed = context_.chain.claimed_root(task, segment);
     auto last_report = std::chrono::steady_clock::now();
     const auto progress = [&](std::uint64_t done, std::uint64_t steps) {
         const auto now = std::chrono::steady_clock::now();
         if (now - last_report >= kReportInterval || done == steps) {
             last_report = now;
-            at_.reporter.event(
+            context_.reporter.event(
                 {{"event", "replay"},
                  {"task", to_hex(task.id.view())},
                  {"segment", segment},
@@ -261,12 +261,12 @@ bool Checker::run(
                  {"attempt", replays.first ? 2 : 1}}
             );
         }
-        return at_.interlude();
+        return context_.interlude();
     };
     std::string reason;
     try {
         const auto claimed_step = segment == contracts::segment_count(task) ? task.diverged_at : std::nullopt;
-        const auto end = execute(task, material, segment, before, progress);
+        const auto end = execute(task, artifacts, segment, before, progress);
         if (!end) {
             return false;
         }
@@ -276,9 +276,9 @@ bool Checker::run(
         (replays.first ? replays.second : replays.first) = end->root(claimed_step);
         note_probes(task, segment, end->probe_roots);
         if (!contracts::is_exact(task, segment)) {
-            judge(task, material, segment, before, *end);
+            judge(task, artifacts, segment, before, *end);
         }
-        at_.journal.keep_replays();
+        context_.journal.keep_replays();
     } catch (const JournalError&) {
         throw;
     } catch (const std::exception& error) {
@@ -286,13 +286,13 @@ bool Checker::run(
         replays.unable = true;
         reason = error.what();
     }
-    const auto judged = at_.judged.find({task.id, segment});
+    const auto judged = context_.judged.find({task.id, segment});
     roles::Finding finding = roles::finding_of(replays, claimed);
-    if (judged != at_.judged.end() && !replays.unable) {
+    if (judged != context_.judged.end() && !replays.unable) {
         const bool accepts = contracts::is_within_threshold(task, judged->second.verdict);
         finding = accepts ? roles::Finding::kAccept : roles::Finding::kReject;
     }
-    report_verdict(at_.reporter, task, segment, finding, reason);
+    report_verdict(context_.reporter, task, segment, finding, reason);
     return true;
 }
 

@@ -11,22 +11,23 @@
 
 namespace assay::worker {
 
-/// A verifier's seat in the beacon, on a thread of its own: a round waits for a few blocks, a replay may take longer.
+/// A verifier's seat in the beacon, served on its own thread: a round lasts a few blocks, while a replay can take longer.
 class Contributor {
   public:
-    /// Joins when there is stake enough, and contributes from then on.
+    /// Joins the beacon once there is enough free stake, and contributes from then on.
     Contributor(
         const std::string& node_url, const std::filesystem::path& home, const Pins& pins, const crypto::SecretKey& key,
         Reporter& reporter, const std::atomic<bool>& stop
     );
-    /// What is owed is sent, and the seat is left: who is not there for the next round loses a tenth of the bond.
+    /// Sends the secret that is due, leaves the seat and joins the thread. A seat that misses the next round loses a
+    /// tenth of its bond.
     ~Contributor();
     Contributor(const Contributor&) = delete;
     Contributor& operator=(const Contributor&) = delete;
 
   private:
     void run();
-    /// Whether something was sent.
+    /// Sends the next beacon transaction, if any. Returns whether something was sent.
     bool act(bool wants_seat);
     void leave();
     bool is_over() const { return stop_ || done_; }

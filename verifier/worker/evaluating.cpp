@@ -13,19 +13,19 @@
 
 namespace assay::worker {
 
-std::shared_ptr<const Material> evaluating(const Material& task, std::span<const canonical::Tensor> state) {
+std::shared_ptr<const TaskArtifacts> evaluating(const TaskArtifacts& task, std::span<const canonical::Tensor> state) {
     const canonical::Tensor& holdout = task.holdout.value();
     auto evaluation = program::make_evaluation(task.program, holdout.shape.rows);
-    ASSERT(evaluation.has_value());  // load_material has built it
-    auto material = std::make_shared<Material>(task);
-    material->program = *std::move(evaluation);
-    material->program.dataset = task.program.dataset;
-    material->initial = program::evaluated_state(state, holdout);
-    return material;
+    ASSERT(evaluation.has_value());  // load_task_artifacts has built it
+    auto artifacts = std::make_shared<TaskArtifacts>(task);
+    artifacts->program = *std::move(evaluation);
+    artifacts->program.dataset = task.program.dataset;
+    artifacts->initial = program::evaluated_state(state, holdout);
+    return artifacts;
 }
 
 contracts::Evaluation evaluate(
-    const std::shared_ptr<const Material>& ground, std::span<const canonical::Tensor> state,
+    const std::shared_ptr<const TaskArtifacts>& ground, std::span<const canonical::Tensor> state,
     const engine::EngineOptions& options, const std::shared_ptr<const Fraud>& fraud
 ) {
     Runner runner(ground, true, options, fraud);

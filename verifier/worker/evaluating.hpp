@@ -7,20 +7,20 @@
 #include <contracts/state/transaction.hpp>
 #include <verifier/engine/engine.hpp>
 #include <verifier/worker/fraud.hpp>
-#include <verifier/worker/material.hpp>
+#include <verifier/worker/task_artifacts.hpp>
 
-/// Scoring a final state on the task's hold-out set, for solvers and those who check them (EVL rules).
+/// Scores a final state on the task's hold-out set, for solvers and those who check them (EVL rules).
 namespace assay::worker {
 
-/// The task's evaluation in the place of its program, with the state and the hold-out set as its initial tensors: its
-/// segment 0 gives the score, and a dispute of a score is played with it like that of any initialisation. Of a task
-/// with an evaluation.
-std::shared_ptr<const Material> evaluating(const Material& task, std::span<const canonical::Tensor> state);
+/// Returns the task's artifacts with its evaluation in place of its program, and the state and hold-out set as initial
+/// tensors. Its segment 0 gives the score; a dispute over a score replays it like any initialisation. The task must
+/// have an evaluation.
+std::shared_ptr<const TaskArtifacts> evaluating(const TaskArtifacts& task, std::span<const canonical::Tensor> state);
 
-/// What a solver says of `state`, which `ground` is evaluating: as `fraud` has it, where there is one. Throws
-/// std::runtime_error.
+/// Computes the evaluation that a solver claims for `state`; `ground` is evaluating(task, state). Altered by `fraud` if
+/// given. Throws std::runtime_error if the engine fails.
 contracts::Evaluation evaluate(
-    const std::shared_ptr<const Material>& ground, std::span<const canonical::Tensor> state,
+    const std::shared_ptr<const TaskArtifacts>& ground, std::span<const canonical::Tensor> state,
     const engine::EngineOptions& options, const std::shared_ptr<const Fraud>& fraud
 );
 

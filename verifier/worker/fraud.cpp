@@ -84,11 +84,11 @@ void store_f32(Tensor& tensor, std::size_t index, float value) {
 }  // namespace
 
 Fraud::Fraud(
-    Dishonesty kind, std::shared_ptr<const Material> material, std::optional<std::uint64_t> step,
+    Dishonesty kind, std::shared_ptr<const TaskArtifacts> artifacts, std::optional<std::uint64_t> step,
     std::optional<std::uint32_t> node
 )
-    : kind_(kind), material_(std::move(material)), node_(node) {
-    const contracts::TaskSpec& spec = material_->spec;
+    : kind_(kind), artifacts_(std::move(artifacts)), node_(node) {
+    const contracts::TaskSpec& spec = artifacts_->spec;
     first_ = std::min(step.value_or(spec.steps / 2), spec.steps - 1);
     last_ = first_;
     segment_ = static_cast<std::uint32_t>(first_ / spec.checkpoint_interval) + 1;
@@ -101,7 +101,7 @@ Fraud::Fraud(
         return;
     }
     aim();
-    const Graph& altered = initialisation_ ? material_->program.init : material_->program.step;
+    const Graph& altered = initialisation_ ? artifacts_->program.init : artifacts_->program.step;
     if (kind_ != Dishonesty::kSkip && (!node_ || *node_ + 1 >= altered.size())) {
         throw std::runtime_error(std::string("this program has no node for the fraud ") + to_string(kind_));
     }
@@ -112,32 +112,32 @@ Fraud::Fraud(
     }
 }
 
-Fraud Fraud::overstating(std::shared_ptr<const Material> measuring) {
+Fraud Fraud::overstating(std::shared_ptr<const TaskArtifacts> measuring) {
     Fraud fraud(Dishonesty::kNone, std::move(measuring));
     fraud.kind_ = Dishonesty::kTile;
     fraud.initialisation_ = true;
     fraud.first_ = fraud.last_ = 0;
-    fraud.node_ = fraud.material_->program.init.back().inputs.front().index;
+    fraud.node_ = fraud.artifacts_->program.init.back().inputs.front().index;
     fraud.tile_ = 0;
     return fraud;
 }
 
-Fraud Fraud::flattering(std::shared_ptr<const Material> evaluating) {
+Fraud Fraud::flattering(std::shared_ptr<const TaskArtifacts> evaluating) {
     Fraud fraud(Dishonesty::kScore, std::move(evaluating));
     fraud.initialisation_ = true;
     fraud.first_ = fraud.last_ = 0;
-    fraud.node_ = fraud.material_->program.init.back().inputs.front().index;
+    fraud.node_ = fraud.artifacts_->program.init.back().inputs.front().index;
     return fraud;
 }
 
 /// Chooses where, as far as nobody asked for a place.
 void Fraud::aim() {
-    const contracts::TaskSpec& spec = material_->spec;
-    const Graph& graph = material_->program.step;
+    const contracts::TaskSpec& spec = artifacts_->spec;
+    const Graph& graph = artifacts_->program.step;
     switch (kind_) {
         case Dishonesty::kSkip:
-            first_ = material_->first_step(segment_);
-            last_ = first_ + material_->step_count(segment_) - 1;
+            first_ = artifacts_->first_step(segment_);
+            last_ = first_ + artifacts_->step_count(segment_) - 1;
             node_.reset();
             break;
         case Dishonesty::kData: node_ = first_node(graph, Op::kBatchRows); break;
@@ -145,7 +145,7 @@ void Fraud::aim() {
             initialisation_ = true;
             first_ = last_ = 0;
             segment_ = 0;
-            node_ = first_node(material_->program.init, Op::kUniform);
+            node_ = first_node(artifacts_->program.init, Op::kUniform);
             break;
         case Dishonesty::kOptimizer:
             last_ = spec.steps - 1;
@@ -168,7 +168,7 @@ void Fraud::aim() {
 }
 
 bool Fraud::has_place() const {
-    const bool has_score = kind_ != Dishonesty::kScore || material_->spec.evaluation;
+    const bool has_score = kind_ != Dishonesty::kScore || artifacts_->spec.evaluation;
     return kind_ == Dishonesty::kWithhold || (alters_steps(kind_) && kind_ != Dishonesty::kReject && has_score);
 }
 
@@ -176,7 +176,7 @@ bool Fraud::touches(bool initialisation, std::uint64_t step) const {
     if (!alters_steps(kind_) || initialisation != initialisation_ || step < first_ || step > last_) {
         return false;
     }
-    return kind_ != Dishonesty::kReject || step % material_->spec.checkpoint_interval == 0;
+    return kind_ != Dishonesty::kReject || step % artifacts_->spec.checkpoint_interval == 0;
 }
 
 /// The first element of the tile, moved far enough to matter.
@@ -198,7 +198,7 @@ engine::Tamper Fraud::tamper(bool initialisation, std::uint64_t step, std::span<
         return {};
     }
     canonical::StepContext context{
-        .seed = material_->spec.seed, .step = step, .dataset = material_->program.dataset};
+        .seed = artifacts_->spec.seed, .step = step, .dataset = artifacts_->program.dataset};
     switch (kind_) {
         case Dishonesty::kTile:
         case Dishonesty::kFalseAccuser:
@@ -212,7 +212,7 @@ engine::Tamper Fraud::tamper(bool initialisation, std::uint64_t step, std::span<
             return [this, state = std::vector<Tensor>(before.begin(), before.end())](
                        std::uint64_t, std::uint32_t node, Tensor& output
                    ) {
-                const auto& next = material_->program.step.back().inputs;
+                const auto& next = artifacts_->program.step.back().inputs;
                 for (std::size_t i = 0; i < next.size(); ++i) {
                     if (next[i].source == Source::kNode && next[i].index == node) {
                         output = state[i];
@@ -223,14 +223,14 @@ engine::Tamper Fraud::tamper(bool initialisation, std::uint64_t step, std::span<
             ++context.step;
             return [this, context](std::uint64_t, std::uint32_t node, Tensor& output) {
                 if (node == node_) {
-                    output = canonical::execute_node(material_->program.step[node], context, *material_->dataset, {});
+                    output = canonical::execute_node(artifacts_->program.step[node], context, *artifacts_->dataset, {});
                 }
             };
         case Dishonesty::kInit:
             ++context.seed;
             return [this, context](std::uint64_t, std::uint32_t node, Tensor& output) {
-                if (material_->program.init[node].op == Op::kUniform) {
-                    output = canonical::execute_node(material_->program.init[node], context, *material_->dataset, {});
+                if (artifacts_->program.init[node].op == Op::kUniform) {
+                    output = canonical::execute_node(artifacts_->program.init[node], context, *artifacts_->dataset, {});
                 }
             };
         case Dishonesty::kOptimizer:

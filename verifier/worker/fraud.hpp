@@ -8,46 +8,47 @@
 #include <vector>
 
 #include <verifier/engine/engine.hpp>
-#include <verifier/worker/material.hpp>
+#include <verifier/worker/task_artifacts.hpp>
 #include <verifier/worker/options.hpp>
 
 namespace assay::worker {
 
-/// What one dishonest worker does to one task: the same in training and in every later replay, so that in a dispute
-/// it defends what it did. For demonstrations and tests; honest workers have none.
+/// A dishonest worker's alteration of one task. It is identical in training and in every replay, so that in a dispute
+/// the worker defends what it did. For demonstrations and tests only; honest workers have none.
 class Fraud {
   public:
-    /// Where nothing is asked for: a step in the middle of the run, and a node in the middle of the graph that matters.
+    /// `step` and `node` default to a step in the middle of the run and a node near the middle of the graph that
+    /// affects the result. Throws std::runtime_error if the program has no suitable node.
     Fraud(
-        Dishonesty kind, std::shared_ptr<const Material> material, std::optional<std::uint64_t> step = {},
+        Dishonesty kind, std::shared_ptr<const TaskArtifacts> artifacts, std::optional<std::uint64_t> step = {},
         std::optional<std::uint32_t> node = {}
     );
 
-    /// Overstates the first distance that a distance program measures, whose material this is.
-    static Fraud overstating(std::shared_ptr<const Material> measuring);
+    /// A fraud that overstates the first measured distance. `measuring` holds the distance program.
+    static Fraud overstating(std::shared_ptr<const TaskArtifacts> measuring);
 
-    /// Halves the score that an evaluation gives, whose material this is.
-    static Fraud flattering(std::shared_ptr<const Material> evaluating);
+    /// A fraud that halves the score. `evaluating` holds the evaluation.
+    static Fraud flattering(std::shared_ptr<const TaskArtifacts> evaluating);
 
     Dishonesty kind() const { return kind_; }
-    /// Whether it is at a place that a dispute can be compared with.
+    /// Whether the fraud is at one known place, which can be compared with where a dispute ends.
     bool has_place() const;
-    /// The first step that is wrong; where each step from there on is, the end of the run.
+    /// The first and last altered step. If every step from the first on is altered, the last one is the end of the run.
     std::uint64_t first_step() const { return first_; }
     std::uint64_t last_step() const { return last_; }
-    /// The segment of the first wrong step (0: the initialisation); of kWithhold: the checkpoint withheld; of kScore:
+    /// The segment of the first altered step (0: the initialisation); for kWithhold the withheld checkpoint; for kScore
     /// the evaluation.
     std::uint32_t segment() const { return segment_; }
     std::optional<std::uint32_t> node() const { return node_; }
     std::optional<std::uint64_t> tile() const { return tile_; }
 
     bool touches(bool initialisation, std::uint64_t step) const;
-    /// What to do to the outputs of a step that it touches, given the state before it.
+    /// Returns the alteration of the outputs of `step`, given the state before it; empty if touches() is false.
     engine::Tamper tamper(
         bool initialisation, std::uint64_t step, std::span<const canonical::Tensor> before
     ) const;
 
-    /// kPush: what is handed on after a segment that led from `before` to `after`.
+    /// kPush: returns the state to pass on after a segment that led from `before` to `after`; other kinds return `after`.
     std::vector<canonical::Tensor> pushed(
         std::span<const canonical::Tensor> before, std::vector<canonical::Tensor> after
     ) const;
@@ -57,8 +58,8 @@ class Fraud {
     void alter(canonical::Tensor& output) const;
 
     Dishonesty kind_;
-    std::shared_ptr<const Material> material_;
-    bool initialisation_ = false;  ///< which of the two graphs is altered
+    std::shared_ptr<const TaskArtifacts> artifacts_;
+    bool initialisation_ = false;  ///< whether the init graph is altered, rather than the step graph
     std::uint64_t first_ = 0;
     std::uint64_t last_ = 0;
     std::uint32_t segment_ = 0;

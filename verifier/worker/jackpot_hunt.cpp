@@ -17,12 +17,12 @@ std::vector<contracts::ChallengeVerdict> JackpotHunt::copied(const contracts::Ta
     using Subject = std::pair<std::uint32_t, AccountId>;  // a segment and who judged it
     std::map<Subject, Hash256> theirs;
     std::set<Subject> ours;
-    for (const contracts::DisputeId& id : at_.chain.rpc().disputes(task.id)) {
-        const auto dispute = at_.chain.rpc().dispute(id);
+    for (const contracts::DisputeId& id : context_.chain.rpc().disputes(task.id)) {
+        const auto dispute = context_.chain.rpc().dispute(id);
         if (dispute && dispute->verdict && dispute->state == contracts::DisputeState::kAwaiting) {
             const Subject subject{dispute->segment, dispute->verdict->verifier};
             theirs.try_emplace(subject, dispute->seal);
-            if (dispute->challenger == at_.chain.self()) {
+            if (dispute->challenger == context_.chain.self()) {
                 ours.insert(subject);
             }
         }
@@ -37,19 +37,19 @@ std::vector<contracts::ChallengeVerdict> JackpotHunt::copied(const contracts::Ta
 }
 
 std::vector<contracts::ChallengeVerdict> JackpotHunt::betrayed(const contracts::Task& task) {
-    const Journal journal(at_.options.insider_of / "journal.json");
-    const std::uint32_t rate = at_.chain.params().forced_error_bps;
+    const Journal journal(context_.options.insider_of / "journal.json");
+    const std::uint32_t rate = context_.chain.params().forced_error_bps;
     std::vector<contracts::ChallengeVerdict> out;
     for (const contracts::Assignment& assignment : task.assignments) {
         const auto kept = journal.verdict({task.id, assignment.segment});
-        const bool is_ours = contracts::is_watcher(assignment, at_.chain.self()) && contracts::is_secret(assignment);
+        const bool is_ours = contracts::is_watcher(assignment, context_.chain.self()) && contracts::is_secret(assignment);
         if (!is_ours || !kept || !roles::is_opening_of(assignment, task.id, *kept) ||
             !contracts::is_forced(task, assignment, *kept, rate)) {
             continue;
         }
         const contracts::DisputedVerdict subject{.verifier = assignment.verifier};
-        const auto id = contracts::dispute_id(task.id, assignment.segment, at_.chain.self(), subject);
-        if (!at_.chain.rpc().dispute(id)) {
+        const auto id = contracts::dispute_id(task.id, assignment.segment, context_.chain.self(), subject);
+        if (!context_.chain.rpc().dispute(id)) {
             out.push_back(
                 {.task = task.id,
                  .segment = assignment.segment,
@@ -65,16 +65,16 @@ std::vector<contracts::ChallengeVerdict> JackpotHunt::betrayed(const contracts::
 bool JackpotHunt::attend(const contracts::Task& task) {
     const bool may_be_challenged =
         task.state == contracts::TaskState::kVerifying || task.state == contracts::TaskState::kChallenge;
-    if (!may_be_challenged || at_.journal.breaker()) {
+    if (!may_be_challenged || context_.journal.breaker()) {
         return false;
     }
     bool sent = false;
-    const bool copies = at_.options.dishonesty == Dishonesty::kFreeRider;
+    const bool copies = context_.options.dishonesty == Dishonesty::kFreeRider;
     for (const contracts::ChallengeVerdict& challenge : copies ? copied(task) : betrayed(task)) {
-        if (at_.stop) {
+        if (context_.stop) {
             break;
         }
-        sent = send_challenge(at_, challenge) || sent;
+        sent = send_challenge(context_, challenge) || sent;
     }
     return sent;
 }

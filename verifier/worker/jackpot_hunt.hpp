@@ -3,24 +3,25 @@
 
 #include <vector>
 
-#include <verifier/worker/workplace.hpp>
+#include <verifier/worker/worker_context.hpp>
 
 namespace assay::worker {
 
-/// Challenges verdicts without a replay, for their jackpots: a free rider those that somebody else has challenged, an
-/// insider those that its owner's verifier has kept as forced. The free rider copies the seals as well.
+/// Dishonest strategies that challenge verdicts for their jackpots without a replay. A free rider copies other parties'
+/// challenges, seals included; an insider challenges the verdicts that its owner's verifier has kept as forced.
 class JackpotHunt {
   public:
-    explicit JackpotHunt(Workplace& workplace) : at_(workplace) {}
-    /// Whether there was something to do.
+    explicit JackpotHunt(WorkerContext& context) : context_(context) {}
+    /// Sends challenges for the task. Returns whether one was sent.
     bool attend(const contracts::Task& task);
 
   private:
-    /// Of what others have challenged, or the verifier at our side knows to be forced; less what we have challenged.
+    /// Challenges copied from others (copied) or of verdicts that our owner's verifier knows to be forced (betrayed),
+    /// without those that we have challenged already.
     std::vector<contracts::ChallengeVerdict> copied(const contracts::Task& task);
     std::vector<contracts::ChallengeVerdict> betrayed(const contracts::Task& task);
 
-    Workplace& at_;
+    WorkerContext& context_;
 };
 
 }  // namespace assay::worker

@@ -18,49 +18,49 @@
 
 namespace assay::worker {
 
-/// The journal cannot be read or written. Nothing that the worker promised may then be acted on.
+/// The journal cannot be read or written. The worker must then not act on anything that it recorded.
 class JournalError : public std::runtime_error {
   public:
     using std::runtime_error::runtime_error;
 };
 
-/// What a worker must not forget when it is killed: each change is on disk before the worker acts on it.
+/// Persistent memory of a worker that survives a kill: each change is on disk before the worker acts on it.
 class Journal {
   public:
     using TaskId = contracts::TaskId;
-    using Place = std::pair<TaskId, std::uint32_t>;  ///< a task and a segment, checkpoint or history index of it
+    using Place = std::pair<TaskId, std::uint32_t>;  ///< a task and one of its segment, checkpoint or history indices
 
-    /// A checkpoint that is computed and in the store.
+    /// A checkpoint that has been computed and is in the store.
     struct StoredCheckpoint {
         Hash256 state_root;
         Hash256 artifact;
         std::uint64_t size_bytes = 0;
-        std::optional<std::uint64_t> diverged_at{};  ///< the step that diverged, of the state after it
+        std::optional<std::uint64_t> diverged_at{};  ///< set if this is the state after a step that diverged: that step
         bool operator==(const StoredCheckpoint&) const = default;
     };
 
-    /// Opens `file`, which need not exist. Throws JournalError.
+    /// Opens `file`; a missing file is an empty journal. Throws JournalError if it cannot be read.
     explicit Journal(std::filesystem::path file);
 
-    /// Writes what an earlier change could not: until this returns nothing may be acted on that the journal says. Throws
-    /// JournalError.
+    /// Retries a failed write. Until it returns, nothing in the journal may be acted on. Throws JournalError.
     void settle();
 
     const std::vector<StoredCheckpoint>& checkpoints(const TaskId& task) const;
     void add_checkpoint(const TaskId& task, const StoredCheckpoint& checkpoint);
-    /// Forgets the checkpoints from `count` on: their files are damaged and will be computed again.
+    /// Removes checkpoints with index >= `count`, whose files are damaged and will be recomputed. Throws JournalError.
     void cut_checkpoints(const TaskId& task, std::size_t count);
 
-    /// What our verdict's commitment opens to.
+    /// Returns the opening of our verdict's commitment on the segment; nullopt if none is kept.
     std::optional<contracts::VerdictOpening> verdict(const Place& segment) const;
-    /// With what shows its divergence, if it says so (VER-17).
+    /// Stores the verdict's opening and, if the verdict says that the segment diverged (VER-17), the tile that proves
+    /// it. Throws JournalError.
     void keep_verdict(
         const Place& segment, const contracts::VerdictOpening& verdict,
         const std::optional<dispute::StateOpening>& divergence = std::nullopt
     );
     std::optional<dispute::StateOpening> divergence(const Place& segment) const;
 
-    /// Our report on a task that we profile, and what hides it until it is published.
+    /// Our report on a task that we profile, and the salt of its commitment.
     struct KeptProfile {
         contracts::ProfileReport report;
         Hash256 salt;
@@ -69,18 +69,18 @@ class Journal {
     std::optional<KeptProfile> profile(const TaskId& task) const;
     void keep_profile(const TaskId& task, const KeptProfile& profile);
 
-    /// Fetch failures and inability are not kept: a restart is a new try.
+    /// Replay results for a segment. Fetch failures and `unable` are not persisted: a restart tries again.
     roles::Replays& replays(const Place& segment) { return replays_[segment]; }
-    /// Of the first `probe` steps of a segment; their state roots are the states' after them.
+    /// Replay results truncated at `probe`: the roots are those of the states after `probe` steps.
     roles::Replays& probe_replays(const Place& segment, std::uint32_t probe) { return probes_[{segment, probe}]; }
     void keep_replays() { save(); }
 
     bool has_disputed(const TaskId& task) const { return disputed_.contains(task); }
     void note_dispute(const TaskId& task);
 
-    /// How many verdicts of others were checked, ever.
+    /// Total number of other verifiers' verdicts that this worker has checked.
     std::uint64_t checks() const { return checks_; }
-    /// Counts the verifier's verdict once.
+    /// Counts a check of the verifier's verdict; a verdict is counted only once. Throws JournalError.
     void note_check(const Place& segment, const AccountId& verifier);
 
     std::uint32_t accepted_tasks() const { return static_cast<std::uint32_t>(accepted_.size()); }
@@ -89,13 +89,13 @@ class Journal {
     std::uint16_t listen_port() const { return listen_port_; }
     void keep_listen_port(std::uint16_t port);
 
-    /// Why the circuit breaker is open; nullopt while it is closed.
+    /// Why the circuit breaker is open; nullopt if it is closed.
     const std::optional<std::string>& breaker() const { return breaker_; }
     void open_breaker(const Place& slash, const std::string& reason);
     void reset_breaker();
     bool knows_slash(const Place& slash) const { return slashes_.contains(slash); }
 
-    /// Forgets what is about a task that is over, its slashes excepted.
+    /// Removes everything about a task that has ended, except its slashes and that it was accepted. Throws JournalError.
     void forget(const TaskId& task);
 
   private:
@@ -107,7 +107,7 @@ class Journal {
     bool is_unsaved_ = false;
     std::map<TaskId, std::vector<StoredCheckpoint>> checkpoints_;
     std::map<Place, contracts::VerdictOpening> verdicts_;
-    std::map<Place, dispute::StateOpening> divergences_;  ///< of verdicts_
+    std::map<Place, dispute::StateOpening> divergences_;  ///< for the verdicts in verdicts_
     std::map<TaskId, KeptProfile> profiles_;
     std::map<Place, roles::Replays> replays_;
     std::map<std::pair<Place, std::uint32_t>, roles::Replays> probes_;

@@ -16,11 +16,11 @@
 #include <verifier/roles/whistleblower.hpp>
 #include <verifier/worker/attester.hpp>
 #include <verifier/worker/checker.hpp>
-#include <verifier/worker/dispute_desk.hpp>
+#include <verifier/worker/dispute_player.hpp>
 #include <verifier/worker/jackpot_hunt.hpp>
 #include <verifier/worker/profiler.hpp>
 #include <verifier/worker/verdict_watch.hpp>
-#include <verifier/worker/workplace.hpp>
+#include <verifier/worker/worker_context.hpp>
 
 namespace assay::worker {
 namespace {
@@ -28,14 +28,14 @@ namespace {
 /// Judges the segments that it was drawn for, and accuses where it rejects.
 class Verifier final : public Role {
   public:
-    explicit Verifier(Workplace& workplace)
-        : at_(workplace), checker_(workplace), disputes_(workplace), watch_(workplace, contracts::Role::kVerifier),
-          profiler_(workplace), profiles_(workplace, contracts::Role::kVerifier), attester_(workplace) {}
+    explicit Verifier(WorkerContext& context)
+        : context_(context), checker_(context), disputes_(context), watch_(context, contracts::Role::kVerifier),
+          profiler_(context), profiles_(context, contracts::Role::kVerifier), attester_(context) {}
 
-    bool disputes() override { return disputes_.attend(roles::by_deadline(at_.chain.tasks())); }
+    bool disputes() override { return disputes_.attend(roles::by_deadline(context_.chain.tasks())); }
 
     bool prompt() override {
-        const auto tasks = roles::by_deadline(at_.chain.tasks());
+        const auto tasks = roles::by_deadline(context_.chain.tasks());
         bool busy = disputes_.attend(tasks);
         for (const contracts::Task& task : tasks) {
             busy = profiler_.send(task) || busy;
@@ -43,7 +43,7 @@ class Verifier final : public Role {
             for (const roles::Intent& intent : intents(task)) {
                 if (const auto* replay = std::get_if<roles::intent::Replay>(&intent)) {
                     checker_.want(task, replay->segment);
-                } else if (!at_.stop) {
+                } else if (!context_.stop) {
                     busy = act(task, intent) || busy;
                 }
             }
@@ -52,12 +52,12 @@ class Verifier final : public Role {
     }
 
     bool labour() override {
-        for (const contracts::Task& task : roles::by_deadline(at_.chain.tasks())) {
+        for (const contracts::Task& task : roles::by_deadline(context_.chain.tasks())) {
             if (watch_.attend(task) || profiler_.attend(task) || profiles_.attend(task) || attester_.attend(task)) {
                 return true;
             }
             for (const roles::Intent& intent : intents(task)) {
-                if (roles::is_long(intent) && !at_.stop && act(task, intent)) {
+                if (roles::is_long(intent) && !context_.stop && act(task, intent)) {
                     return true;
                 }
             }
@@ -72,7 +72,7 @@ class Verifier final : public Role {
     std::vector<roles::Intent> intents(const contracts::Task& task) {
         std::vector<roles::Intent> out;
         for (const contracts::Assignment& assignment : task.assignments) {
-            if (assignment.verifier == at_.chain.self()) {
+            if (assignment.verifier == context_.chain.self()) {
                 out.push_back(roles::decide_verifier(view_of(task, assignment)));
             }
         }
@@ -84,12 +84,12 @@ class Verifier final : public Role {
         if (task.open_disputes == 0 || !contracts::is_secret(assignment)) {
             return false;
         }
-        const auto ids = at_.chain.rpc().disputes(task.id);
+        const auto ids = context_.chain.rpc().disputes(task.id);
         return std::any_of(ids.begin(), ids.end(), [&](const contracts::DisputeId& id) {
-            const auto dispute = at_.chain.rpc().dispute(id);
+            const auto dispute = context_.chain.rpc().dispute(id);
             return dispute && dispute->state == contracts::DisputeState::kAwaiting &&
-                   dispute->responder == at_.chain.self() && dispute->segment == assignment.segment &&
-                   at_.chain.height() + 1 >= contracts::disclosed_from(at_.chain.params(), task.spec, *dispute).value;
+                   dispute->responder == context_.chain.self() && dispute->segment == assignment.segment &&
+                   context_.chain.height() + 1 >= contracts::disclosed_from(context_.chain.params(), task.spec, *dispute).value;
         });
     }
 
@@ -98,21 +98,21 @@ class Verifier final : public Role {
         roles::VerifierView view;
         view.task = task;
         view.assignment = assignment;
-        view.claimed = at_.chain.claimed_root(task, assignment.segment);
-        view.replays = at_.journal.replays(place);
+        view.claimed = context_.chain.claimed_root(task, assignment.segment);
+        view.replays = context_.journal.replays(place);
         if (!contracts::is_exact(task, assignment.segment)) {
             // Whatever its end, a replay that was measured is all that a verdict takes.
-            if (!at_.judged.contains(place)) {
+            if (!context_.judged.contains(place)) {
                 view.replays.first.reset();
                 view.replays.second.reset();
             }
             view.claimed = view.replays.first.value_or(Hash256{});
             view.replays.second.reset();
         }
-        const auto kept = at_.journal.verdict(place);
+        const auto kept = context_.journal.verdict(place);
         view.has_kept_verdict = kept && roles::is_opening_of(assignment, task.id, *kept);
         view.is_challenged = is_challenged(task, assignment);
-        view.is_breaker_open = at_.journal.breaker().has_value();
+        view.is_breaker_open = context_.journal.breaker().has_value();
         return view;
     }
 
@@ -135,7 +135,7 @@ class Verifier final : public Role {
     const contracts::Assignment& assignment_of(const contracts::Task& task, std::uint32_t segment) const {
         const auto found =
             std::find_if(task.assignments.begin(), task.assignments.end(), [&](const contracts::Assignment& item) {
-                return item.segment == segment && item.verifier == at_.chain.self();
+                return item.segment == segment && item.verifier == context_.chain.self();
             });
         ASSERT(found != task.assignments.end());
         return *found;
@@ -145,13 +145,13 @@ class Verifier final : public Role {
         const Journal::Place place{task.id, segment};
         contracts::VerdictOpening opening;
         const bool exact = contracts::is_exact(task, segment);
-        opening.verdict = exact ? contracts::Verdict{at_.journal.replays(place).first.value(), std::nullopt}
-                                : at_.judged.at(place).verdict;
-        const bool has_marks = exact ? opening.verdict.end_root == at_.chain.claimed_root(task, segment)
+        opening.verdict = exact ? contracts::Verdict{context_.journal.replays(place).first.value(), std::nullopt}
+                                : context_.judged.at(place).verdict;
+        const bool has_marks = exact ? opening.verdict.end_root == context_.chain.claimed_root(task, segment)
                                      : !opening.verdict.diverged_after;
         const auto marks = has_marks ? contracts::marks_of(task, assignment_of(task, segment)) : std::vector<std::uint32_t>{};
         for (const std::uint32_t mark : marks) {
-            opening.marks.push_back(at_.journal.probe_replays(place, mark).first.value());
+            opening.marks.push_back(context_.journal.probe_replays(place, mark).first.value());
         }
         crypto::fill_random(opening.decoy_root.data);
         crypto::fill_random(opening.salt.data);
@@ -160,14 +160,14 @@ class Verifier final : public Role {
 
     bool commit(const contracts::Task& task, std::uint32_t segment) {
         const Journal::Place place{task.id, segment};
-        auto opening = at_.journal.verdict(place);
+        auto opening = context_.journal.verdict(place);
         if (!opening) {
             opening = make_verdict(task, segment);
             const bool shows = opening->verdict.diverged_after.has_value();
-            at_.journal.keep_verdict(place, *opening, shows ? at_.judged.at(place).divergence : std::nullopt);
+            context_.journal.keep_verdict(place, *opening, shows ? context_.judged.at(place).divergence : std::nullopt);
         }
-        const Hash256 commitment = contracts::verdict_commitment(task.id, segment, at_.chain.self(), *opening);
-        return note("commit", task, segment, at_.chain.send(contracts::CommitVerdict{
+        const Hash256 commitment = contracts::verdict_commitment(task.id, segment, context_.chain.self(), *opening);
+        return note("commit", task, segment, context_.chain.send(contracts::CommitVerdict{
             .task = task.id, .segment = segment, .commitment = commitment}));
     }
 
@@ -178,7 +178,7 @@ class Verifier final : public Role {
     ) const {
         bool may_come = false;
         for (const contracts::Assignment& other : task.assignments) {
-            const bool is_other = other.segment == segment && other.verifier != at_.chain.self();
+            const bool is_other = other.segment == segment && other.verifier != context_.chain.self();
             if (is_other && contracts::is_published(other)) {
                 return contracts::Verdict{
                     other.end_root, other.probe_root, other.measurement, other.diverged_after};
@@ -189,37 +189,37 @@ class Verifier final : public Role {
     }
 
     bool publish(const contracts::Task& task, std::uint32_t segment) {
-        const auto opening = at_.journal.verdict({task.id, segment}).value();
-        const std::uint32_t rate = at_.chain.params().forced_error_bps;
+        const auto opening = context_.journal.verdict({task.id, segment}).value();
+        const std::uint32_t rate = context_.chain.params().forced_error_bps;
         const bool forced = contracts::is_forced(task, assignment_of(task, segment), opening, rate);
         auto verdict = std::optional(contracts::published_verdict(task, assignment_of(task, segment), opening, forced));
-        if (at_.options.dishonesty == Dishonesty::kCopycat) {
+        if (context_.options.dishonesty == Dishonesty::kCopycat) {
             verdict = copied_verdict(task, segment, *verdict);
         }
         const Journal::Place place{task.id, segment};
-        return verdict && note("publish", task, segment, at_.chain.send(contracts::PublishVerdict{
+        return verdict && note("publish", task, segment, context_.chain.send(contracts::PublishVerdict{
             .task = task.id,
             .segment = segment,
             .verdict = *verdict,
-            .divergence = verdict->diverged_after ? at_.journal.divergence(place) : std::nullopt}));
+            .divergence = verdict->diverged_after ? context_.journal.divergence(place) : std::nullopt}));
     }
 
     bool disclose(const contracts::Task& task, std::uint32_t segment) {
-        const auto opening = at_.journal.verdict({task.id, segment}).value();
-        return note("disclose", task, segment, at_.chain.send(contracts::DiscloseVerdict{
+        const auto opening = context_.journal.verdict({task.id, segment}).value();
+        return note("disclose", task, segment, context_.chain.send(contracts::DiscloseVerdict{
             .task = task.id, .segment = segment, .opening = opening}));
     }
 
     bool note(const char* event, const contracts::Task& task, std::uint32_t segment, bool sent) {
         if (sent) {
-            at_.reporter.event({{"event", event}, {"task", to_hex(task.id.view())}, {"segment", segment}});
+            context_.reporter.event({{"event", event}, {"task", to_hex(task.id.view())}, {"segment", segment}});
         }
         return sent;
     }
 
-    Workplace& at_;
+    WorkerContext& context_;
     Checker checker_;
-    DisputeDesk disputes_;
+    DisputePlayer disputes_;
     VerdictWatch watch_;
     Profiler profiler_;
     ProfileWatch profiles_;
@@ -229,17 +229,17 @@ class Verifier final : public Role {
 /// Checks what solvers completed and verifiers accepted.
 class Whistleblower final : public Role {
   public:
-    explicit Whistleblower(Workplace& workplace)
-        : at_(workplace), checker_(workplace), disputes_(workplace),
-          watch_(workplace, contracts::Role::kWhistleblower), profiles_(workplace, contracts::Role::kWhistleblower),
-          hunt_(workplace) {}
+    explicit Whistleblower(WorkerContext& context)
+        : context_(context), checker_(context), disputes_(context),
+          watch_(context, contracts::Role::kWhistleblower), profiles_(context, contracts::Role::kWhistleblower),
+          hunt_(context) {}
 
     bool disputes() override {
-        return !hunts_jackpots() && disputes_.attend(roles::by_deadline(at_.chain.tasks()));
+        return !hunts_jackpots() && disputes_.attend(roles::by_deadline(context_.chain.tasks()));
     }
 
     bool prompt() override {
-        const auto tasks = roles::by_deadline(at_.chain.tasks());
+        const auto tasks = roles::by_deadline(context_.chain.tasks());
         bool busy = !hunts_jackpots() && disputes_.attend(tasks);
         for (const contracts::Task& task : tasks) {
             if (hunts_jackpots()) {
@@ -249,7 +249,7 @@ class Whistleblower final : public Role {
             const roles::Intent intent = next(task);
             if (const auto* replay = std::get_if<roles::intent::Replay>(&intent)) {
                 checker_.want(task, replay->segment);
-            } else if (!at_.stop) {
+            } else if (!context_.stop) {
                 busy = act(task, intent) || busy;
             }
         }
@@ -257,7 +257,7 @@ class Whistleblower final : public Role {
     }
 
     bool labour() override {
-        for (const contracts::Task& task : roles::by_deadline(at_.chain.tasks())) {
+        for (const contracts::Task& task : roles::by_deadline(context_.chain.tasks())) {
             if (hunts_jackpots()) {
                 continue;
             }
@@ -265,11 +265,11 @@ class Whistleblower final : public Role {
                 return true;
             }
             const roles::Intent intent = next(task);
-            if (roles::is_long(intent) && !at_.stop && act(task, intent)) {
+            if (roles::is_long(intent) && !context_.stop && act(task, intent)) {
                 return true;
             }
         }
-        if (at_.options.join_grains != 0) {
+        if (context_.options.join_grains != 0) {
             attend_membership();
         }
         return false;
@@ -279,7 +279,7 @@ class Whistleblower final : public Role {
 
   private:
     bool hunts_jackpots() const {
-        const Dishonesty kind = at_.options.dishonesty;
+        const Dishonesty kind = context_.options.dishonesty;
         return kind == Dishonesty::kFreeRider || kind == Dishonesty::kInsider;
     }
 
@@ -291,17 +291,17 @@ class Whistleblower final : public Role {
 
     roles::WatchView view_of(const contracts::Task& task) {
         roles::WatchView view;
-        view.self = at_.chain.self();
+        view.self = context_.chain.self();
         view.task = task;
         for (std::uint32_t index = 0; index <= contracts::last_segment(task); ++index) {
-            view.claimed.push_back(at_.chain.claimed_root(task, index));
-            view.replays.push_back(at_.journal.replays({task.id, index}));
+            view.claimed.push_back(context_.chain.claimed_root(task, index));
+            view.replays.push_back(context_.journal.replays({task.id, index}));
         }
-        view.has_disputed = at_.journal.has_disputed(task.id);
-        view.seed = at_.options.seed;
-        view.free_stake = at_.chain.free_stake(contracts::Role::kWhistleblower);
-        view.challenger_bond = contracts::challenger_bond(at_.chain.params(), contracts::task_value(task.spec));
-        view.is_breaker_open = at_.journal.breaker().has_value();
+        view.has_disputed = context_.journal.has_disputed(task.id);
+        view.seed = context_.options.seed;
+        view.free_stake = context_.chain.free_stake(contracts::Role::kWhistleblower);
+        view.challenger_bond = contracts::challenger_bond(context_.chain.params(), contracts::task_value(task.spec));
+        view.is_breaker_open = context_.journal.breaker().has_value();
         return view;
     }
 
@@ -316,46 +316,46 @@ class Whistleblower final : public Role {
     }
 
     void attend_membership() {
-        const auto stakers = at_.chain.stakers(contracts::Role::kWhistleblower);
-        const bool is_member = std::find(stakers.begin(), stakers.end(), at_.chain.self()) != stakers.end();
-        const std::uint32_t rate = std::max(at_.chain.params().forced_error_bps, 1U);
+        const auto stakers = context_.chain.stakers(contracts::Role::kWhistleblower);
+        const bool is_member = std::find(stakers.begin(), stakers.end(), context_.chain.self()) != stakers.end();
+        const std::uint32_t rate = std::max(context_.chain.params().forced_error_bps, 1U);
         roles::Registry registry;
         registry.others = static_cast<std::uint32_t>(stakers.size() - (is_member ? 1U : 0U));
-        registry.others_max = at_.options.others_max;
-        registry.checks = at_.journal.checks();
-        registry.payout_checks = at_.options.payout_checks != 0 ? at_.options.payout_checks : 10'000 / rate;
+        registry.others_max = context_.options.others_max;
+        registry.checks = context_.journal.checks();
+        registry.payout_checks = context_.options.payout_checks != 0 ? context_.options.payout_checks : 10'000 / rate;
         registry.is_member = is_member;
-        const Amount free = at_.chain.free_stake(contracts::Role::kWhistleblower);
+        const Amount free = context_.chain.free_stake(contracts::Role::kWhistleblower);
         const roles::Membership choice = roles::decide_membership(registry);
         const bool leaves = choice == roles::Membership::kLeave && free.grains != 0;
-        const Amount stake{at_.options.join_grains};
+        const Amount stake{context_.options.join_grains};
         // Less would not make a member of us, and we would bond it in every block.
-        const bool joins = choice == roles::Membership::kJoin && !at_.journal.breaker() &&
-                           stake >= at_.chain.params().challenger_bond;
+        const bool joins = choice == roles::Membership::kJoin && !context_.journal.breaker() &&
+                           stake >= context_.chain.params().challenger_bond;
         if (!joins && !leaves) {
             return;
         }
         constexpr auto kRole = contracts::Role::kWhistleblower;
-        const bool sent = leaves ? at_.chain.send(contracts::Unbond{.role = kRole, .amount = free})
-                                 : at_.chain.send(contracts::Bond{.role = kRole, .amount = stake});
+        const bool sent = leaves ? context_.chain.send(contracts::Unbond{.role = kRole, .amount = free})
+                                 : context_.chain.send(contracts::Bond{.role = kRole, .amount = stake});
         if (sent) {
-            at_.reporter.event({{"event", leaves ? "leave" : "join"}, {"others", registry.others}});
+            context_.reporter.event({{"event", leaves ? "leave" : "join"}, {"others", registry.others}});
         }
     }
 
     bool accuse(const contracts::Task& task, std::uint32_t segment) {
-        const bool sent = at_.chain.send(contracts::OpenDispute{
+        const bool sent = context_.chain.send(contracts::OpenDispute{
             .task = task.id, .segment = segment, .role = contracts::Role::kWhistleblower});
         if (sent) {
-            at_.journal.note_dispute(task.id);
-            at_.reporter.event({{"event", "accuse"}, {"task", to_hex(task.id.view())}, {"segment", segment}});
+            context_.journal.note_dispute(task.id);
+            context_.reporter.event({{"event", "accuse"}, {"task", to_hex(task.id.view())}, {"segment", segment}});
         }
         return sent;
     }
 
-    Workplace& at_;
+    WorkerContext& context_;
     Checker checker_;
-    DisputeDesk disputes_;
+    DisputePlayer disputes_;
     VerdictWatch watch_;
     ProfileWatch profiles_;
     JackpotHunt hunt_;
@@ -363,7 +363,7 @@ class Whistleblower final : public Role {
 
 }  // namespace
 
-std::unique_ptr<Role> make_verifier(Workplace& workplace) { return std::make_unique<Verifier>(workplace); }
-std::unique_ptr<Role> make_whistleblower(Workplace& workplace) { return std::make_unique<Whistleblower>(workplace); }
+std::unique_ptr<Role> make_verifier(WorkerContext& context) { return std::make_unique<Verifier>(context); }
+std::unique_ptr<Role> make_whistleblower(WorkerContext& context) { return std::make_unique<Whistleblower>(context); }
 
 }  // namespace assay::worker

@@ -25,34 +25,34 @@ Hash256 tree_root(const States& state) {
 }  // namespace
 
 Measuring prepare_measuring(
-    const Material& task, const States& start, const States& replayed, const States& claimed, std::uint64_t seed
+    const TaskArtifacts& task, const States& start, const States& replayed, const States& claimed, std::uint64_t seed
 ) {
     auto distance = program::build_distance_program(task.program.state);
-    ASSERT(distance.has_value());  // load_material has built it
-    auto material = std::make_shared<Material>(task);
-    material->program = *std::move(distance);
-    material->program.dataset = task.program.dataset;
-    material->initial = program::measured_state(start, replayed, claimed);
-    material->spec.seed = seed;
-    return {.material = std::move(material), .roots = {tree_root(start), tree_root(replayed), tree_root(claimed)}};
+    ASSERT(distance.has_value());  // load_task_artifacts has built it
+    auto artifacts = std::make_shared<TaskArtifacts>(task);
+    artifacts->program = *std::move(distance);
+    artifacts->program.dataset = task.program.dataset;
+    artifacts->initial = program::measured_state(start, replayed, claimed);
+    artifacts->spec.seed = seed;
+    return {.artifacts = std::move(artifacts), .roots = {tree_root(start), tree_root(replayed), tree_root(claimed)}};
 }
 
 dispute::Measurement measure(
     const Measuring& measuring, const engine::EngineOptions& options, const std::shared_ptr<const Fraud>& fraud
 ) {
-    Runner runner(measuring.material, true, options, fraud);
+    Runner runner(measuring.artifacts, true, options, fraud);
     runner.run(0);
     return dispute::decode_measurement(canonical::tile_of(runner.state().front(), 0));
 }
 
-std::shared_ptr<const Material> with_seed(const Material& task, std::uint64_t seed) {
-    auto material = std::make_shared<Material>(task);
-    material->spec.seed = seed;
-    return material;
+std::shared_ptr<const TaskArtifacts> with_seed(const TaskArtifacts& task, std::uint64_t seed) {
+    auto artifacts = std::make_shared<TaskArtifacts>(task);
+    artifacts->spec.seed = seed;
+    return artifacts;
 }
 
 States run_natively(
-    const Material& task, std::uint32_t segment, const States& before, const engine::EngineOptions& options
+    const TaskArtifacts& task, std::uint32_t segment, const States& before, const engine::EngineOptions& options
 ) {
     engine::NativeOptions native;
     native.device = options.device;

@@ -10,35 +10,36 @@
 #include <verifier/engine/engine.hpp>
 #include <core/dispute/tolerance.hpp>
 #include <verifier/worker/fraud.hpp>
-#include <verifier/worker/material.hpp>
+#include <verifier/worker/task_artifacts.hpp>
 
-/// The distance program on the engine, for verifiers, profilers and those who check them (TOL rules).
+/// Runs the distance program on the engine, for verifiers, profilers and those who check them (TOL rules).
 namespace assay::worker {
 
 using States = std::vector<canonical::Tensor>;
 
-/// What a measurement is of, and what it is: the distance program in the place of the task's, with the three states as
-/// its initial tensors. A dispute over a measurement is played with it like any initialisation.
+/// A prepared measurement: the task's artifacts with the distance program in place of its program and the three states
+/// as initial tensors. A dispute over a measurement replays this like any initialisation.
 struct Measuring {
-    std::shared_ptr<const Material> material;
-    contracts::MeasuredRoots roots;  ///< over the tensors' commitments of the three states
+    std::shared_ptr<const TaskArtifacts> artifacts;
+    contracts::MeasuredRoots roots;  ///< Merkle roots over the tensor commitments of the three states
 };
-/// Of a task in tolerance mode, under the sketches' seed `seed`.
+/// Prepares a measurement for a task in tolerance mode. `seed` is the seed of the sketches.
 Measuring prepare_measuring(
-    const Material& task, const States& start, const States& replayed, const States& claimed, std::uint64_t seed
+    const TaskArtifacts& task, const States& start, const States& replayed, const States& claimed, std::uint64_t seed
 );
-/// As `fraud` has it, where there is one. Throws std::runtime_error.
+/// Runs the distance program and returns the measurement, altered by `fraud` if given. Throws std::runtime_error if the
+/// engine fails.
 dispute::Measurement measure(
     const Measuring& measuring, const engine::EngineOptions& options, const std::shared_ptr<const Fraud>& fraud = nullptr
 );
 
-/// The same task under another seed.
-std::shared_ptr<const Material> with_seed(const Material& task, std::uint64_t seed);
+/// Returns a copy of the task's artifacts with another seed.
+std::shared_ptr<const TaskArtifacts> with_seed(const TaskArtifacts& task, std::uint64_t seed);
 
-/// The steps of segment `segment` > 0 on the engine's own fast operations, from `before`. Throws Diverged and
-/// std::runtime_error.
+/// Runs the steps of segment `segment` > 0 natively (libtorch's own kernels) from `before`; returns the state after it.
+/// Throws Diverged, and std::runtime_error if the device fails.
 States run_natively(
-    const Material& task, std::uint32_t segment, const States& before, const engine::EngineOptions& options
+    const TaskArtifacts& task, std::uint32_t segment, const States& before, const engine::EngineOptions& options
 );
 
 }  // namespace assay::worker

@@ -62,16 +62,16 @@ std::uint64_t block_us(Chain& chain) {
 
 }  // namespace
 
-std::uint64_t memory_of(const Material& material) {
+std::uint64_t memory_of(const TaskArtifacts& artifacts) {
     std::uint64_t state = 0;
-    for (const program::StateTensor& tensor : material.program.state) {
+    for (const program::StateTensor& tensor : artifacts.program.state) {
         state += tensor.type.shape.element_count() * size_of(tensor.type.dtype);
     }
-    const canonical::Graph& init = material.program.init;
-    const canonical::Graph& step = material.program.step;
+    const canonical::Graph& init = artifacts.program.init;
+    const canonical::Graph& step = artifacts.program.step;
     const std::uint64_t training = kMemoryFactor * std::max(dispute::memory_of(init), dispute::memory_of(step));
     const std::uint64_t dispute = 2 * state + dispute::output_bytes(step);
-    const std::uint64_t rows = material.dataset->shape().rows * material.dataset->shape().width * 4;
+    const std::uint64_t rows = artifacts.dataset->shape().rows * artifacts.dataset->shape().width * 4;
     return 2 * rows + state + std::max(training, dispute);
 }
 
@@ -80,20 +80,20 @@ std::uint64_t memory_max(const WorkerOptions& options) {
 }
 
 Trial try_step(
-    const std::shared_ptr<const Material>& material, std::vector<canonical::Tensor> state,
+    const std::shared_ptr<const TaskArtifacts>& artifacts, std::vector<canonical::Tensor> state,
     const engine::EngineOptions& options
 ) {
     Trial out;
     try {
         const auto started = Clock::now();
         if (state.empty()) {
-            Runner init(material, true, options);
+            Runner init(artifacts, true, options);
             init.run(0);
             state = init.state();
         }
         static_cast<void>(artifacts::state_root_of(state));  // as every checkpoint takes
         out.start_us = since(started);
-        Runner step(material, false, options);
+        Runner step(artifacts, false, options);
         for (int i = 0; i < kStepsMax && (i == 0 || since(started) < out.start_us + kTrialUs); ++i) {
             step.set_state(state);
             const auto begun = Clock::now();
@@ -109,10 +109,10 @@ Trial try_step(
     return out;
 }
 
-roles::OfferView OfferDesk::view_of(const contracts::Task& task, const Material& material) {
-    const contracts::Params& params = at_.chain.params();
+roles::OfferView OfferDesk::view_of(const contracts::Task& task, const TaskArtifacts& artifacts) {
+    const contracts::Params& params = context_.chain.params();
     const std::uint64_t tax = checked_mul_div(task.spec.reward.grains, params.tax_bps, 10'000).value();
-    const WorkerOptions& options = at_.options;
+    const WorkerOptions& options = context_.options;
     return {
         .reward = Amount{task.spec.reward.grains - std::min(tax, task.spec.reward.grains)},
         // FEE-1: of one transaction that bids half more than the least, should something have to be sent outside the lane of duties.
@@ -120,9 +120,9 @@ roles::OfferView OfferDesk::view_of(const contracts::Task& task, const Material&
         .fees = Amount{contracts::fee_of(kTxGas, params.gas_price_min).grains * 3 / 2},
         .steps = task.spec.steps,
         .queued_us = queued_us(),
-        .block_us = block_us(at_.chain),
+        .block_us = block_us(context_.chain),
         .training_blocks = task.spec.training_blocks,
-        .memory_bytes = memory_of(material),
+        .memory_bytes = memory_of(artifacts),
         .memory_bytes_max = memory_max(options),
         .cost_per_hour = Amount{options.cost_per_hour_grains},
         .least_profit_percent = options.least_profit_percent};
@@ -131,7 +131,7 @@ roles::OfferView OfferDesk::view_of(const contracts::Task& task, const Material&
 /// Of the tasks in training, by the checkpoints that they still lack.
 std::uint64_t OfferDesk::queued_us() const {
     std::uint64_t out = 0;
-    for (const auto& [id, task] : at_.chain.tasks()) {
+    for (const auto& [id, task] : context_.chain.tasks()) {
         const auto taken = estimates_.find(id);
         if (taken == estimates_.end() || task.state != contracts::TaskState::kTraining) {
             continue;
@@ -145,7 +145,7 @@ std::uint64_t OfferDesk::queued_us() const {
 
 bool OfferDesk::decline(const contracts::Task& task, roles::Offer why, const roles::OfferView& view) {
     declined_.insert(task.id);
-    at_.reporter.event(
+    context_.reporter.event(
         {{"event", "declined"},
          {"task", to_hex(task.id.view())},
          {"reason", roles::to_string(why)},
@@ -160,7 +160,7 @@ bool OfferDesk::decline(const contracts::Task& task, roles::Offer why, const rol
 }
 
 std::optional<Trial> OfferDesk::trial_of(
-    const contracts::TaskId& task, const std::shared_ptr<const Material>& material,
+    const contracts::TaskId& task, const std::shared_ptr<const TaskArtifacts>& artifacts,
     const std::vector<canonical::Tensor>& state
 ) {
     const auto is_over = [this](std::chrono::milliseconds patience) {
@@ -170,9 +170,9 @@ std::optional<Trial> OfferDesk::trial_of(
         trying_.reset();  // of a task that nobody asks about any more
     }
     if (!trying_) {
-        trying_.emplace(task, std::async(std::launch::async, try_step, material, state, at_.options.engine));
+        trying_.emplace(task, std::async(std::launch::async, try_step, artifacts, state, context_.options.engine));
         const auto alone_until = Clock::now() + kTrialAlone;
-        while (!is_over(std::chrono::milliseconds(50)) && Clock::now() < alone_until && at_.interlude()) {
+        while (!is_over(std::chrono::milliseconds(50)) && Clock::now() < alone_until && context_.interlude()) {
         }
     }
     if (trying_->task != task || !is_over(std::chrono::milliseconds(0))) {
@@ -184,18 +184,18 @@ std::optional<Trial> OfferDesk::trial_of(
 }
 
 bool OfferDesk::takes(
-    const contracts::Task& task, const std::shared_ptr<const Material>& material,
+    const contracts::Task& task, const std::shared_ptr<const TaskArtifacts>& artifacts,
     const std::vector<canonical::Tensor>& state
 ) {
     if (estimates_.contains(task.id)) {
         return true;  // and the chain did not take the acceptance
     }
-    roles::OfferView view = view_of(task, *material);
+    roles::OfferView view = view_of(task, *artifacts);
     if (const roles::Offer offer = roles::decide_offer(view); offer != roles::Offer::kTake) {
         return decline(task, offer, view);  // no step of it is run
     }
     try {
-        const auto trial = trial_of(task.id, material, state);
+        const auto trial = trial_of(task.id, artifacts, state);
         if (!trial) {
             return false;
         }
@@ -205,7 +205,7 @@ bool OfferDesk::takes(
     } catch (const JournalError&) {
         throw;
     } catch (const std::exception& error) {
-        at_.reporter.trouble("task " + to_hex(task.id.view()) + ": its first step cannot be run: " + error.what());
+        context_.reporter.trouble("task " + to_hex(task.id.view()) + ": its first step cannot be run: " + error.what());
         declined_.insert(task.id);
         return false;
     }
@@ -217,20 +217,20 @@ bool OfferDesk::takes(
 }
 
 bool OfferDesk::list_again() {
-    const Chain::Listing listing = at_.chain.listing(contracts::Role::kSolver);
+    const Chain::Listing listing = context_.chain.listing(contracts::Role::kSolver);
     const roles::ListingView view{
         .is_unlisted = listing.is_unlisted,
-        .is_breaker_open = at_.journal.breaker().has_value(),
-        .accepted_tasks = at_.journal.accepted_tasks(),
-        .tasks_max = at_.options.tasks_max};
+        .is_breaker_open = context_.journal.breaker().has_value(),
+        .accepted_tasks = context_.journal.accepted_tasks(),
+        .tasks_max = context_.options.tasks_max};
     if (!roles::registers_again(view) ||
-        !at_.chain.send(contracts::RegisterTerms{
+        !context_.chain.send(contracts::RegisterTerms{
             .role = contracts::Role::kSolver,
             .terms = listing.terms,
             .score = listing.score})) {
         return false;
     }
-    at_.reporter.event({{"event", "listed"}, {"hardware_class", listing.terms.hardware_class}});
+    context_.reporter.event({{"event", "listed"}, {"hardware_class", listing.terms.hardware_class}});
     return true;
 }
 

@@ -9,55 +9,58 @@
 #include <vector>
 
 #include <verifier/roles/offer.hpp>
-#include <verifier/worker/workplace.hpp>
+#include <verifier/worker/worker_context.hpp>
 
 namespace assay::worker {
 
-/// Most bytes of memory that a task takes: its training, and a dispute about one of its steps.
-std::uint64_t memory_of(const Material& material);
+/// Upper bound in bytes on the memory that a task needs: for its training, or for a dispute about one of its steps.
+std::uint64_t memory_of(const TaskArtifacts& artifacts);
 
-/// The most memory that a task may take here: as the options say, or what the machine has available.
+/// The most memory in bytes that a task may use here: the configured limit, or else what the machine has available.
 std::uint64_t memory_max(const WorkerOptions& options);
-/// The engine holds operands of a product twice, in the form in which it multiplies them.
+/// The engine stores the operands of a product twice, the second time in the layout that it multiplies.
 inline constexpr std::uint64_t kMemoryFactor = 2;
 
-/// What one step of a task took.
+/// Measured cost of one step of a task, in microseconds.
 struct Trial {
     std::uint64_t start_us = 0;
     std::uint64_t step_us = 0;
-    bool has_diverged = false;  ///< the initialisation, or the first step, or its loss is not finite
+    bool has_diverged = false;  ///< the initialisation or a step diverged, or the loss is not finite
 };
-/// Runs a task's initialisation, unless `state` is where it starts, and then its first step. Throws std::runtime_error.
+/// Runs a task's initialisation, unless `state` is its start state, and then its first step, repeatedly if it is quick,
+/// and times both. Divergence is reported in the result. Throws std::runtime_error if the engine fails.
 Trial try_step(
-    const std::shared_ptr<const Material>& material, std::vector<canonical::Tensor> state,
+    const std::shared_ptr<const TaskArtifacts>& artifacts, std::vector<canonical::Tensor> state,
     const engine::EngineOptions& options
 );
 
-/// Decides which of the tasks that a solver was drawn for it accepts: those that it estimates that it can do in time,
-/// with profit. Nothing is accepted of which no step has run. Steps are tried one at a time and on a thread of their own,
-/// since whoever submits a task chooses how long one takes.
+/// Decides which of the tasks that a solver was drawn for it accepts: those that it expects to finish in time and with
+/// a profit. Accepts none before a step of it has run. One trial runs at a time, on its own thread, since the submitter
+/// decides how long a step takes.
 class OfferDesk {
   public:
-    explicit OfferDesk(Workplace& workplace) : at_(workplace) {}
+    explicit OfferDesk(WorkerContext& context) : context_(context) {}
 
-    /// `state` is where a task with a parent starts. False too as long as it cannot be said: ask again.
+    /// Whether to accept the task. `state` is the start state of a task with a parent. Also false while the trial is
+    /// still running: ask again.
     bool takes(
-        const contracts::Task& task, const std::shared_ptr<const Material>& material,
+        const contracts::Task& task, const std::shared_ptr<const TaskArtifacts>& artifacts,
         const std::vector<canonical::Tensor>& state
     );
-    /// Whether the task was found unfit to be accepted.
+    /// Whether the task has been declined.
     bool has_declined(const contracts::TaskId& task) const { return declined_.contains(task); }
-    /// TASK-6: says that we are here again after a task lapsed, with the machine that was registered before.
+    /// TASK-6: registers the solver again after a task of it lapsed, with the terms that were registered before.
+    /// Returns whether it did.
     bool list_again();
     void forget(const contracts::TaskId& task);
 
   private:
-    roles::OfferView view_of(const contracts::Task& task, const Material& material);
+    roles::OfferView view_of(const contracts::Task& task, const TaskArtifacts& artifacts);
     std::uint64_t queued_us() const;
     bool decline(const contracts::Task& task, roles::Offer why, const roles::OfferView& view);
-    /// What a step of the task took; nullopt as long as it, or another's, is being tried. Throws std::exception.
+    /// Returns the cost of a step; nullopt while a trial of this or another task is running. Rethrows the trial's exception.
     std::optional<Trial> trial_of(
-        const contracts::TaskId& task, const std::shared_ptr<const Material>& material,
+        const contracts::TaskId& task, const std::shared_ptr<const TaskArtifacts>& artifacts,
         const std::vector<canonical::Tensor>& state
     );
 
@@ -66,10 +69,10 @@ class OfferDesk {
         std::future<Trial> trial;
     };
 
-    Workplace& at_;
+    WorkerContext& context_;
     std::optional<Trying> trying_{};
     std::set<contracts::TaskId> declined_{};
-    std::map<contracts::TaskId, std::uint64_t> estimates_{};  ///< of those taken, in microseconds
+    std::map<contracts::TaskId, std::uint64_t> estimates_{};  ///< estimated duration of accepted tasks, in microseconds
 };
 
 }  // namespace assay::worker

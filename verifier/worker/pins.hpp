@@ -6,10 +6,10 @@
 
 namespace assay::worker {
 
-/// What the operator says of the chain before the home has pinned it, and the most that one transaction may cost in fees.
+/// The chain identity that the operator expects before the home has pinned one, and the highest fee per transaction.
 struct Pins {
-    std::string chain_id;      ///< empty: the node's word at first, then what is pinned
-    std::string genesis_hash;  ///< 64 hex digits; empty: likewise
+    std::string chain_id;      ///< empty: trust the node at first, then the pinned value
+    std::string genesis_hash;  ///< 64 hex digits; empty: same
     std::uint64_t fee_max_grains = 100'000'000;
 };
 

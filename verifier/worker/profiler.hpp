@@ -9,38 +9,38 @@
 #include <utility>
 
 #include <verifier/worker/measuring.hpp>
-#include <verifier/worker/workplace.hpp>
+#include <verifier/worker/worker_context.hpp>
 
 namespace assay::worker {
 
-/// Measures the drift of this machine for tasks that it was drawn to profile (PRF rules).
+/// Measures this machine's drift in tasks that it was drawn to profile (PRF rules).
 class Profiler {
   public:
-    explicit Profiler(Workplace& workplace) : at_(workplace) {}
-    /// Sends what was measured before; whether anything was due.
+    explicit Profiler(WorkerContext& context) : context_(context) {}
+    /// Sends the commitment or the report of a measurement made earlier. Returns whether something was sent.
     bool send(const contracts::Task& task);
-    /// Measures what is due; whether anything was.
+    /// Makes the report that is due, stores it and commits to it. Returns whether the commitment was sent.
     bool attend(const contracts::Task& task);
 
   private:
-    /// How our profile of the task stands; nullptr where none is asked of us.
+    /// The chain's record of our profile of the task; nullptr if none is asked of us.
     const contracts::Profile* own(const contracts::Task& task) const;
     std::optional<contracts::ProfileReport> make_report(const contracts::Task& task);
     contracts::ProfileSegment profile_segment(
-        const contracts::Task& task, const std::shared_ptr<const Material>& material, std::uint32_t segment,
+        const contracts::Task& task, const std::shared_ptr<const TaskArtifacts>& artifacts, std::uint32_t segment,
         const States& before, States& native
     );
     bool commit(const contracts::Task& task, const Journal::KeptProfile& kept);
 
-    Workplace& at_;
+    WorkerContext& context_;
 };
 
-/// Checks what others report of their hardware, as far as it can be: everything but the native states themselves.
+/// Checks other profilers' reports as far as possible: everything except the native states themselves.
 class ProfileWatch {
   public:
-    /// `role`: whose stake backs a challenge.
-    ProfileWatch(Workplace& workplace, contracts::Role role) : at_(workplace), role_(role) {}
-    /// Whether there was something to do.
+    /// Our stake in `role` backs the challenges.
+    ProfileWatch(WorkerContext& context, contracts::Role role) : context_(context), role_(role) {}
+    /// Checks the task's reports until one check is completed. Returns whether one was.
     bool attend(const contracts::Task& task);
 
   private:
@@ -49,42 +49,44 @@ class ProfileWatch {
         std::uint32_t segment = 0;
         std::optional<contracts::MeasuredRoots> roots{};
     };
-    /// What every report of a task has in common when it is right.
+    /// The values that every correct report of a task shares.
     struct Reference {
         contracts::TaskId task;
-        std::array<States, 3> states{};  ///< the start, after segment 1, and after it under the reference's seed
+        std::array<States, 3> states{};  ///< start; after segment 1; after segment 1 under the reference seed
         dispute::Measurement measurement{};
         contracts::MeasuredRoots roots{};
     };
     Result<const Reference*, Unavailable> reference_of(
-        const contracts::Task& task, const std::shared_ptr<const Material>& material
+        const contracts::Task& task, const std::shared_ptr<const TaskArtifacts>& artifacts
     );
-    /// Whether there is an answer: nothing is wrong with it, or it is challenged.
+    /// Result of a check. kDone: the report is correct, or it has been challenged. kFailed: it could not be checked or
+    /// challenged. kWaiting: artifacts are still being fetched.
     enum class Checked : std::uint8_t { kDone = 1, kFailed = 2, kWaiting = 3 };
     Checked check(const contracts::Task& task, const AccountId& profiler);
-    /// The first part of the report that is wrong.
+    /// Returns the first wrong part of the report; nullopt if it is correct. Fails with Unavailable.
     Result<std::optional<Fault>, Unavailable> find_fault(
-        const contracts::Task& task, const std::shared_ptr<const Material>& material,
+        const contracts::Task& task, const std::shared_ptr<const TaskArtifacts>& artifacts,
         const contracts::ProfileReport& report
     );
     bool challenge(const contracts::Task& task, const AccountId& profiler, const Fault& fault);
 
-    Workplace& at_;
+    WorkerContext& context_;
     contracts::Role role_;
-    std::map<std::pair<contracts::TaskId, AccountId>, std::uint32_t> tries_{};  ///< left; as many as there were at first
-    std::optional<Reference> reference_{};  ///< of the task checked last
+    std::map<std::pair<contracts::TaskId, AccountId>, std::uint32_t> tries_{};  ///< attempts left for each report
+    std::optional<Reference> reference_{};  ///< of the most recently checked task
 };
 
-/// A profiler's native state, from where its report says.
+/// Fetches a profiler's native state from the location in its report. Fails with Unavailable.
 Result<States, Unavailable> native_state(
-    Workplace& at, const Material& material, const contracts::ProfileSegment& segment
+    WorkerContext& context, const TaskArtifacts& artifacts, const contracts::ProfileSegment& segment
 );
 
-/// The state before what a part of a report claims of `segment`. Throws Diverged and std::runtime_error.
+/// Returns the state from which a report's claim about `segment` starts. Fails with Unavailable; throws Diverged, and
+/// std::runtime_error if the engine fails.
 Result<States, Unavailable> state_before_profiled(
-    Workplace& at,
+    WorkerContext& context,
     const contracts::Task& task,
-    const std::shared_ptr<const Material>& material,
+    const std::shared_ptr<const TaskArtifacts>& artifacts,
     const contracts::ProfileReport& report,
     std::uint32_t segment
 );

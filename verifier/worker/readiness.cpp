@@ -64,15 +64,15 @@ std::uint64_t now_ms() {
     return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
 }
 
-void check_clock(Workplace& at) {
+void check_clock(WorkerContext& context) {
     // A block made now: the last one is as old as the chain has been idle.
-    const Height height = at.chain.rpc().height();
-    const Height next = at.chain.rpc().wait_for_block(height, std::chrono::seconds(5));
+    const Height height = context.chain.rpc().height();
+    const Height next = context.chain.rpc().wait_for_block(height, std::chrono::seconds(5));
     if (next <= height) {
-        at.reporter.trouble("the chain makes no blocks now, so this machine's clock could not be compared with it");
+        context.reporter.trouble("the chain makes no blocks now, so this machine's clock could not be compared with it");
         return;
     }
-    const auto skew = static_cast<std::int64_t>(now_ms() - at.chain.block_time(next));
+    const auto skew = static_cast<std::int64_t>(now_ms() - context.chain.block_time(next));
     if (std::abs(skew) > kSkewMaxMs) {
         throw NotReady(
             "this machine's clock is " + std::to_string(std::abs(skew) / 1'000) + " s " +
@@ -81,17 +81,17 @@ void check_clock(Workplace& at) {
     }
 }
 
-void check_stake(Workplace& at) {
-    if (at.options.join_grains != 0) {
+void check_stake(WorkerContext& context) {
+    if (context.options.join_grains != 0) {
         return;  // a bond of its own is to come
     }
-    const contracts::Role role = role_of(at.options.mode);
-    const contracts::Params& params = at.chain.params();
+    const contracts::Role role = role_of(context.options.mode);
+    const contracts::Params& params = context.chain.params();
     const Amount least = role == contracts::Role::kSolver     ? params.solver_bond
                          : role == contracts::Role::kVerifier ? params.verifier_bond
                                                               : params.challenger_bond;
-    if (at.chain.free_stake(role) < least) {
-        at.reporter.trouble(
+    if (context.chain.free_stake(role) < least) {
+        context.reporter.trouble(
             "the free stake as " + std::string(contracts::to_string(role)) + " is less than the bond of " +
             std::to_string(least.grains) + " grains: nothing can be taken on until there is more"
         );
@@ -99,26 +99,26 @@ void check_stake(Workplace& at) {
 }
 
 /// Says what may be drawn for this worker, and where a verifier has less memory than it consents to use (TRM-1).
-void report_terms(Workplace& at) {
-    const contracts::Role role = role_of(at.options.mode);
-    const contracts::Terms terms = at.chain.listing(role).terms;
+void report_terms(WorkerContext& context) {
+    const contracts::Role role = role_of(context.options.mode);
+    const contracts::Terms terms = context.chain.listing(role).terms;
     nlohmann::ordered_json event = {{"event", "terms"}, {"hardware_class", terms.hardware_class}};
     if (role == contracts::Role::kVerifier) {
-        const contracts::Params& params = at.chain.params();
+        const contracts::Params& params = context.chain.params();
         const std::uint64_t consented = terms.memory == 0 ? params.memory_default : terms.memory;
-        const std::uint64_t usable = memory_max(at.options) / kMemoryFactor;
+        const std::uint64_t usable = memory_max(context.options) / kMemoryFactor;
         event["price"] = std::max(terms.price, params.work_price);
         event["memory"] = consented;
         event["replay_blocks"] = terms.replay_blocks == 0 ? params.replay_blocks_max : terms.replay_blocks;
         if (usable < consented) {
-            at.reporter.trouble(
+            context.reporter.trouble(
                 "this machine replays programs of up to " + std::to_string(usable) + " bytes, and may be drawn for " +
                 std::to_string(consented) + ": `assay stake register verifier CLASS --memory " + std::to_string(usable) +
                 "` says so to the chain"
             );
         }
     }
-    at.reporter.event(event);
+    context.reporter.event(event);
 }
 
 }  // namespace
@@ -156,11 +156,11 @@ void check_device(const engine::EngineOptions& options) {
     }
 }
 
-void check_node(Workplace& at) {
-    static_cast<void>(at.chain.chain_id());  // proven against what this home has pinned, or pinned now
-    check_clock(at);
-    check_stake(at);
-    report_terms(at);
+void check_node(WorkerContext& context) {
+    static_cast<void>(context.chain.chain_id());  // proven against what this home has pinned, or pinned now
+    check_clock(context);
+    check_stake(context);
+    report_terms(context);
 }
 
 }  // namespace assay::worker

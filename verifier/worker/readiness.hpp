@@ -5,24 +5,24 @@
 #include <string>
 
 #include <verifier/engine/engine.hpp>
-#include <verifier/worker/workplace.hpp>
+#include <verifier/worker/worker_context.hpp>
 
-/// What is checked before a role is ready: with any of it wrong, the worker would accept duties and lose its bonds.
+/// Checks that run before a role is ready. If one failed, the worker would accept duties and lose its bonds.
 namespace assay::worker {
 
-/// Says what is wrong and what to do.
+/// The message says what is wrong and how to fix it.
 class NotReady : public std::runtime_error {
   public:
     using std::runtime_error::runtime_error;
 };
 
-/// Trains a small model for two steps on the device and compares every bit with the definition's. Throws NotReady when
-/// the device cannot be used or computes otherwise.
+/// Trains a small model for two steps on the device and compares all bits with the reference implementation. Throws
+/// NotReady if the device cannot be used or the bits differ.
 void check_device(const engine::EngineOptions& options);
 
-/// Asks the node. Throws NotReady when its blocks' time is far from this machine's; http::NetError when it cannot be
-/// reached, client::RpcError when it serves another chain than this home has pinned. Reports the registered class, and
-/// stake that is not there and may still come.
-void check_node(Workplace& at);
+/// Checks the node, and reports the registered terms and missing stake. Throws NotReady if the clock skew between its
+/// blocks and this machine is too large; http::NetError if it cannot be reached; client::RpcError if it serves another
+/// chain than the one that this home has pinned.
+void check_node(WorkerContext& context);
 
 }  // namespace assay::worker

@@ -22,16 +22,16 @@ std::uint64_t size_bytes(const std::vector<canonical::Tensor>& state) {
 }  // namespace
 
 EngineReplay::EngineReplay(
-    std::shared_ptr<const Material> material, const dispute::Claim& claim, std::vector<canonical::Tensor> before,
+    std::shared_ptr<const TaskArtifacts> artifacts, const dispute::Claim& claim, std::vector<canonical::Tensor> before,
     const engine::EngineOptions& options, std::shared_ptr<const Fraud> fraud, std::uint64_t state_budget_bytes
 )
-    : material_(std::move(material)),
+    : artifacts_(std::move(artifacts)),
       claim_(claim),
-      runner_(material_, claim.initialisation, options, std::move(fraud)) {
+      runner_(artifacts_, claim.initialisation, options, std::move(fraud)) {
     const std::uint64_t affordable =
         std::max<std::uint64_t>(1, state_budget_bytes / std::max<std::uint64_t>(1, size_bytes(before)));
     stride_ = div_ceil<std::uint64_t>(std::uint64_t{claim.step_count} + 1, affordable);
-    states_.emplace(claim.first_step, claim.initialisation ? material_->initial : std::move(before));
+    states_.emplace(claim.first_step, claim.initialisation ? artifacts_->initial : std::move(before));
 }
 
 void EngineReplay::set_state(const std::vector<canonical::Tensor>& state) {

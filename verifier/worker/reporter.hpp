@@ -9,18 +9,18 @@
 
 namespace assay::worker {
 
-/// How often long work reports its progress.
+/// Minimum interval between progress reports of a long computation.
 inline constexpr std::chrono::milliseconds kReportInterval{500};
 
-/// What a worker says: one line per event on standard output, as a JSON object or for people. Each has "event"; the
-/// names and members are in docs/operations/worker.md. Thread-safe.
+/// Prints a worker's events, one line each on standard output, as JSON objects or human-readable text. Each has an
+/// "event" member; docs/operations/worker.md lists the names and members. Thread-safe.
 class Reporter {
   public:
     explicit Reporter(bool json) : json_(json) {}
-    /// A line of its own, whatever the form: the ready line.
+    /// Prints `text` unchanged in both formats; used for the ready line.
     void line(const std::string& text);
     void event(const nlohmann::ordered_json& event);
-    /// Trouble of ours or of the world; repeated lines are printed once.
+    /// Reports a problem on standard error, and as an event if the format is JSON. An immediate repetition is not printed.
     void trouble(const std::string& text);
 
   private:

@@ -14,22 +14,22 @@ Diverged::Diverged(std::uint64_t step)
     : std::runtime_error("the state is not finite after step " + std::to_string(step)), step_(step) {}
 
 Runner::Runner(
-    std::shared_ptr<const Material> material, bool initialisation, const engine::EngineOptions& options,
+    std::shared_ptr<const TaskArtifacts> artifacts, bool initialisation, const engine::EngineOptions& options,
     std::shared_ptr<const Fraud> fraud
 )
-    : material_(std::move(material)),
+    : artifacts_(std::move(artifacts)),
       initialisation_(initialisation),
       fraud_(std::move(fraud)),
-      engine_(initialisation ? material_->program.init : material_->program.step, material_->dataset, options) {
+      engine_(initialisation ? artifacts_->program.init : artifacts_->program.step, artifacts_->dataset, options) {
     if (!initialisation_) {
-        engine_.keep(material_->program.loss_node);
-    } else if (!material_->initial.empty()) {
-        engine_.set_state(material_->initial);
+        engine_.keep(artifacts_->program.loss_node);
+    } else if (!artifacts_->initial.empty()) {
+        engine_.set_state(artifacts_->initial);
     }
 }
 
 const canonical::Graph& Runner::graph() const {
-    return initialisation_ ? material_->program.init : material_->program.step;
+    return initialisation_ ? artifacts_->program.init : artifacts_->program.step;
 }
 
 void Runner::run(std::uint64_t step, const canonical::NodeObserver& observe) {
@@ -38,14 +38,14 @@ void Runner::run(std::uint64_t step, const canonical::NodeObserver& observe) {
         tamper = fraud_->tamper(initialisation_, step, state_before());
     }
     const canonical::StepContext context{
-        .seed = material_->spec.seed, .step = step, .dataset = material_->program.dataset};
+        .seed = artifacts_->spec.seed, .step = step, .dataset = artifacts_->program.dataset};
     if (!engine_.run_step(context, tamper, observe)) {
         throw Diverged(step);
     }
 }
 
 std::vector<canonical::Tensor> Runner::state_before() const {
-    return initialisation_ ? material_->initial : engine_.state();
+    return initialisation_ ? artifacts_->initial : engine_.state();
 }
 
 std::vector<canonical::Tensor> Runner::state_after_divergence(std::uint64_t step) {
@@ -72,7 +72,7 @@ std::vector<canonical::Tensor> Runner::state_after_divergence(std::uint64_t step
     throw std::runtime_error("step " + std::to_string(step) + " diverged once and then did not");
 }
 
-float Runner::loss() const { return engine_.scalar(material_->program.loss_node); }
+float Runner::loss() const { return engine_.scalar(artifacts_->program.loss_node); }
 
 Hash256 SegmentEnd::root(std::optional<std::uint64_t> claimed) const {
     const Hash256 state_root = artifacts::state_root_of(state);
@@ -80,14 +80,14 @@ Hash256 SegmentEnd::root(std::optional<std::uint64_t> claimed) const {
 }
 
 std::optional<SegmentEnd> run_segment(
-    const std::shared_ptr<const Material>& material, std::uint32_t segment, std::span<const canonical::Tensor> before,
+    const std::shared_ptr<const TaskArtifacts>& artifacts, std::uint32_t segment, std::span<const canonical::Tensor> before,
     const engine::EngineOptions& options, const std::shared_ptr<const Fraud>& fraud,
     const Progress& progress,
     std::optional<std::uint64_t> last_step, std::span<const std::uint32_t> probes
 ) {
-    Runner runner(material, segment == 0, options, fraud);
-    const std::uint64_t first = segment == 0 ? 0 : material->first_step(segment);
-    const std::uint64_t whole = segment == 0 ? 1 : material->step_count(segment);
+    Runner runner(artifacts, segment == 0, options, fraud);
+    const std::uint64_t first = segment == 0 ? 0 : artifacts->first_step(segment);
+    const std::uint64_t whole = segment == 0 ? 1 : artifacts->step_count(segment);
     const std::uint64_t steps = last_step ? std::min(whole, *last_step - first + 1) : whole;
     if (segment != 0) {
         runner.set_state(before);

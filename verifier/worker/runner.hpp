@@ -11,11 +11,11 @@
 
 #include <verifier/engine/engine.hpp>
 #include <verifier/worker/fraud.hpp>
-#include <verifier/worker/material.hpp>
+#include <verifier/worker/task_artifacts.hpp>
 
 namespace assay::worker {
 
-/// A step gave a state that is not finite (NUM-6): there is no next state.
+/// A step produced a state with a non-finite value (NUM-6), so there is no next state.
 class Diverged : public std::runtime_error {
   public:
     explicit Diverged(std::uint64_t step);
@@ -25,54 +25,54 @@ class Diverged : public std::runtime_error {
     std::uint64_t step_;
 };
 
-/// Executes one of a task's two graphs step by step; as its fraud has it, where there is one. The initialisation
-/// starts from the task's initial tensors, any other step from the state that was set.
+/// Executes one of a task's two graphs step by step, altered by `fraud` if given. The initialisation starts from the
+/// task's initial tensors, any other step from the state set with set_state().
 class Runner {
   public:
-    /// Throws std::runtime_error when the engine refuses the machine (NUM-5).
+    /// Throws std::runtime_error if the engine's self-test fails on this machine (NUM-5).
     Runner(
-        std::shared_ptr<const Material> material, bool initialisation, const engine::EngineOptions& options,
+        std::shared_ptr<const TaskArtifacts> artifacts, bool initialisation, const engine::EngineOptions& options,
         std::shared_ptr<const Fraud> fraud = nullptr
     );
     const canonical::Graph& graph() const;
     void set_state(std::span<const canonical::Tensor> state) { engine_.set_state(state); }
     std::vector<canonical::Tensor> state() const { return engine_.state(); }
-    /// Runs global step `step` (0 for the initialisation) on the present state. Throws Diverged, which leaves the state
-    /// as it was, and std::runtime_error.
+    /// Runs global step `step` (0 for the initialisation) on the current state. Throws Diverged, which leaves the state
+    /// unchanged, and std::runtime_error if the engine fails.
     void run(std::uint64_t step, const canonical::NodeObserver& observe = {});
-    /// The state that a step which diverged on the present one left all the same.
+    /// Returns the state after `step`, which diverges on the current state. Throws std::runtime_error if it does not diverge.
     std::vector<canonical::Tensor> state_after_divergence(std::uint64_t step);
-    /// The loss of the last step run; not of the initialisation.
+    /// The loss of the last step run; not available for the initialisation.
     float loss() const;
 
   private:
     std::vector<canonical::Tensor> state_before() const;
 
-    std::shared_ptr<const Material> material_;
+    std::shared_ptr<const TaskArtifacts> artifacts_;
     bool initialisation_;
     std::shared_ptr<const Fraud> fraud_;
     engine::Engine engine_;
 };
 
-/// Where the execution of a segment ended.
+/// The result of executing a segment.
 struct SegmentEnd {
-    std::vector<canonical::Tensor> state;  ///< after the last step, or after the one that diverged
+    std::vector<canonical::Tensor> state;  ///< after the last step, or after the step that diverged
     std::optional<std::uint64_t> diverged_at{};
-    std::map<std::uint32_t, Hash256> probe_roots{};  ///< the state roots after those numbers of steps asked for
+    std::map<std::uint32_t, Hash256> probe_roots{};  ///< state roots after the requested numbers of steps
 
-    /// What to compare with a checkpoint of a task that says to have diverged at `claimed`, if anywhere: the state root,
-    /// or what no checkpoint has, when a step diverged and the task does not say so of it (VER-8).
+    /// The root to compare with the checkpoint of a task that declares divergence at step `claimed`, if any: the state
+    /// root, or, if another step diverged, an assay/diverged hash that no checkpoint can have (VER-8).
     Hash256 root(std::optional<std::uint64_t> claimed) const;
 };
 
-/// Called after each step; stops the run by returning false.
+/// Called after each step; returns false to stop the run.
 using Progress = std::function<bool(std::uint64_t done, std::uint64_t steps)>;
 
-/// Executes segment `segment` from `before` (of segment 0 the task's initial tensors), to `last_step` where given.
-/// `probes` are numbers of steps after which to take the state root.
-/// nullopt when `progress` stopped it. Throws std::runtime_error.
+/// Executes segment `segment` from `before` (ignored for segment 0, which starts from the initial tensors), up to
+/// `last_step` if given. `probes` lists numbers of steps after which to record the state root. Returns nullopt if
+/// `progress` stopped the run. Throws std::runtime_error if the engine fails.
 std::optional<SegmentEnd> run_segment(
-    const std::shared_ptr<const Material>& material, std::uint32_t segment, std::span<const canonical::Tensor> before,
+    const std::shared_ptr<const TaskArtifacts>& artifacts, std::uint32_t segment, std::span<const canonical::Tensor> before,
     const engine::EngineOptions& options, const std::shared_ptr<const Fraud>& fraud,
     const Progress& progress = {},
     std::optional<std::uint64_t> last_step = {}, std::span<const std::uint32_t> probes = {}

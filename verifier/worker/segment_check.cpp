@@ -49,21 +49,21 @@ struct Ends {
 
 /// The states before and after; in exact mode the latter only to know that it can be had and is what the chain says.
 Result<Ends, Unavailable> load_ends(
-    const Material& material, const artifacts::SegmentRecords& records, const ArtifactSource& source
+    const TaskArtifacts& artifacts, const artifacts::SegmentRecords& records, const ArtifactSource& source
 ) {
     Ends ends;
     if (records.before) {
-        TRY_ASSIGN(ends.before, load_state(material, *records.before, source));
+        TRY_ASSIGN(ends.before, load_state(artifacts, *records.before, source));
     }
     if (records.after) {
-        TRY_ASSIGN(ends.after, load_state(material, *records.after, source));
+        TRY_ASSIGN(ends.after, load_state(artifacts, *records.after, source));
     }
     return ends;
 }
 
 /// Of a task that has a threshold. A replay that diverged is as far away as can be.
 SegmentCheck::Distance measure_distance(
-    const Material& material, const contracts::Task& task, const Ends& ends, const SegmentEnd& end,
+    const TaskArtifacts& artifacts, const contracts::Task& task, const Ends& ends, const SegmentEnd& end,
     const engine::EngineOptions& options
 ) {
     contracts::Verdict verdict;
@@ -71,7 +71,7 @@ SegmentCheck::Distance measure_distance(
         .drift = {dispute::kMaxRelative, dispute::kMaxRelative}, .threshold = task.tolerance->threshold.value()};
     if (!end.diverged_at) {
         verdict.measurement = measure(
-            prepare_measuring(material, ends.before, end.state, ends.after, task.tolerance->sketch_seed), options
+            prepare_measuring(artifacts, ends.before, end.state, ends.after, task.tolerance->sketch_seed), options
         );
         out.drift = {
             dispute::relative_drift(verdict.measurement->parameters), dispute::relative_drift(verdict.measurement->other)};
@@ -89,8 +89,8 @@ Result<std::optional<SegmentCheck>, Unavailable> check_segment(
     const contracts::Task& task = records.task;
     reporter.event({{"event", "fetching"}, {"task", to_hex(task.id.view())}, {"segment", records.segment}});
     const ArtifactSource source = waiting_source(store);
-    TRY_ASSIGN(const auto material, load_material(task.id, task.spec, source));
-    TRY_ASSIGN(const auto ends, load_ends(*material, records, source));
+    TRY_ASSIGN(const auto artifacts, load_task_artifacts(task.id, task.spec, source));
+    TRY_ASSIGN(const auto ends, load_ends(*artifacts, records, source));
     SegmentCheck check;
     auto last_report = std::chrono::steady_clock::now();
     const auto progress = [&](std::uint64_t done, std::uint64_t steps) {
@@ -112,8 +112,8 @@ Result<std::optional<SegmentCheck>, Unavailable> check_segment(
         records.segment == contracts::segment_count(task) ? task.diverged_at : std::nullopt;
     const auto end =
         is_evaluation(records)
-            ? run_segment(evaluating(*material, ends.before), 0, {}, options, nullptr, progress)
-            : run_segment(material, records.segment, ends.before, options, nullptr, progress, claimed_step);
+            ? run_segment(evaluating(*artifacts, ends.before), 0, {}, options, nullptr, progress)
+            : run_segment(artifacts, records.segment, ends.before, options, nullptr, progress, claimed_step);
     if (!end) {
         return std::optional<SegmentCheck>{};
     }
@@ -121,7 +121,7 @@ Result<std::optional<SegmentCheck>, Unavailable> check_segment(
     check.replayed = end->root(claimed_step);
     check.diverged_at = end->diverged_at;
     if (!contracts::is_exact(task, records.segment)) {
-        check.distance = measure_distance(*material, task, ends, *end, options);
+        check.distance = measure_distance(*artifacts, task, ends, *end, options);
     }
     return std::optional(check);
 }

@@ -11,11 +11,11 @@
 #include <contracts/state/task.hpp>
 #include <verifier/artifacts/segment_records.hpp>
 #include <verifier/engine/engine.hpp>
-#include <verifier/worker/material.hpp>
+#include <verifier/worker/task_artifacts.hpp>
 #include <verifier/worker/options.hpp>
 #include <verifier/worker/reporter.hpp>
 
-/// Executing a segment again without an account, a stake or a node: anybody's check of what the chain recorded.
+/// Replays a segment without an account, stake or node, so that anybody can check what the chain recorded.
 namespace assay::worker {
 
 /// Exit statuses of a replay.
@@ -23,29 +23,29 @@ inline constexpr int kReplayHolds = 0;
 inline constexpr int kReplayDiffers = 9;
 
 struct SegmentCheck {
-    Hash256 claimed;   ///< the checkpoint's state root, or the score's (EVL-3)
-    Hash256 replayed;  ///< what its execution gives; assay/diverged when it diverges where the task does not say so
-    std::uint64_t steps = 0;                   ///< executed
+    Hash256 claimed;   ///< state root of the checkpoint, or of the score (EVL-3)
+    Hash256 replayed;  ///< the replay's root; an assay/diverged hash (VER-8) if it diverged and the task does not declare it
+    std::uint64_t steps = 0;                   ///< number of steps executed
     std::optional<std::uint64_t> diverged_at;  ///< the step that diverged, if one did
-    /// How far the checkpoint is from the replay, of a segment that is judged by distance (VER-17).
+    /// Distance between checkpoint and replay, for a segment that is judged by distance (VER-17).
     struct Distance {
         contracts::Distances drift;
         contracts::Distances threshold;
-        bool is_within = false;  ///< VER-18
+        bool is_within = false;  ///< within the task's threshold (VER-18)
     };
     std::optional<Distance> distance{};
     bool holds() const { return distance ? distance->is_within : claimed == replayed; }
 };
 
-/// Fetches what the segment needs into `store`, checks it against the records and executes the segment. nullopt when
-/// `stop` was set meanwhile. Says how far it is by `reporter`. Throws std::runtime_error when the engine cannot.
+/// Fetches the segment's artifacts into `store`, verifies them against the records and replays the segment. Reports progress
+/// to `reporter`. Returns nullopt if `stop` was set. Fails with Unavailable; throws std::runtime_error if the engine fails.
 Result<std::optional<SegmentCheck>, Unavailable> check_segment(
     const artifacts::SegmentRecords& records, const artifacts::ContentStore& store,
     const engine::EngineOptions& options, Reporter& reporter, const std::atomic<bool>& stop
 );
 
-/// `assay-worker replay`: the check of the records in a file, told by events of which the last is "replayed". Returns
-/// kReplayHolds or kReplayDiffers, and 1 when it could not be done, which says nothing about the solver.
+/// Implements `assay-worker replay`: checks the records in a file and reports events, the last of which is "replayed".
+/// Returns kReplayHolds or kReplayDiffers, or 1 if the check could not be done, which implies nothing about the solver.
 int run_replay(
     const std::filesystem::path& records, const WorkerOptions& options, const std::atomic<bool>& stop
 );

@@ -17,12 +17,12 @@
 #include <verifier/roles/solver.hpp>
 #include <core/dispute/commitment.hpp>
 #include <core/dispute/player.hpp>
-#include <verifier/worker/dispute_desk.hpp>
+#include <verifier/worker/dispute_player.hpp>
 #include <verifier/worker/evaluating.hpp>
 #include <verifier/worker/offers.hpp>
 #include <verifier/worker/trainer.hpp>
 #include <verifier/worker/verdict_watch.hpp>
-#include <verifier/worker/workplace.hpp>
+#include <verifier/worker/worker_context.hpp>
 
 namespace assay::worker {
 namespace {
@@ -34,8 +34,8 @@ constexpr std::uint64_t kDeclinesBefore = 10;
 /// Accepts, trains, posts, completes, and afterwards defends what it posted.
 class Solver final : public Role {
   public:
-    explicit Solver(Workplace& workplace)
-        : at_(workplace), disputes_(workplace), watch_(workplace, contracts::Role::kSolver), offers_(workplace) {}
+    explicit Solver(WorkerContext& context)
+        : context_(context), disputes_(context), watch_(context, contracts::Role::kSolver), offers_(context) {}
 
     bool disputes() override { return disputes_.attend(ours()); }
 
@@ -44,7 +44,7 @@ class Solver final : public Role {
         bool busy = disputes_.attend(tasks);
         for (const contracts::Task& task : tasks) {
             if (task.state == contracts::TaskState::kDrawn || task.state == contracts::TaskState::kTraining) {
-                at_.want(task, urgency_of(task));
+                context_.want(task, urgency_of(task));
             }
             const roles::Intent intent = next(task);
             busy = (!roles::is_long(intent) && act(task, intent)) || busy;
@@ -77,8 +77,8 @@ class Solver final : public Role {
     }
 
     std::vector<contracts::Task> ours() const {
-        auto tasks = roles::by_deadline(at_.chain.tasks());
-        std::erase_if(tasks, [this](const contracts::Task& task) { return task.solver != at_.chain.self(); });
+        auto tasks = roles::by_deadline(context_.chain.tasks());
+        std::erase_if(tasks, [this](const contracts::Task& task) { return task.solver != context_.chain.self(); });
         return tasks;
     }
 
@@ -89,18 +89,18 @@ class Solver final : public Role {
 
     roles::SolverView view_of(const contracts::Task& task) {
         roles::SolverView view;
-        view.self = at_.chain.self();
+        view.self = context_.chain.self();
         view.task = task;
-        view.stored_checkpoints = static_cast<std::uint32_t>(at_.journal.checkpoints(task.id).size());
+        view.stored_checkpoints = static_cast<std::uint32_t>(context_.journal.checkpoints(task.id).size());
         if (task.state == contracts::TaskState::kDrawn) {
-            view.free_stake = at_.chain.free_stake(contracts::Role::kSolver);
-            view.solver_bond = contracts::solver_bond(at_.chain.params(), contracts::task_value(task.spec));
+            view.free_stake = context_.chain.free_stake(contracts::Role::kSolver);
+            view.solver_bond = contracts::solver_bond(context_.chain.params(), contracts::task_value(task.spec));
         }
-        view.is_breaker_open = at_.journal.breaker().has_value();
-        view.is_unusable = at_.unusable.contains(task.id) || offers_.has_declined(task.id);
+        view.is_breaker_open = context_.journal.breaker().has_value();
+        view.is_unusable = context_.unusable.contains(task.id) || offers_.has_declined(task.id);
         view.is_stopped = stopped_.contains(task.id);
-        view.accepted_tasks = at_.journal.accepted_tasks();
-        view.tasks_max = at_.options.tasks_max;
+        view.accepted_tasks = context_.journal.accepted_tasks();
+        view.tasks_max = context_.options.tasks_max;
         return view;
     }
 
@@ -125,33 +125,33 @@ class Solver final : public Role {
 
     bool accept(const contracts::Task& task) {
         // A bond for a task whose program or data we cannot have would be lost.
-        const auto material = at_.material(task, urgency_of(task));
+        const auto artifacts = context_.artifacts(task, urgency_of(task));
         std::vector<canonical::Tensor> state;
-        bool can_start = material != nullptr;
-        if (material && task.spec.parent) {
-            auto parents = start_state(task, *material);
+        bool can_start = artifacts != nullptr;
+        if (artifacts && task.spec.parent) {
+            auto parents = start_state(task, *artifacts);
             can_start = parents.has_value();
             state = can_start ? *std::move(parents) : std::move(state);
         }
-        if (!can_start || !offers_.takes(task, material, state)) {
+        if (!can_start || !offers_.takes(task, artifacts, state)) {
             // Who lets it lapse is not drawn any more.
-            const bool is_late = at_.chain.height() + kDeclinesBefore >= task.deadline.value;
+            const bool is_late = context_.chain.height() + kDeclinesBefore >= task.deadline.value;
             return (is_late || offers_.has_declined(task.id)) && decline(task);
         }
-        if (!at_.chain.send(contracts::AcceptTask{.task = task.id})) {
+        if (!context_.chain.send(contracts::AcceptTask{.task = task.id})) {
             return false;
         }
-        at_.journal.note_accepted(task.id);
-        at_.reporter.event({{"event", "accept"}, {"task", to_hex(task.id.view())}, {"title", task.spec.title}});
+        context_.journal.note_accepted(task.id);
+        context_.reporter.event({{"event", "accept"}, {"task", to_hex(task.id.view())}, {"title", task.spec.title}});
         return true;
     }
 
     /// TASK-15: leaves to another solver what this one cannot do.
     bool decline(const contracts::Task& task) {
-        if (!at_.chain.send(contracts::DeclineTask{.task = task.id})) {
+        if (!context_.chain.send(contracts::DeclineTask{.task = task.id})) {
             return false;
         }
-        at_.reporter.event({{"event", "decline"}, {"task", to_hex(task.id.view())}, {"title", task.spec.title}});
+        context_.reporter.event({{"event", "decline"}, {"task", to_hex(task.id.view())}, {"title", task.spec.title}});
         return true;
     }
 
@@ -165,31 +165,31 @@ class Solver final : public Role {
             }
             event["score"] = static_cast<double>(std::bit_cast<float>(action.evaluation->score));
         }
-        if (!at_.chain.send(action)) {
+        if (!context_.chain.send(action)) {
             return false;
         }
         trainers_.erase(task.id);
-        at_.reporter.event(event);
+        context_.reporter.event(event);
         return true;
     }
 
     /// EVL-4: what the last checkpoint is worth on the hold-out set; nullopt when it cannot be said now.
     std::optional<contracts::Evaluation> score(const contracts::Task& task) {
-        const auto material = at_.material(task);
-        if (!material) {
+        const auto artifacts = context_.artifacts(task);
+        if (!artifacts) {
             return std::nullopt;
         }
         const std::uint32_t last = task.checkpoints - 1;
-        const auto state = decode_stored(*material, at_.journal.checkpoints(task.id)[last]);
+        const auto state = decode_stored(*artifacts, context_.journal.checkpoints(task.id)[last]);
         if (!state) {
             compute_again(task, last);
             return std::nullopt;
         }
         try {
-            const auto ground = evaluating(*material, *state);
-            return evaluate(ground, *state, at_.options.engine, at_.scoring_fraud(ground));
+            const auto ground = evaluating(*artifacts, *state);
+            return evaluate(ground, *state, context_.options.engine, context_.scoring_fraud(ground));
         } catch (const std::runtime_error& error) {
-            at_.reporter.trouble(
+            context_.reporter.trouble(
                 "task " + to_hex(task.id.view()) + ": scoring failed, trying again: " + error.what()
             );
         }
@@ -197,19 +197,19 @@ class Solver final : public Role {
     }
 
     bool post_checkpoint(const contracts::Task& task, std::uint32_t index) {
-        const Journal::StoredCheckpoint stored = at_.journal.checkpoints(task.id)[index];
+        const Journal::StoredCheckpoint stored = context_.journal.checkpoints(task.id)[index];
         withhold(task, index, stored.artifact);
         if (stored.diverged_at) {
             return declare_divergence(task, stored);
         }
-        const bool posted = at_.chain.send(contracts::PostCheckpoint{
+        const bool posted = context_.chain.send(contracts::PostCheckpoint{
             .task = task.id,
             .index = index,
             .state_root = stored.state_root,
             .artifact = {
-                .sha256 = stored.artifact, .size_bytes = stored.size_bytes, .location = at_.artifacts_url}});
+                .sha256 = stored.artifact, .size_bytes = stored.size_bytes, .location = context_.artifacts_url}});
         if (posted) {
-            at_.reporter.event(
+            context_.reporter.event(
                 {{"event", "checkpoint"},
                  {"task", to_hex(task.id.view())},
                  {"index", index},
@@ -222,32 +222,32 @@ class Solver final : public Role {
     }
 
     bool declare_divergence(const contracts::Task& task, const Journal::StoredCheckpoint& stored) {
-        const auto material = at_.material(task);
-        if (!material) {
+        const auto artifacts = context_.artifacts(task);
+        if (!artifacts) {
             return false;
         }
-        const auto state = decode_stored(*material, stored);
+        const auto state = decode_stored(*artifacts, stored);
         const auto opening = state ? dispute::open_divergence(*state) : std::nullopt;
         if (!opening) {
             compute_again(task, task.checkpoints);
             return false;
         }
-        const bool sent = at_.chain.send(contracts::DeclareDivergence{
+        const bool sent = context_.chain.send(contracts::DeclareDivergence{
             .task = task.id,
             .step = *stored.diverged_at,
             .state_root = stored.state_root,
             .artifact = {
-                .sha256 = stored.artifact, .size_bytes = stored.size_bytes, .location = at_.artifacts_url},
+                .sha256 = stored.artifact, .size_bytes = stored.size_bytes, .location = context_.artifacts_url},
             .opening = *opening});
         if (sent) {
             trainers_.erase(task.id);
-            at_.reporter.event(
+            context_.reporter.event(
                 {{"event", "diverged"},
                  {"task", to_hex(task.id.view())},
                  {"step", *stored.diverged_at},
                  {"index", task.checkpoints},
                  {"state_root", to_hex(stored.state_root.view())},
-                 {"tensor", material->program.state[opening->tensor].name}}
+                 {"tensor", artifacts->program.state[opening->tensor].name}}
             );
         }
         return sent;
@@ -255,10 +255,10 @@ class Solver final : public Role {
 
     /// A checkpoint of ours from the disk; nullopt when it is damaged.
     std::optional<std::vector<canonical::Tensor>> decode_stored(
-        const Material& material, const Journal::StoredCheckpoint& stored
+        const TaskArtifacts& artifacts, const Journal::StoredCheckpoint& stored
     ) {
-        const auto bytes = at_.store.get(stored.artifact);
-        auto state = artifacts::decode_state(material.program, bytes.value_or(Bytes{}));
+        const auto bytes = context_.store.get(stored.artifact);
+        auto state = artifacts::decode_state(artifacts.program, bytes.value_or(Bytes{}));
         if (!state || artifacts::state_root_of(*state) != stored.state_root) {
             return std::nullopt;
         }
@@ -266,29 +266,29 @@ class Solver final : public Role {
     }
 
     void compute_again(const contracts::Task& task, std::uint32_t index) {
-        at_.reporter.trouble("checkpoint " + std::to_string(index) + " is damaged on disk: computing it again");
-        at_.journal.cut_checkpoints(task.id, index);
+        context_.reporter.trouble("checkpoint " + std::to_string(index) + " is damaged on disk: computing it again");
+        context_.journal.cut_checkpoints(task.id, index);
         trainers_.erase(task.id);
     }
 
     void withhold(const contracts::Task& task, std::uint32_t index, const Hash256& artifact) {
-        if (at_.options.dishonesty != Dishonesty::kWithhold) {
+        if (context_.options.dishonesty != Dishonesty::kWithhold) {
             return;
         }
-        const auto material = at_.material(task);
-        if (material && at_.fraud(material)->segment() == index) {
-            at_.withheld.add(artifact);
+        const auto artifacts = context_.artifacts(task);
+        if (artifacts && context_.fraud(artifacts)->segment() == index) {
+            context_.withheld.add(artifact);
         }
     }
 
     /// LIN-2: the state that a task with a parent starts from; nullopt, and said why, when it cannot be had.
-    std::optional<std::vector<canonical::Tensor>> start_state(const contracts::Task& task, const Material& material) {
-        if (at_.unusable.contains(task.id)) {
+    std::optional<std::vector<canonical::Tensor>> start_state(const contracts::Task& task, const TaskArtifacts& artifacts) {
+        if (context_.unusable.contains(task.id)) {
             return std::nullopt;
         }
-        auto state = load_parents_state(at_, task, material);
+        auto state = load_parents_state(context_, task, artifacts);
         if (!state) {
-            at_.decline(task.id, state.error());
+            context_.decline(task.id, state.error());
             return std::nullopt;
         }
         return *std::move(state);
@@ -296,13 +296,13 @@ class Solver final : public Role {
 
     /// Makes the parent's last state ours: checkpoint 0, served from here as well.
     bool inherit(const contracts::Task& task) {
-        const auto material = at_.material(task);
-        const auto state = material ? start_state(task, *material) : std::nullopt;
+        const auto artifacts = context_.artifacts(task);
+        const auto state = artifacts ? start_state(task, *artifacts) : std::nullopt;
         if (!state) {
             return false;
         }
-        keep_checkpoint(task, artifacts::encode_state(material->program, *state), artifacts::state_root_of(*state), {});
-        at_.reporter.event(
+        keep_checkpoint(task, artifacts::encode_state(artifacts->program, *state), artifacts::state_root_of(*state), {});
+        context_.reporter.event(
             {{"event", "inherit"},
              {"task", to_hex(task.id.view())},
              {"parent", to_hex(task.spec.parent->view())},
@@ -314,8 +314,8 @@ class Solver final : public Role {
     void keep_checkpoint(
         const contracts::Task& task, const Bytes& bytes, const Hash256& root, std::optional<std::uint64_t> diverged_at
     ) {
-        const Hash256 artifact = at_.store.put(bytes);
-        at_.journal.add_checkpoint(
+        const Hash256 artifact = context_.store.put(bytes);
+        context_.journal.add_checkpoint(
             task.id,
             {.state_root = root, .artifact = artifact, .size_bytes = bytes.size(), .diverged_at = diverged_at}
         );
@@ -347,7 +347,7 @@ class Solver final : public Role {
             trainers_.erase(task.id);
             throw;
         } catch (const std::exception& error) {
-            at_.reporter.trouble("task " + to_hex(task.id.view()) + ": training failed, trying again: " + error.what());
+            context_.reporter.trouble("task " + to_hex(task.id.view()) + ": training failed, trying again: " + error.what());
             trainers_.erase(task.id);
         }
         return false;
@@ -356,7 +356,7 @@ class Solver final : public Role {
     void stop(const contracts::Task& task, const std::string& why) {
         stopped_.insert(task.id);
         trainers_.erase(task.id);
-        at_.reporter.event({{"event", "stopped"}, {"task", to_hex(task.id.view())}, {"reason", why}});
+        context_.reporter.event({{"event", "stopped"}, {"task", to_hex(task.id.view())}, {"reason", why}});
     }
 
     /// The trainer, standing at `segment`; made from the last stored checkpoint when there is none.
@@ -365,24 +365,24 @@ class Solver final : public Role {
             ASSERT(found->second->segment() == segment);
             return found->second.get();
         }
-        const auto material = at_.material(task);
-        if (!material) {
+        const auto artifacts = context_.artifacts(task);
+        if (!artifacts) {
             return nullptr;
         }
         std::vector<canonical::Tensor> state;
         if (segment != 0) {
-            auto decoded = decode_stored(*material, at_.journal.checkpoints(task.id)[segment - 1]);
+            auto decoded = decode_stored(*artifacts, context_.journal.checkpoints(task.id)[segment - 1]);
             if (!decoded) {
                 compute_again(task, segment - 1);
                 return nullptr;
             }
             state = *std::move(decoded);
-            at_.reporter.event(
-                {{"event", "resume"}, {"task", to_hex(task.id.view())}, {"step", material->first_step(segment)}}
+            context_.reporter.event(
+                {{"event", "resume"}, {"task", to_hex(task.id.view())}, {"step", artifacts->first_step(segment)}}
             );
         }
         auto trainer =
-            std::make_unique<Trainer>(material, at_.options.engine, at_.fraud(material), segment, state);
+            std::make_unique<Trainer>(artifacts, context_.options.engine, context_.fraud(artifacts), segment, state);
         return trainers_.emplace(task.id, std::move(trainer)).first->second.get();
     }
 
@@ -392,7 +392,7 @@ class Solver final : public Role {
         }
         const double rate = trainer.steps_per_s();
         const auto left = static_cast<double>(task.spec.steps - trainer.steps_done());
-        at_.reporter.event(
+        context_.reporter.event(
             {{"event", "train"},
              {"task", to_hex(task.id.view())},
              {"step", trainer.steps_done()},
@@ -406,11 +406,11 @@ class Solver final : public Role {
     void store(const contracts::Task& task, Trainer& trainer) {
         const std::uint32_t index = trainer.segment();
         const auto state = trainer.state();
-        const Bytes bytes = artifacts::encode_state(at_.material(task)->program, state);
+        const Bytes bytes = artifacts::encode_state(context_.artifacts(task)->program, state);
         const Hash256 root = artifacts::state_root_of(state);
         // What was posted before a lost disk must come out again; anything else would be two answers to one question.
         const bool is_posted = index < task.checkpoints;
-        if (is_posted && (trainer.diverged_at() || at_.chain.checkpoint(task.id, index).state_root != root)) {
+        if (is_posted && (trainer.diverged_at() || context_.chain.checkpoint(task.id, index).state_root != root)) {
             stop(task, "checkpoint " + std::to_string(index) + " was posted with another state root");
             return;
         }
@@ -420,8 +420,8 @@ class Solver final : public Role {
         }
     }
 
-    Workplace& at_;
-    DisputeDesk disputes_;
+    WorkerContext& context_;
+    DisputePlayer disputes_;
     VerdictWatch watch_;
     OfferDesk offers_;
     std::map<contracts::TaskId, std::unique_ptr<Trainer>> trainers_;
@@ -430,6 +430,6 @@ class Solver final : public Role {
 
 }  // namespace
 
-std::unique_ptr<Role> make_solver(Workplace& workplace) { return std::make_unique<Solver>(workplace); }
+std::unique_ptr<Role> make_solver(WorkerContext& context) { return std::make_unique<Solver>(context); }
 
 }  // namespace assay::worker

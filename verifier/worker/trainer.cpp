@@ -8,15 +8,15 @@ namespace assay::worker {
 using Clock = std::chrono::steady_clock;
 
 Trainer::Trainer(
-    std::shared_ptr<const Material> material, const engine::EngineOptions& options,
+    std::shared_ptr<const TaskArtifacts> artifacts, const engine::EngineOptions& options,
     std::shared_ptr<const Fraud> fraud, std::uint32_t segment, const std::vector<canonical::Tensor>& state
 )
-    : material_(std::move(material)),
+    : artifacts_(std::move(artifacts)),
       options_(options),
       fraud_(std::move(fraud)),
       segment_(segment),
-      step_(segment == 0 ? 0 : material_->first_step(segment)),
-      runner_(std::make_unique<Runner>(material_, segment == 0, options_, fraud_)) {
+      step_(segment == 0 ? 0 : artifacts_->first_step(segment)),
+      runner_(std::make_unique<Runner>(artifacts_, segment == 0, options_, fraud_)) {
     if (segment != 0) {
         runner_->set_state(state);
         begin_natively(state);
@@ -26,14 +26,14 @@ Trainer::Trainer(
 void Trainer::begin_natively(const std::vector<canonical::Tensor>& state) {
     const bool is_altered = fraud_ && fraud_->kind() != Dishonesty::kPush &&
                             fraud_->kind() != Dishonesty::kWithhold && fraud_->kind() != Dishonesty::kScore;
-    if (material_->spec.mode != contracts::Mode::kTolerance || is_altered) {
+    if (artifacts_->spec.mode != contracts::Mode::kTolerance || is_altered) {
         return;
     }
     engine::NativeOptions options;
     options.device = options_.device;
     options.threads = options_.threads;
-    native_ = std::make_unique<engine::NativeEngine>(material_->program.step, material_->dataset, options);
-    native_->keep(material_->program.loss_node);
+    native_ = std::make_unique<engine::NativeEngine>(artifacts_->program.step, artifacts_->dataset, options);
+    native_->keep(artifacts_->program.loss_node);
     native_->set_state(state);
     before_ = state;
 }
@@ -41,7 +41,7 @@ void Trainer::begin_natively(const std::vector<canonical::Tensor>& state) {
 void Trainer::fall_back() {
     native_.reset();
     runner_->set_state(before_);
-    step_ = material_->first_step(segment_);
+    step_ = artifacts_->first_step(segment_);
 }
 
 void Trainer::run_step() {
@@ -50,7 +50,7 @@ void Trainer::run_step() {
         return;
     }
     const canonical::StepContext context{
-        .seed = material_->spec.seed, .step = step_, .dataset = material_->program.dataset};
+        .seed = artifacts_->spec.seed, .step = step_, .dataset = artifacts_->program.dataset};
     if (!native_->run_step(context)) {
         fall_back();
         runner_->run(step_);
@@ -72,7 +72,7 @@ bool Trainer::run(std::chrono::milliseconds budget) {
         runner_->run(0);
         return true;
     }
-    const std::uint64_t end = material_->first_step(segment_) + material_->step_count(segment_);
+    const std::uint64_t end = artifacts_->first_step(segment_) + artifacts_->step_count(segment_);
     const auto started = Clock::now();
     while (step_ < end && Clock::now() - started < budget) {
         run_step();
@@ -80,7 +80,7 @@ bool Trainer::run(std::chrono::milliseconds budget) {
         ++timed_steps_;
     }
     spent_ += Clock::now() - started;
-    loss_ = native_ ? native_->scalar(material_->program.loss_node) : runner_->loss();
+    loss_ = native_ ? native_->scalar(artifacts_->program.loss_node) : runner_->loss();
     return step_ == end;
 }
 
@@ -97,7 +97,7 @@ std::vector<canonical::Tensor> Trainer::state() const {
 void Trainer::begin_next() {
     if (segment_ == 0) {
         const auto initial = runner_->state();
-        runner_ = std::make_unique<Runner>(material_, false, options_, fraud_);
+        runner_ = std::make_unique<Runner>(artifacts_, false, options_, fraud_);
         runner_->set_state(initial);
         begin_natively(initial);
     } else if (native_) {

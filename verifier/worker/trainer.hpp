@@ -12,47 +12,49 @@
 
 namespace assay::worker {
 
-/// Trains one task segment by segment, in slices, so that its owner can attend to the chain in between.
+/// Trains a task segment by segment, in time slices, so that the caller can attend to the chain in between.
 class Trainer {
   public:
-    /// Starts with segment `segment`; `state` is the checkpoint before it (empty for segment 0).
+    /// Starts with segment `segment`; `state` is the checkpoint before it (empty for segment 0). Throws
+    /// std::runtime_error if the engine cannot be used.
     Trainer(
-        std::shared_ptr<const Material> material, const engine::EngineOptions& options,
+        std::shared_ptr<const TaskArtifacts> artifacts, const engine::EngineOptions& options,
         std::shared_ptr<const Fraud> fraud, std::uint32_t segment, const std::vector<canonical::Tensor>& state
     );
 
-    /// The segment in progress.
+    /// The segment being trained.
     std::uint32_t segment() const { return segment_; }
-    /// Trains for about `budget`; true when the segment is finished: take state(), then begin_next(). Or when a step
-    /// diverged, and with it the training ended. Throws std::runtime_error.
+    /// Trains for about `budget`. Returns true if the segment is finished (take state(), then call begin_next()) or if
+    /// a step diverged, which ends the training. Throws std::runtime_error if the engine fails.
     bool advance(std::chrono::milliseconds budget);
-    /// After the last step, also when that one diverged.
+    /// The state after the last step run, even if that step diverged.
     std::vector<canonical::Tensor> state() const;
-    /// The step that diverged (NUM-6).
+    /// The step that diverged (NUM-6), if any.
     std::optional<std::uint64_t> diverged_at() const { return diverged_at_; }
     void begin_next();
 
     std::uint64_t steps_done() const { return step_; }
     std::optional<float> loss() const { return loss_; }
-    /// Over the time spent training.
+    /// Average speed over the time spent training.
     double steps_per_s() const;
 
   private:
     bool run(std::chrono::milliseconds budget);
-    /// In tolerance mode an honest solver trains natively, but for the initialisation.
+    /// Switches to native training for the segment if the task is in tolerance mode and no fraud alters its steps. The
+    /// initialisation is always canonical.
     void begin_natively(const std::vector<canonical::Tensor>& state);
-    /// TASK-13: the segment again, canonically.
+    /// TASK-13: restarts the segment canonically, after native training diverged.
     void fall_back();
     void run_step();
 
-    std::shared_ptr<const Material> material_;
+    std::shared_ptr<const TaskArtifacts> artifacts_;
     engine::EngineOptions options_;
     std::shared_ptr<const Fraud> fraud_;
     std::uint32_t segment_;
     std::uint64_t step_ = 0;  ///< the next global step
     std::unique_ptr<Runner> runner_;
-    std::unique_ptr<engine::NativeEngine> native_;  ///< takes the place of runner_ while there is one
-    std::vector<canonical::Tensor> before_;         ///< the state before the segment that is trained natively
+    std::unique_ptr<engine::NativeEngine> native_;  ///< used instead of runner_ if set
+    std::vector<canonical::Tensor> before_;         ///< the state before the segment being trained natively
     std::optional<float> loss_;
     std::optional<std::uint64_t> diverged_at_;
     std::vector<canonical::Tensor> after_divergence_;

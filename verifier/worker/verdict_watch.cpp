@@ -9,8 +9,8 @@
 
 namespace assay::worker {
 
-bool send_challenge(Workplace& at, const contracts::ChallengeVerdict& challenge) {
-    const bool sent = at.chain.send(challenge);
+bool send_challenge(WorkerContext& context, const contracts::ChallengeVerdict& challenge) {
+    const bool sent = context.chain.send(challenge);
     if (sent) {
         nlohmann::ordered_json event = {
             {"event", "challenge_verdict"},
@@ -20,46 +20,46 @@ bool send_challenge(Workplace& at, const contracts::ChallengeVerdict& challenge)
         if (challenge.part != contracts::VerdictPart::kProbe) {
             event["part"] = contracts::to_string(challenge.part);
         }
-        at.reporter.event(event);
+        context.reporter.event(event);
     }
     return sent;
 }
 
 roles::VerdictView VerdictWatch::view_of(const contracts::Task& task, const contracts::Assignment& assignment) {
-    const AccountId& self = at_.chain.self();
+    const AccountId& self = context_.chain.self();
     roles::VerdictView view;
     view.self = self;
     view.task = task;
     view.assignment = assignment;
-    view.replays = at_.journal.probe_replays({task.id, assignment.segment}, assignment.probe);
+    view.replays = context_.journal.probe_replays({task.id, assignment.segment}, assignment.probe);
     view.is_duty = roles::is_watchers_duty(task, assignment, self, role_);
-    view.height = Height{at_.chain.height()};
-    view.challenge_span = contracts::challenge_span(at_.chain.params(), task.spec);
-    view.is_breaker_open = at_.journal.breaker().has_value();
+    view.height = Height{context_.chain.height()};
+    view.challenge_span = contracts::challenge_span(context_.chain.params(), task.spec);
+    view.is_breaker_open = context_.journal.breaker().has_value();
     if (roles::finding_of(view.replays, *assignment.probe_root) == roles::Finding::kReject) {
         // Asked of the chain, which does not forget what a killed worker would have.
         const contracts::DisputedVerdict subject{assignment.verifier, assignment.forced == true};
         const auto id = contracts::dispute_id(task.id, assignment.segment, self, subject);
-        view.has_challenged = at_.chain.rpc().dispute(id).has_value();
-        view.free_stake = at_.chain.free_stake(role_);
+        view.has_challenged = context_.chain.rpc().dispute(id).has_value();
+        view.free_stake = context_.chain.free_stake(role_);
         view.challenger_bond =
-            contracts::challenger_bond(at_.chain.params(), contracts::task_value(task.spec));
+            contracts::challenger_bond(context_.chain.params(), contracts::task_value(task.spec));
     }
     return view;
 }
 
 bool VerdictWatch::check_distance(const contracts::Task& task, const contracts::Assignment& assignment) {
-    const AccountId& self = at_.chain.self();
+    const AccountId& self = context_.chain.self();
     const bool in_window = task.state == contracts::TaskState::kVerifying ||
                            (task.state == contracts::TaskState::kChallenge && task.deadline.value != 0);
     const bool is_open = in_window && contracts::is_published(assignment) && !contracts::is_released(assignment);
-    if (!is_open || assignment.verifier == self || at_.journal.breaker()) {
+    if (!is_open || assignment.verifier == self || context_.journal.breaker()) {
         return false;
     }
-    const auto own = at_.judged.find({task.id, assignment.segment});
-    if (own == at_.judged.end()) {
+    const auto own = context_.judged.find({task.id, assignment.segment});
+    if (own == context_.judged.end()) {
         const bool is_duty = roles::is_watchers_duty(task, assignment, self, role_);
-        const bool is_unable = at_.journal.replays({task.id, assignment.segment}).unable;
+        const bool is_unable = context_.journal.replays({task.id, assignment.segment}).unable;
         return is_duty && !is_unable && checker_.replay(task, assignment.segment);
     }
     const contracts::Verdict& mine = own->second.verdict;
@@ -75,12 +75,12 @@ bool VerdictWatch::challenge_part(
     const std::optional<contracts::MeasuredRoots>& roots
 ) {
     const contracts::DisputedVerdict subject{assignment.verifier, false, part};
-    const auto id = contracts::dispute_id(task.id, assignment.segment, at_.chain.self(), subject);
-    if (at_.chain.rpc().dispute(id)) {
+    const auto id = contracts::dispute_id(task.id, assignment.segment, context_.chain.self(), subject);
+    if (context_.chain.rpc().dispute(id)) {
         return false;
     }
     return send_challenge(
-        at_,
+        context_,
         {.task = task.id,
          .segment = assignment.segment,
          .verifier = assignment.verifier,
@@ -93,16 +93,16 @@ bool VerdictWatch::challenge_part(
 bool VerdictWatch::attend(const contracts::Task& task) {
     bool busy = false;
     for (const contracts::Assignment& assignment : task.assignments) {
-        const bool is_looked_at = !at_.stop && at_.options.dishonesty == Dishonesty::kNone;
+        const bool is_looked_at = !context_.stop && context_.options.dishonesty == Dishonesty::kNone;
         if (is_looked_at && !contracts::is_exact(task, assignment.segment)) {
             busy = check_distance(task, assignment) || busy;
         }
-        if (!assignment.probe_root || at_.stop || at_.options.dishonesty != Dishonesty::kNone) {
+        if (!assignment.probe_root || context_.stop || context_.options.dishonesty != Dishonesty::kNone) {
             continue;
         }
         const roles::VerdictView view = view_of(task, assignment);
         if (view.is_duty && view.replays.first) {  // by a replay for it, or of the whole segment before it was one
-            at_.journal.note_check({task.id, assignment.segment}, assignment.verifier);
+            context_.journal.note_check({task.id, assignment.segment}, assignment.verifier);
         }
         const roles::Intent intent = roles::decide_verdict_watch(view);
         if (const auto* replay = std::get_if<roles::intent::ReplayProbe>(&intent)) {
@@ -116,9 +116,9 @@ bool VerdictWatch::attend(const contracts::Task& task) {
 
 bool VerdictWatch::challenge(const contracts::Task& task, const roles::intent::ChallengeVerdict& intent) {
     const contracts::DisputedVerdict subject{.verifier = intent.verifier};
-    const auto dispute = contracts::dispute_id(task.id, intent.segment, at_.chain.self(), subject);
+    const auto dispute = contracts::dispute_id(task.id, intent.segment, context_.chain.self(), subject);
     return send_challenge(
-        at_,
+        context_,
         {.task = task.id,
          .segment = intent.segment,
          .verifier = intent.verifier,

@@ -3,26 +3,27 @@
 
 #include <verifier/roles/watch.hpp>
 #include <verifier/worker/checker.hpp>
-#include <verifier/worker/workplace.hpp>
+#include <verifier/worker/worker_context.hpp>
 
 namespace assay::worker {
 
-/// Sends the challenge and reports it; whether it was executed.
-bool send_challenge(Workplace& at, const contracts::ChallengeVerdict& challenge);
+/// Sends the challenge and reports it. Returns whether it was executed.
+bool send_challenge(WorkerContext& context, const contracts::ChallengeVerdict& challenge);
 
-/// Looks at the verdicts that others published, and challenges those that two replays of ours contradict.
+/// Checks the verdicts that others published, and challenges those that our own replays contradict: a probe root by two
+/// replays that agree, a verdict by distance by one.
 class VerdictWatch {
   public:
-    /// Challenges are backed by our stake in `role`. A solver looks at every verdict on its own tasks, a whistleblower at
-    /// those that it was drawn to watch; anyone else compares with what it has replayed anyway. A
-    /// dishonest worker's replays are worth nothing, and it looks at none.
-    VerdictWatch(Workplace& workplace, contracts::Role role) : at_(workplace), checker_(workplace), role_(role) {}
-    /// Whether there was something to do.
+    /// Our stake in `role` backs the challenges. A solver checks every verdict on its own tasks, a whistleblower those
+    /// that it was drawn to watch or that have no watcher; a verifier only compares them with its own replays. A
+    /// dishonest worker checks none.
+    VerdictWatch(WorkerContext& context, contracts::Role role) : context_(context), checker_(context), role_(role) {}
+    /// Checks the task's verdicts. Returns whether there was something to do.
     bool attend(const contracts::Task& task);
 
   private:
     roles::VerdictView view_of(const contracts::Task& task, const contracts::Assignment& assignment);
-    /// Of a verdict by distance: replays the segment where that is a duty, and challenges what our own replay contradicts.
+    /// Checks a verdict by distance: replays the segment if it is our duty, and challenges what our replay contradicts.
     bool check_distance(const contracts::Task& task, const contracts::Assignment& assignment);
     bool challenge_part(
         const contracts::Task& task, const contracts::Assignment& assignment, contracts::VerdictPart part,
@@ -30,7 +31,7 @@ class VerdictWatch {
     );
     bool challenge(const contracts::Task& task, const roles::intent::ChallengeVerdict& intent);
 
-    Workplace& at_;
+    WorkerContext& context_;
     Checker checker_;
     contracts::Role role_;
 };

@@ -18,7 +18,7 @@
 #include <verifier/artifacts/server.hpp>
 #include <verifier/worker/contributor.hpp>
 #include <verifier/worker/readiness.hpp>
-#include <verifier/worker/workplace.hpp>
+#include <verifier/worker/worker_context.hpp>
 
 namespace assay::worker {
 namespace {
@@ -58,17 +58,17 @@ std::unique_ptr<artifacts::ArtifactServer> listen(
 /// Trips the circuit breaker when stake of ours was slashed.
 class BreakerWatch {
   public:
-    explicit BreakerWatch(Workplace& workplace) : at_(workplace) {}
+    explicit BreakerWatch(WorkerContext& context) : context_(context) {}
 
     void look() {
-        const std::uint64_t stake = at_.chain.total_stake();
+        const std::uint64_t stake = context_.chain.total_stake();
         const bool is_less = stake < last_stake_.value_or(stake);
         last_stake_ = stake;
-        for (const contracts::Task& task : at_.chain.ended()) {
+        for (const contracts::Task& task : context_.chain.ended()) {
             scan(task);
         }
         if (is_less) {
-            for (const auto& [id, task] : at_.chain.tasks()) {
+            for (const auto& [id, task] : context_.chain.tasks()) {
                 scan(task);
             }
         }
@@ -77,9 +77,9 @@ class BreakerWatch {
   private:
     /// Whether stake of ours can have been locked for the task.
     bool concerns_us(const contracts::Task& task) const {
-        const AccountId& self = at_.chain.self();
+        const AccountId& self = context_.chain.self();
         const auto is_ours = [&self](const contracts::Assignment& assignment) { return assignment.verifier == self; };
-        return task.solver == self || at_.journal.has_disputed(task.id) ||
+        return task.solver == self || context_.journal.has_disputed(task.id) ||
                std::any_of(task.assignments.begin(), task.assignments.end(), is_ours);
     }
 
@@ -87,16 +87,16 @@ class BreakerWatch {
         if (!concerns_us(task)) {
             return;
         }
-        for (const contracts::HistoryRecord& record : at_.chain.history(task.id)) {
+        for (const contracts::HistoryRecord& record : context_.chain.history(task.id)) {
             const auto* slash = std::get_if<contracts::history::Slashed>(&record.event);
             const Journal::Place place{task.id, record.index};
             if (slash == nullptr || slash->reason == contracts::Reason::kRoom ||  // TASK-15: chosen, or of its being away
-                slash->from != at_.chain.self() || at_.journal.knows_slash(place)) {
+                slash->from != context_.chain.self() || context_.journal.knows_slash(place)) {
                 continue;
             }
             const std::string reason = contracts::to_string(slash->reason);
-            at_.journal.open_breaker(place, reason);
-            at_.reporter.event(
+            context_.journal.open_breaker(place, reason);
+            context_.reporter.event(
                 {{"event", "breaker"},
                  {"task", to_hex(task.id.view())},
                  {"reason", reason},
@@ -105,7 +105,7 @@ class BreakerWatch {
         }
     }
 
-    Workplace& at_;
+    WorkerContext& context_;
     std::optional<std::uint64_t> last_stake_;
 };
 
@@ -132,10 +132,10 @@ class HomeLock {
 };
 
 /// Waits for a block later than `after` or for something that was asked for, in pieces short enough to notice a signal.
-Height wait_for_news(const Workplace& at, Height after, std::uint64_t fetched) {
+Height wait_for_news(const WorkerContext& context, Height after, std::uint64_t fetched) {
     Height height = after;
-    while (!at.stop && height <= after && at.fetcher.finished() == fetched) {
-        height = at.chain.rpc().wait_for_block(after, kPoll);
+    while (!context.stop && height <= after && context.fetcher.finished() == fetched) {
+        height = context.chain.rpc().wait_for_block(after, kPoll);
     }
     return std::max(height, after);
 }
@@ -150,12 +150,12 @@ void sleep_unless_stopped(milliseconds span, const std::atomic<bool>& stop) {
 /// Attends to what is urgent, also while something long is computed: disputes, and whatever only has to be sent.
 class Urgent {
   public:
-    Urgent(Workplace& at, Role& role) : at_(at), role_(role) {}
+    Urgent(WorkerContext& context, Role& role) : context_(context), role_(role) {}
 
     /// Whether something was sent.
     bool attend() {
         const Attending attending(*this);
-        at_.chain.refresh();
+        context_.chain.refresh();
         return role_.prompt();
     }
     /// The same between the steps of a computation, now and then; what fails is tried again.
@@ -167,11 +167,11 @@ class Urgent {
         try {
             attend();
         } catch (const http::NetError& error) {
-            at_.reporter.trouble(std::string("the node cannot be reached, trying again: ") + error.what());
+            context_.reporter.trouble(std::string("the node cannot be reached, trying again: ") + error.what());
         } catch (const client::RpcError& error) {
-            at_.reporter.trouble("the node answered " + error.name + ": " + error.what());
+            context_.reporter.trouble("the node answered " + error.name + ": " + error.what());
         } catch (const artifacts::StoreError& error) {
-            at_.reporter.trouble(error.what());
+            context_.reporter.trouble(error.what());
         }
     }
 
@@ -187,7 +187,7 @@ class Urgent {
         Urgent& urgent_;
     };
 
-    Workplace& at_;
+    WorkerContext& context_;
     Role& role_;
     bool is_attending_ = false;
     std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
@@ -195,94 +195,94 @@ class Urgent {
 
 /// Plays disputes and nothing else until the disk can be written again: a dispute needs no disk, and whatever else is
 /// promised could not be kept.
-void outlast_full_disk(Workplace& at, Role& role, const std::string& why) {
-    at.reporter.trouble(
+void outlast_full_disk(WorkerContext& context, Role& role, const std::string& why) {
+    context.reporter.trouble(
         "the disk cannot be written (" + why + "): only disputes are played until it can; make room on the disk of " +
-        at.options.home.string()
+        context.options.home.string()
     );
     constexpr std::size_t kProbeBytes = 1U << 20U;
-    while (!at.stop) {
+    while (!context.stop) {
         try {
-            at.chain.refresh();
+            context.chain.refresh();
             role.disputes();
-            at.chain.rpc().wait_for_block(Height{at.chain.height()}, kPoll);
-            at.journal.settle();
-            at.store.remove(at.store.put(Bytes(kProbeBytes, 0x5A)));
-            at.reporter.trouble("the disk can be written again");
+            context.chain.rpc().wait_for_block(Height{context.chain.height()}, kPoll);
+            context.journal.settle();
+            context.store.remove(context.store.put(Bytes(kProbeBytes, 0x5A)));
+            context.reporter.trouble("the disk can be written again");
             return;
         } catch (const http::NetError&) {
-            sleep_unless_stopped(kBackoffMax, at.stop);
+            sleep_unless_stopped(kBackoffMax, context.stop);
         } catch (const client::RpcError&) {
-            sleep_unless_stopped(kBackoffMax, at.stop);
+            sleep_unless_stopped(kBackoffMax, context.stop);
         } catch (const JournalError&) {
-            sleep_unless_stopped(kPoll, at.stop);
+            sleep_unless_stopped(kPoll, context.stop);
         } catch (const artifacts::StoreError&) {
-            sleep_unless_stopped(kPoll, at.stop);
+            sleep_unless_stopped(kPoll, context.stop);
         }
     }
 }
 
-void work(Workplace& at, Role& role) {
-    BreakerWatch breaker(at);
-    Urgent urgent(at, role);
-    at.attend_urgent = [&urgent] { urgent.interlude(); };
+void work(WorkerContext& context, Role& role) {
+    BreakerWatch breaker(context);
+    Urgent urgent(context, role);
+    context.attend_urgent = [&urgent] { urgent.interlude(); };
     Height seen;
     milliseconds backoff = kBackoffFirst;
-    while (!at.stop) {
+    while (!context.stop) {
         try {
-            const std::uint64_t fetched = at.fetcher.finished();
+            const std::uint64_t fetched = context.fetcher.finished();
             bool busy = urgent.attend();
             busy = role.labour() || busy;
             breaker.look();
-            for (const contracts::Task& task : at.chain.ended()) {
+            for (const contracts::Task& task : context.chain.ended()) {
                 role.forget(task.id);
-                at.forget(task.id);
-                at.journal.forget(task.id);
+                context.forget(task.id);
+                context.journal.forget(task.id);
             }
-            at.chain.drop_ended();
+            context.chain.drop_ended();
             if (!busy) {
-                seen = wait_for_news(at, seen, fetched);
+                seen = wait_for_news(context, seen, fetched);
             }
             backoff = kBackoffFirst;
         } catch (const JournalError& error) {
-            outlast_full_disk(at, role, error.what());
+            outlast_full_disk(context, role, error.what());
         } catch (const artifacts::StoreError& error) {
-            outlast_full_disk(at, role, error.what());
+            outlast_full_disk(context, role, error.what());
         } catch (const http::NetError& error) {
-            at.reporter.trouble(std::string("the node cannot be reached, trying again: ") + error.what());
-            sleep_unless_stopped(backoff, at.stop);
+            context.reporter.trouble(std::string("the node cannot be reached, trying again: ") + error.what());
+            sleep_unless_stopped(backoff, context.stop);
             backoff = std::min(backoff * 2, kBackoffMax);
         } catch (const client::RpcError& error) {
-            at.reporter.trouble("the node answered " + error.name + ": " + error.what());
-            sleep_unless_stopped(backoff, at.stop);
+            context.reporter.trouble("the node answered " + error.name + ": " + error.what());
+            sleep_unless_stopped(backoff, context.stop);
             backoff = std::min(backoff * 2, kBackoffMax);
         }
     }
 }
 
 /// Until the node can be reached; whether the worker is ready, and not stopped.
-bool await_node(Workplace& at) {
+bool await_node(WorkerContext& context) {
     milliseconds backoff = kBackoffFirst;
-    while (!at.stop) {
+    while (!context.stop) {
         try {
-            check_node(at);
+            check_node(context);
             return true;
         } catch (const http::NetError& error) {
-            at.reporter.trouble(std::string("not ready, the node cannot be reached: ") + error.what());
+            context.reporter.trouble(std::string("not ready, the node cannot be reached: ") + error.what());
         } catch (const client::RpcError& error) {
-            at.reporter.trouble("not ready, the node answered " + error.name + ": " + error.what());
+            context.reporter.trouble("not ready, the node answered " + error.name + ": " + error.what());
         }
-        sleep_unless_stopped(backoff, at.stop);
+        sleep_unless_stopped(backoff, context.stop);
         backoff = std::min(backoff * 2, kBackoffMax);
     }
     return false;
 }
 
-std::unique_ptr<Role> make_role(Mode mode, Workplace& workplace) {
+std::unique_ptr<Role> make_role(Mode mode, WorkerContext& context) {
     switch (mode) {
-        case Mode::kVerify: return make_verifier(workplace);
-        case Mode::kWhistleblow: return make_whistleblower(workplace);
-        default: return make_solver(workplace);
+        case Mode::kVerify: return make_verifier(context);
+        case Mode::kWhistleblow: return make_whistleblower(context);
+        default: return make_solver(context);
     }
 }
 
@@ -306,7 +306,7 @@ int run_worker(const WorkerOptions& options, const crypto::SecretKey& key, const
     artifacts::Fetcher fetcher(store, cache, fetching);
     Chain chain(options.node_url, options.home, options.pins, key, reporter);
     const auto server = listen(options, journal, store, cache, withheld);
-    Workplace workplace{
+    WorkerContext context{
         .options = options,
         .reporter = reporter,
         .journal = journal,
@@ -316,10 +316,10 @@ int run_worker(const WorkerOptions& options, const crypto::SecretKey& key, const
         .withheld = withheld,
         .stop = stop,
         .artifacts_url = server->url()};
-    if (!await_node(workplace)) {
+    if (!await_node(context)) {
         return 0;
     }
-    const auto role = make_role(options.mode, workplace);
+    const auto role = make_role(options.mode, context);
     reporter.line(
         std::string("assay-worker ready: role ") + to_string(options.mode) + ", account " +
         crypto::to_address(chain.self()) + ", artifacts " + server->url()
@@ -331,7 +331,7 @@ int run_worker(const WorkerOptions& options, const crypto::SecretKey& key, const
     if (options.mode == Mode::kVerify && options.contributes) {
         contributor.emplace(options.node_url, options.home, options.pins, key, reporter, stop);
     }
-    work(workplace, *role);
+    work(context, *role);
     contributor.reset();
     server->stop();
     reporter.event({{"event", "stopping"}});

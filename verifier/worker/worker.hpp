@@ -8,11 +8,11 @@
 
 namespace assay::worker {
 
-/// Runs a worker until `stop` is set. Returns the exit status; trouble with the node is waited out. Throws what no
-/// waiting helps: JournalError, artifacts::StoreError, http::NetError for the listening socket.
+/// Runs a worker until `stop` is set and returns the exit status. Waits while the node has problems. Throws what
+/// waiting cannot fix: JournalError, artifacts::StoreError, http::NetError for the listening socket.
 int run_worker(const WorkerOptions& options, const crypto::SecretKey& key, const std::atomic<bool>& stop);
 
-/// Serves the store in options.home and does nothing else.
+/// Serves the store in options.home until `stop` is set, and does nothing else. Returns the exit status.
 int run_server(const WorkerOptions& options, const std::atomic<bool>& stop);
 
 }  // namespace assay::worker

@@ -184,7 +184,7 @@ TEST_CASE("AVL-2: without a candidate the draw fails, and at last the task expir
     REQUIRE(chain.run(chain.verifier, Unbond{Role::kVerifier, free}) == 0);
     chain.skip(chain.params.challenge_blocks + 1);
     REQUIRE(chain.task(id).state == TaskState::kCompleted);
-    CHECK(get_docket(chain.view, id).draws > 0);
+    CHECK(get_bookkeeping(chain.view, id).draws > 0);
     CHECK_FALSE(chain.task(id).committee.has_value());
     chain.skip(2 * chain.params.draw_blocks);
     CHECK(chain.task(id).state == TaskState::kExpired);

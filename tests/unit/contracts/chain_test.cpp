@@ -236,7 +236,7 @@ TEST_CASE("STA-2: keys are a prefix byte and fixed-size parts, and no two kinds 
     const std::vector<Bytes> all{
         keys::params(), keys::supply(), keys::account(account), keys::stake(Role::kVerifier, account),
         keys::task(task), keys::checkpoint(task, 258), keys::dispute({}), keys::profile(task, 0),
-        keys::stakers(Role::kSolver), keys::agenda({5}), keys::backlog(), keys::queue(Queue::kSolver), keys::docket(task)};
+        keys::stakers(Role::kSolver), keys::agenda({5}), keys::backlog(), keys::queue(Queue::kSolver), keys::bookkeeping(task)};
     std::map<std::uint8_t, int> prefixes;
     for (const Bytes& key : all) {
         ++prefixes[key.front()];
@@ -298,9 +298,9 @@ TEST_CASE("STA-3: an overlay asks the state below for a slot once") {
 TEST_CASE("STA-4: what the rules remember of a task goes when the task ends") {
     Chain chain;
     const TaskId id = chain.challenge_task();
-    CHECK(chain.view.get(keys::docket(id)).has_value());
+    CHECK(chain.view.get(keys::bookkeeping(id)).has_value());
     chain.end_windows(id);
-    CHECK_FALSE(chain.view.get(keys::docket(id)).has_value());
+    CHECK_FALSE(chain.view.get(keys::bookkeeping(id)).has_value());
     chain.skip(chain.params.draw_blocks);  // entries of deadlines that were moved are passed over when they come up
     for (const auto& [key, value] : chain.view.slots()) {
         CHECK(key.front() < static_cast<std::uint8_t>(SlotKind::kAgenda));

@@ -485,8 +485,8 @@ void check_tasks(Scan& scan, const MapView& view, Height height) {
         if (task.open_disputes != scan.open_disputes[id]) {
             scan.blame("a wrong number of open disputes");
         }
-        if (is_terminal(task.state) == view.get(keys::docket(id)).has_value()) {
-            scan.blame("a docket without a task, or the reverse");
+        if (is_terminal(task.state) == view.get(keys::bookkeeping(id)).has_value()) {
+            scan.blame("a bookkeeping without a task, or the reverse");
         }
         if (task.deadline.value == 0) {
             const bool may = is_terminal(task.state) || waits(view, id) || task.open_disputes != 0;

@@ -102,7 +102,7 @@ TEST_CASE("TASK-17: an open task expires when its draws are used up, or after dr
     const TaskId id = submit(chain);
     chain.skip(1 + 2 + 3);  // TASK-18: draws in the block after, one block later, two blocks later
     CHECK(chain.task(id).state == TaskState::kOpen);
-    CHECK(get_docket(chain.view, id).draws == 3);
+    CHECK(get_bookkeeping(chain.view, id).draws == 3);
     chain.skip(4 + 1);
     CHECK(chain.task(id).state == TaskState::kExpired);
     CHECK(chain.paid(id, Reason::kRefund) == std::vector{23 * kCoin});
@@ -219,8 +219,8 @@ TEST_CASE("TASK-18: after a draw that failed the next is twice as late") {
     std::uint32_t draws = 0;
     for (int i = 0; i < 80; ++i) {
         chain.skip(1);
-        if (get_docket(chain.view, id).draws != draws) {
-            draws = get_docket(chain.view, id).draws;
+        if (get_bookkeeping(chain.view, id).draws != draws) {
+            draws = get_bookkeeping(chain.view, id).draws;
             draws_at.push_back(chain.height.value);
         }
     }
@@ -257,7 +257,7 @@ TEST_CASE("TASK-19: a solver has one open offer of a value, and a dearer task do
     CHECK(chain.task(ids[0]).state == TaskState::kDrawn);
     CHECK(chain.task(ids[7]).state == TaskState::kDrawn);
     CHECK(drawn() == 2);
-    CHECK(get_docket(chain.view, ids[1]).draws == 0);  // the pause is not doubled
+    CHECK(get_bookkeeping(chain.view, ids[1]).draws == 0);  // the pause is not doubled
     REQUIRE(chain.run(chain.solver, DeclineTask{ids[0]}) == 0);
     REQUIRE(chain.run(chain.solver, AcceptTask{ids[7]}) == 0);
     chain.skip(params.decline_blocks - 2);
@@ -321,7 +321,7 @@ TEST_CASE("GAS-10: a round draws for as many as its gas allows, the longest wait
         chain.skip(1);
         for (std::size_t i = 0; i < ids.size(); ++i) {
             const Task task = chain.task(ids[i]);
-            CHECK((task.state == TaskState::kDrawn || get_docket(chain.view, ids[i]).draws != 0) == (i < drawn));
+            CHECK((task.state == TaskState::kDrawn || get_bookkeeping(chain.view, ids[i]).draws != 0) == (i < drawn));
         }
         if (drawn == ids.size()) {
             break;

@@ -477,7 +477,7 @@ TEST_CASE("TASK-11: while a dispute is open a committee's time does not end, and
         attest(chain, honest(), id);
         CHECK(chain.task(id).committee->state == CommitteeState::kAvailable);
         CHECK(chain.task(id).deadline.value == chain.height.value + params.draw_blocks);
-        CHECK_FALSE(get_docket(chain.view, id).suspended);
+        CHECK_FALSE(get_bookkeeping(chain.view, id).suspended);
         play_dispute(chain, dispute, honest(), fraud, chain.whistleblower);
         CHECK(find_dispute(chain.view, dispute)->state == DisputeState::kUpheld);
     }
@@ -552,7 +552,7 @@ TEST_CASE("VER-7: after a committee too a task that lacks nothing but free stake
     const TaskId rival = chain.start_task(spec);
     chain.post_checkpoints(rival, {hash_of("0"), hash_of("1"), hash_of("2"), hash_of("3")});
     REQUIRE(chain.task(id).state == TaskState::kCompleted);
-    while (get_docket(chain.view, id).draws < 6) {
+    while (get_bookkeeping(chain.view, id).draws < 6) {
         chain.skip(1);  // TASK-18: a pause of 32 blocks begins
     }
     REQUIRE(chain.run(chain.stranger, Transfer{chain.others[0].id, {kCoin}}) == 0);

@@ -3,7 +3,7 @@
 
 #include <tests/unit/worker/small_task.hpp>
 #include <core/dispute/player.hpp>
-#include <verifier/worker/dispute_desk.hpp>
+#include <verifier/worker/dispute_player.hpp>
 #include <verifier/worker/replay.hpp>
 
 namespace assay::worker {
@@ -55,7 +55,7 @@ EngineReplay replay_of(
     const std::shared_ptr<const Fraud>& posted_by, const std::shared_ptr<const Fraud>& fraud
 ) {
     auto before = segment == 0 ? std::vector<canonical::Tensor>{} : task.state_after(segment - 1, posted_by);
-    return EngineReplay(task.material, claim, std::move(before), {}, fraud);
+    return EngineReplay(task.artifacts, claim, std::move(before), {}, fraud);
 }
 
 TEST_CASE("DSP-20: every fraud is refuted by the proof of the honest party, where it was committed") {
@@ -63,7 +63,7 @@ TEST_CASE("DSP-20: every fraud is refuted by the proof of the honest party, wher
     for (const Dishonesty kind : {Dishonesty::kTile, Dishonesty::kSkip, Dishonesty::kData, Dishonesty::kInit,
                                   Dishonesty::kOptimizer}) {
         CAPTURE(to_string(kind));
-        const auto fraud = std::make_shared<const Fraud>(kind, task.material);
+        const auto fraud = std::make_shared<const Fraud>(kind, task.artifacts);
         const std::uint32_t segment = fraud->segment();
         const dispute::Claim claim = task.claim(segment, fraud);
         REQUIRE(claim.after != task.claim(segment).after);
@@ -88,7 +88,7 @@ TEST_CASE("DSP-20: every fraud is refuted by the proof of the honest party, wher
 
 TEST_CASE("DSP-20: a false accuser is refuted by the honest responder's proof") {
     const test::SmallTask task;
-    const auto fraud = std::make_shared<const Fraud>(Dishonesty::kFalseAccuser, task.material);
+    const auto fraud = std::make_shared<const Fraud>(Dishonesty::kFalseAccuser, task.artifacts);
     const std::uint32_t segment = fraud->segment();
     const dispute::Claim claim = task.claim(segment);
     auto responder = replay_of(task, segment, claim, nullptr, nullptr);
@@ -103,13 +103,13 @@ TEST_CASE("DSP-20: a false accuser is refuted by the honest responder's proof") 
 
 TEST_CASE("DSP-11: a solver who started from other tensors than those given is refuted by the honest party's proof") {
     const test::SmallTask task(test::Start::kGiven);
-    auto other = std::make_shared<Material>(*task.material);
+    auto other = std::make_shared<TaskArtifacts>(*task.artifacts);
     other->initial[0].data[2] ^= 0x40U;
     dispute::Claim claim = task.claim(0);
     claim.after = artifacts::state_root_of(run_segment(other, 0, {}, {}, nullptr).value().state);
     REQUIRE(claim.after != task.claim(0).after);
     EngineReplay responder(other, claim, {}, {});
-    EngineReplay challenger(task.material, claim, {}, {});
+    EngineReplay challenger(task.artifacts, claim, {}, {});
     const Ended ended = play(claim, responder, challenger);
     CHECK(ended.at.node == 0U);
     CHECK(ended.at.op == canonical::Op::kScale);
@@ -122,16 +122,16 @@ TEST_CASE("a fraud is the same in training and in replay, and leaves other segme
     const test::SmallTask task;
     for (const Dishonesty kind : {Dishonesty::kTile, Dishonesty::kSkip, Dishonesty::kData}) {
         CAPTURE(to_string(kind));
-        const auto fraud = std::make_shared<const Fraud>(kind, task.material);
+        const auto fraud = std::make_shared<const Fraud>(kind, task.artifacts);
         CHECK(task.state_after(3, fraud) == task.state_after(3, fraud));
         CHECK(fraud->segment() == 2);
         CHECK(task.claim(1, fraud).after == task.claim(1).after);
         // The segment after it, replayed honestly from the cheat's own checkpoint, is right.
-        const auto after = run_segment(task.material, 3, task.state_after(2, fraud), {}, nullptr).value().state;
+        const auto after = run_segment(task.artifacts, 3, task.state_after(2, fraud), {}, nullptr).value().state;
         CHECK(artifacts::state_root_of(after) == task.claim(3, fraud).after);
     }
-    CHECK_THROWS(Fraud(Dishonesty::kTile, task.material, 3, 100'000));
-    const Fraud asked(Dishonesty::kTile, task.material, 9, 20);
+    CHECK_THROWS(Fraud(Dishonesty::kTile, task.artifacts, 3, 100'000));
+    const Fraud asked(Dishonesty::kTile, task.artifacts, 9, 20);
     CHECK(asked.segment() == 3);
     CHECK(asked.node() == 20U);
 }

@@ -23,7 +23,7 @@ struct GrowingTask {
     GrowingTask() {
         for (std::optional<std::uint64_t> diverged_at; !diverged_at; ++segment) {
             REQUIRE(segment <= 3);
-            auto end = run_segment(task.material, segment, before, {}, nullptr).value();
+            auto end = run_segment(task.artifacts, segment, before, {}, nullptr).value();
             diverged_at = end.diverged_at;
             if (diverged_at) {
                 step = *diverged_at;
@@ -41,7 +41,7 @@ struct GrowingTask {
         claim.program = task.spec.program;
         claim.dataset_root = task.spec.dataset_root;
         claim.seed = task.spec.seed;
-        claim.first_step = task.material->first_step(segment);
+        claim.first_step = task.artifacts->first_step(segment);
         claim.step_count = static_cast<std::uint32_t>(last - claim.first_step + 1);
         claim.before = artifacts::state_root_of(before);
         claim.after = artifacts::state_root_of(after);
@@ -52,14 +52,14 @@ struct GrowingTask {
 
 TEST_CASE("NUM-6: the state after a step that diverged is what its nodes give") {
     const GrowingTask growing;
-    const auto& program = growing.task.material->program;
+    const auto& program = growing.task.artifacts->program;
     std::vector<Tensor> state = growing.before;
-    for (std::uint64_t step = growing.task.material->first_step(growing.segment); step <= growing.step; ++step) {
+    for (std::uint64_t step = growing.task.artifacts->first_step(growing.segment); step <= growing.step; ++step) {
         const canonical::StepContext context{
             .seed = growing.task.spec.seed, .step = step, .dataset = program.dataset};
         std::vector<Tensor> outputs;
         const auto next = canonical::execute_graph(
-            program.step, context, *growing.task.material->dataset, state, [&](std::uint32_t, const Tensor& output) {
+            program.step, context, *growing.task.artifacts->dataset, state, [&](std::uint32_t, const Tensor& output) {
                 outputs.push_back(output);
                 return true;
             }
@@ -88,7 +88,7 @@ TEST_CASE("NUM-6: the state after a step that diverged is what its nodes give") 
 
 TEST_CASE("TASK-13: a trainer ends with the step that diverged and has the state after it") {
     const GrowingTask growing;
-    Trainer trainer(growing.task.material, {}, nullptr, 0, {});
+    Trainer trainer(growing.task.artifacts, {}, nullptr, 0, {});
     while (true) {
         while (!trainer.advance(std::chrono::milliseconds(1'000))) {
         }
@@ -101,14 +101,14 @@ TEST_CASE("TASK-13: a trainer ends with the step that diverged and has the state
     CHECK(trainer.diverged_at() == growing.step);
     CHECK(trainer.state() == growing.after);
     // What a checkpoint of it survives: the file.
-    const Bytes file = artifacts::encode_state(growing.task.material->program, growing.after);
-    CHECK(artifacts::decode_state(growing.task.material->program, file).value() == growing.after);
+    const Bytes file = artifacts::encode_state(growing.task.artifacts->program, growing.after);
+    CHECK(artifacts::decode_state(growing.task.artifacts->program, file).value() == growing.after);
 }
 
 TEST_CASE("VER-8: a verdict tells the divergence that the solver declared from any other end of the segment") {
     const GrowingTask growing;
     const auto root_of = [&](std::optional<std::uint64_t> claimed) {
-        return run_segment(growing.task.material, growing.segment, growing.before, {}, nullptr, {}, claimed)
+        return run_segment(growing.task.artifacts, growing.segment, growing.before, {}, nullptr, {}, claimed)
             .value()
             .root(claimed);
     };
@@ -118,7 +118,7 @@ TEST_CASE("VER-8: a verdict tells the divergence that the solver declared from a
     CHECK(root_of(growing.step + 1) == dispute::diverged_root(growing.step, after));
     // Declared too early: the state after that step is finite, and its root is not what was declared.
     const auto early = run_segment(
-        growing.task.material, growing.segment, growing.before, {}, nullptr, {}, growing.step - 1
+        growing.task.artifacts, growing.segment, growing.before, {}, nullptr, {}, growing.step - 1
     );
     CHECK_FALSE(early->diverged_at.has_value());
     CHECK(root_of(growing.step - 1) == artifacts::state_root_of(early->state));
@@ -129,7 +129,7 @@ TEST_CASE("DSP-27: a replay proves a divergence that the claim is silent about, 
     const GrowingTask growing;
     // A solver who says nothing and goes on with what the graph makes of it; only its claims matter here.
     dispute::Claim claim = growing.claim(growing.step, false);
-    EngineReplay replay(growing.task.material, claim, growing.before, {});
+    EngineReplay replay(growing.task.artifacts, claim, growing.before, {});
     CHECK(replay.diverged_at() == growing.step);
     CHECK(replay.state_root_after(growing.step) == claim.after);
     CHECK(replay.state_before(growing.step + 1) == growing.after);
@@ -149,14 +149,14 @@ TEST_CASE("DSP-27: a replay proves a divergence that the claim is silent about, 
     CHECK(dispute::judge(claim, position, *proof).value() == dispute::Ruling::kClaimRefuted);
 
     const dispute::Claim declared = growing.claim(growing.step, true);
-    EngineReplay honest(growing.task.material, declared, growing.before, {});
+    EngineReplay honest(growing.task.artifacts, declared, growing.before, {});
     CHECK_FALSE(dispute::make_divergence_proof(declared, position, honest).has_value());
     CHECK(dispute::judge(declared, position, *proof).error() == dispute::ProofError::kNoDivergence);
 
     // Of the steps after the one that diverged a replay has nothing to say.
-    const auto last = growing.task.material->first_step(growing.segment) + 3;
+    const auto last = growing.task.artifacts->first_step(growing.segment) + 3;
     if (last > growing.step) {
-        EngineReplay longer(growing.task.material, growing.claim(last, false), growing.before, {});
+        EngineReplay longer(growing.task.artifacts, growing.claim(last, false), growing.before, {});
         CHECK(longer.state_root_after(last).is_zero());
         CHECK(longer.diverged_at() == growing.step);
     }

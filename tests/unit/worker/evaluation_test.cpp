@@ -24,23 +24,23 @@ class EvaluatedTask : public test::SmallTask {
   public:
     EvaluatedTask() {
         holdout = first_rows(kRows);
-        const auto commitment = artifacts::commit_program(program::make_evaluation(material->program, kRows).value());
+        const auto commitment = artifacts::commit_program(program::make_evaluation(artifacts->program, kRows).value());
         spec.evaluation = contracts::EvaluationCommitment{
             .graph_root = commitment.init_root,
             .nodes = commitment.init_nodes,
             .holdout = dispute::commit_tensor(holdout),
             .data = put_rows(holdout),
             .work = commitment.init_work};
-        auto loaded = load_material(contracts::TaskId{{7}}, spec, waiting_source(store));
+        auto loaded = load_task_artifacts(contracts::TaskId{{7}}, spec, waiting_source(store));
         REQUIRE(loaded.has_value());
-        material = *loaded;
+        artifacts = *loaded;
     }
 
     canonical::Tensor first_rows(std::uint32_t count) const {
-        const canonical::DatasetShape shape = material->dataset->shape();
+        const canonical::DatasetShape shape = artifacts->dataset->shape();
         canonical::Tensor rows = canonical::make_tensor(canonical::DType::kI32, {count, shape.width});
         for (std::uint32_t i = 0; i < count; ++i) {
-            const ByteView row = material->dataset->row(i);
+            const ByteView row = artifacts->dataset->row(i);
             std::copy(row.begin(), row.end(), rows.data.begin() + static_cast<std::ptrdiff_t>(i * row.size()));
         }
         return rows;
@@ -57,9 +57,9 @@ class EvaluatedTask : public test::SmallTask {
 
 TEST_CASE("EVL-9: a task is not worked on whose hold-out set or evaluation is not what it commits to") {
     EvaluatedTask task;
-    CHECK(task.material->holdout == task.holdout);
+    CHECK(task.artifacts->holdout == task.holdout);
     const auto defect_of = [&task](const contracts::TaskSpec& spec) {
-        const auto loaded = load_material(contracts::TaskId{{7}}, spec, waiting_source(task.store));
+        const auto loaded = load_task_artifacts(contracts::TaskId{{7}}, spec, waiting_source(task.store));
         REQUIRE(!loaded.has_value());
         return loaded.error().defect;
     };
@@ -88,7 +88,7 @@ TEST_CASE("EVL-7: training lowers the score, and the same state gives the same o
     const EvaluatedTask task;
     const auto score_after = [&task](std::uint32_t segment) {
         const auto state = task.state_after(segment);
-        return std::bit_cast<float>(evaluate(evaluating(*task.material, state), state, {}, nullptr).score);
+        return std::bit_cast<float>(evaluate(evaluating(*task.artifacts, state), state, {}, nullptr).score);
     };
     const float before = score_after(0);
     const float after = score_after(3);
@@ -100,7 +100,7 @@ TEST_CASE("EVL-7: training lowers the score, and the same state gives the same o
 TEST_CASE("EVL-5: a flattered score is refuted by the referee at the node that was altered, a true one holds") {
     const EvaluatedTask task;
     const auto state = task.state_after(3);
-    const auto ground = evaluating(*task.material, state);
+    const auto ground = evaluating(*task.artifacts, state);
     const auto fraud = std::make_shared<const Fraud>(Fraud::flattering(ground));
     const contracts::Evaluation honest = evaluate(ground, state, {}, nullptr);
     const contracts::Evaluation flattered = evaluate(ground, state, {}, fraud);
@@ -141,10 +141,10 @@ TEST_CASE("EVL-5: anybody's replay of the evaluation holds for a true score, and
     records.task.id = contracts::TaskId{{7}};
     records.task.spec = task.spec;
     records.task.checkpoints = 4;
-    records.task.evaluation = evaluate(evaluating(*task.material, state), state, {}, nullptr);
+    records.task.evaluation = evaluate(evaluating(*task.artifacts, state), state, {}, nullptr);
     records.segment = 4;
     records.before = contracts::Checkpoint{
-        artifacts::state_root_of(state), task.put(artifacts::encode_state(task.material->program, state)), Height{1}};
+        artifacts::state_root_of(state), task.put(artifacts::encode_state(task.artifacts->program, state)), Height{1}};
     Reporter reporter(true);
     const auto holds = [&] {
         return check_segment(records, task.store, {}, reporter, std::atomic<bool>(false)).value().value().holds();
@@ -156,12 +156,12 @@ TEST_CASE("EVL-5: anybody's replay of the evaluation holds for a true score, and
 
 TEST_CASE("a solver that flatters its score trains honestly, and in tasks without one does nothing wrong") {
     const EvaluatedTask task;
-    const auto fraud = std::make_shared<const Fraud>(Dishonesty::kScore, task.material);
+    const auto fraud = std::make_shared<const Fraud>(Dishonesty::kScore, task.artifacts);
     CHECK(task.state_after(3, fraud) == task.state_after(3));
     CHECK(fraud->segment() == 4);
     CHECK(fraud->has_place());
     const test::SmallTask plain;
-    CHECK_FALSE(Fraud(Dishonesty::kScore, plain.material).has_place());
+    CHECK_FALSE(Fraud(Dishonesty::kScore, plain.artifacts).has_place());
 }
 
 }  // namespace assay::worker

@@ -17,11 +17,11 @@ TEST_CASE("a device that computes what the definition says is ready, and one tha
 
 TEST_CASE("a step that is tried says how long it takes, and whether the task diverges there") {
     const test::SmallTask task;
-    const Trial trial = try_step(task.material, {}, {});
+    const Trial trial = try_step(task.artifacts, {}, {});
     CHECK(trial.start_us > 0);
     CHECK(trial.step_us > 0);
     CHECK(!trial.has_diverged);
-    CHECK(!try_step(task.material, task.state_after(0), {}).has_diverged);
+    CHECK(!try_step(task.artifacts, task.state_after(0), {}).has_diverged);
 
     const test::SmallTask growing(test::Start::kGrowing);
     std::vector<canonical::Tensor> state;
@@ -29,16 +29,16 @@ TEST_CASE("a step that is tried says how long it takes, and whether the task div
     std::optional<std::uint64_t> diverged_at;
     for (std::vector<canonical::Tensor> before; !diverged_at; ++segment) {
         REQUIRE(segment <= 3);
-        const auto end = run_segment(growing.material, segment, before, {}, nullptr).value();
+        const auto end = run_segment(growing.artifacts, segment, before, {}, nullptr).value();
         diverged_at = end.diverged_at;
-        if (diverged_at && *diverged_at == growing.material->first_step(segment)) {
+        if (diverged_at && *diverged_at == growing.artifacts->first_step(segment)) {
             state = before;
         } else if (diverged_at) {
-            state = run_segment(growing.material, segment, before, {}, nullptr, {}, *diverged_at - 1).value().state;
+            state = run_segment(growing.artifacts, segment, before, {}, nullptr, {}, *diverged_at - 1).value().state;
         }
         before = end.state;
     }
-    CHECK(try_step(growing.material, state, {}).has_diverged);
+    CHECK(try_step(growing.artifacts, state, {}).has_diverged);
 }
 
 TEST_CASE("the memory that a task takes holds its data, its state three times and a dispute's step") {
@@ -48,10 +48,10 @@ TEST_CASE("the memory that a task takes holds its data, its state three times an
         state += tensor.data.size();
     }
     std::uint64_t outputs = 0;
-    for (const canonical::Node& node : task.material->program.step) {
+    for (const canonical::Node& node : task.artifacts->program.step) {
         outputs += node.op == canonical::Op::kCommit ? 0 : node.shape.element_count() * size_of(node.dtype);
     }
-    CHECK(memory_of(*task.material) >= 3 * state + outputs);
+    CHECK(memory_of(*task.artifacts) >= 3 * state + outputs);
 }
 
 }  // namespace

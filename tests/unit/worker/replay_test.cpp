@@ -17,13 +17,13 @@ struct Scalar {
     std::vector<Tensor> next;
 };
 Scalar by_definition(
-    const Material& material, bool initialisation, std::uint64_t step, const std::vector<Tensor>& state
+    const TaskArtifacts& artifacts, bool initialisation, std::uint64_t step, const std::vector<Tensor>& state
 ) {
     Scalar out;
-    const auto& graph = initialisation ? material.program.init : material.program.step;
+    const auto& graph = initialisation ? artifacts.program.init : artifacts.program.step;
     const canonical::StepContext context{
-        .seed = material.spec.seed, .step = step, .dataset = material.program.dataset};
-    out.next = canonical::execute_graph(graph, context, *material.dataset, state, [&](std::uint32_t, const Tensor& t) {
+        .seed = artifacts.spec.seed, .step = step, .dataset = artifacts.program.dataset};
+    out.next = canonical::execute_graph(graph, context, *artifacts.dataset, state, [&](std::uint32_t, const Tensor& t) {
                    out.outputs.push_back(t);
                    return true;
                }).value();
@@ -33,17 +33,17 @@ Scalar by_definition(
 TEST_CASE("NUM-1: the engine's replay of a segment is the scalar one, in any order of questions") {
     const test::SmallTask task;
     auto state = task.state_after(0);
-    CHECK(state == by_definition(*task.material, true, 0, {}).next);
+    CHECK(state == by_definition(*task.artifacts, true, 0, {}).next);
     state = task.state_after(1);
     const dispute::Claim claim = task.claim(2);
     // A budget of two states makes the replay drop and recompute.
     for (const std::uint64_t budget : {std::uint64_t{1} << 30U, std::uint64_t{300'000}, std::uint64_t{1}}) {
         CAPTURE(budget);
-        EngineReplay replay(task.material, claim, state, {}, nullptr, budget);
+        EngineReplay replay(task.artifacts, claim, state, {}, nullptr, budget);
         std::vector<Scalar> steps;
         auto at = state;
         for (std::uint64_t step = 4; step < 8; ++step) {
-            steps.push_back(by_definition(*task.material, false, step, at));
+            steps.push_back(by_definition(*task.artifacts, false, step, at));
             at = steps.back().next;
         }
         CHECK(replay.state_root_after(7) == claim.after);
@@ -59,8 +59,8 @@ TEST_CASE("NUM-1: the engine's replay of a segment is the scalar one, in any ord
 
 TEST_CASE("NUM-1: the engine's replay of the initialisation is the scalar one") {
     const test::SmallTask task;
-    EngineReplay replay(task.material, task.claim(0), {}, {});
-    const Scalar scalar = by_definition(*task.material, true, 0, {});
+    EngineReplay replay(task.artifacts, task.claim(0), {}, {});
+    const Scalar scalar = by_definition(*task.artifacts, true, 0, {});
     CHECK(replay.state_before(0).empty());
     CHECK(replay.node_outputs(0) == scalar.outputs);
     CHECK(replay.state_root_after(0) == artifacts::state_root_of(scalar.next));
@@ -69,15 +69,15 @@ TEST_CASE("NUM-1: the engine's replay of the initialisation is the scalar one") 
 
 TEST_CASE("ART-11: a task that gives tensors is trained and replayed from them, and is another task without them") {
     const test::SmallTask task(test::Start::kGiven);
-    const Scalar scalar = by_definition(*task.material, true, 0, task.initial);
-    EngineReplay replay(task.material, task.claim(0), {}, {});
+    const Scalar scalar = by_definition(*task.artifacts, true, 0, task.initial);
+    EngineReplay replay(task.artifacts, task.claim(0), {}, {});
     CHECK(replay.state_before(0) == task.initial);
     CHECK(replay.node_outputs(0) == scalar.outputs);
     CHECK(replay.state_root_after(0) == artifacts::state_root_of(scalar.next));
     CHECK(replay.state_before(0) == task.initial);
     CHECK(task.state_after(0) == scalar.next);
     CHECK(task.state_after(0) != test::SmallTask().state_after(0));
-    Trainer trainer(task.material, {}, nullptr, 0, {});
+    Trainer trainer(task.artifacts, {}, nullptr, 0, {});
     for (std::uint32_t segment = 0; segment <= 3; ++segment) {
         while (!trainer.advance(std::chrono::milliseconds(1'000))) {
         }
@@ -92,7 +92,7 @@ TEST_CASE("a trainer that resumes from a checkpoint arrives at the same states")
     const test::SmallTask task;
     using std::chrono::milliseconds;
     std::vector<std::vector<Tensor>> states;
-    Trainer whole(task.material, {}, nullptr, 0, {});
+    Trainer whole(task.artifacts, {}, nullptr, 0, {});
     for (std::uint32_t segment = 0; segment <= 3; ++segment) {
         CHECK(whole.segment() == segment);
         while (!whole.advance(milliseconds(1))) {
@@ -105,7 +105,7 @@ TEST_CASE("a trainer that resumes from a checkpoint arrives at the same states")
     }
     CHECK(whole.loss().has_value());
     for (std::uint32_t from = 1; from <= 3; ++from) {
-        Trainer resumed(task.material, {}, nullptr, from, states[from - 1]);
+        Trainer resumed(task.artifacts, {}, nullptr, from, states[from - 1]);
         while (!resumed.advance(milliseconds(1'000))) {
         }
         CHECK(resumed.state() == states[from]);

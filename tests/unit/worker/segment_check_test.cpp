@@ -19,7 +19,7 @@ artifacts::SegmentRecords records_of(
         const auto state = small.state_after(index, fraud);
         return contracts::Checkpoint{
             .state_root = artifacts::state_root_of(state),
-            .artifact = small.put(artifacts::encode_state(small.material->program, state)),
+            .artifact = small.put(artifacts::encode_state(small.artifacts->program, state)),
             .height = Height{1}};
     };
     artifacts::SegmentRecords out;
@@ -65,15 +65,15 @@ TEST_CASE("VER-18: in tolerance mode a replay says how far the checkpoint is, an
     test::SmallTask small;
     auto records = records_of(small, 2);
     small.spec.mode = contracts::Mode::kTolerance;
-    const auto distance = program::build_distance_program(small.material->program.state).value();
+    const auto distance = program::build_distance_program(small.artifacts->program.state).value();
     const auto commitment = artifacts::commit_program(distance, Hash256{});
     small.spec.distance = contracts::DistanceCommitment{commitment.init_root, commitment.init_nodes, commitment.init_work};
     records.task.spec = small.spec;
     auto& tolerance = records.task.tolerance.emplace();
     tolerance.threshold = contracts::Distances{100'000, 100'000};
-    const auto after = run_natively(*small.material, 2, small.state_after(1), {});
+    const auto after = run_natively(*small.artifacts, 2, small.state_after(1), {});
     records.after->state_root = artifacts::state_root_of(after);
-    records.after->artifact = small.put(artifacts::encode_state(small.material->program, after));
+    records.after->artifact = small.put(artifacts::encode_state(small.artifacts->program, after));
     const auto near = check(small, records).value().value();
     CHECK(near.holds());
     CHECK(near.claimed != near.replayed);
@@ -93,7 +93,7 @@ TEST_CASE("VER-18: in tolerance mode a replay says how far the checkpoint is, an
 
 TEST_CASE("anybody's replay of a fraud differs in the segment of the fraud alone") {
     test::SmallTask small;
-    const auto fraud = std::make_shared<const Fraud>(Dishonesty::kTile, small.material, 5);
+    const auto fraud = std::make_shared<const Fraud>(Dishonesty::kTile, small.artifacts, 5);
     CHECK(check(small, records_of(small, 1, fraud)).value().value().holds());
     const auto wrong = check(small, records_of(small, 2, fraud)).value().value();
     CHECK_FALSE(wrong.holds());

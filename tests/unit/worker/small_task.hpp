@@ -13,7 +13,7 @@
 #include <verifier/artifacts/dataset.hpp>
 #include <verifier/artifacts/state_io.hpp>
 #include <core/dispute/commitment.hpp>
-#include <verifier/worker/material.hpp>
+#include <verifier/worker/task_artifacts.hpp>
 #include <verifier/worker/runner.hpp>
 
 namespace assay::test {
@@ -55,9 +55,9 @@ class SmallTask {
         if (!initial.empty()) {
             spec.initial_artifact = put(artifacts::encode_initial(model, initial));
         }
-        auto loaded = worker::load_material(contracts::TaskId{{7}}, spec, worker::waiting_source(store));
+        auto loaded = worker::load_task_artifacts(contracts::TaskId{{7}}, spec, worker::waiting_source(store));
         REQUIRE(loaded.has_value());
-        material = *loaded;
+        artifacts = *loaded;
     }
 
     contracts::ArtifactRef put(const Bytes& bytes) {
@@ -70,7 +70,7 @@ class SmallTask {
     ) const {
         std::vector<canonical::Tensor> state;
         for (std::uint32_t i = 0; i <= segment; ++i) {
-            const auto end = worker::run_segment(material, i, state, {}, fraud).value();
+            const auto end = worker::run_segment(artifacts, i, state, {}, fraud).value();
             REQUIRE_FALSE(end.diverged_at.has_value());
             state = end.state;
         }
@@ -87,8 +87,8 @@ class SmallTask {
         claim.before = spec.program.initial_root;
         claim.after = artifacts::state_root_of(state_after(segment, fraud));
         if (segment != 0) {
-            claim.first_step = material->first_step(segment);
-            claim.step_count = static_cast<std::uint32_t>(material->step_count(segment));
+            claim.first_step = artifacts->first_step(segment);
+            claim.step_count = static_cast<std::uint32_t>(artifacts->step_count(segment));
             claim.before = artifacts::state_root_of(state_after(segment - 1, fraud));
         }
         return claim;
@@ -98,7 +98,7 @@ class SmallTask {
     artifacts::ContentStore store{home.path() / "store"};
     contracts::TaskSpec spec;
     std::vector<canonical::Tensor> initial;
-    std::shared_ptr<const worker::Material> material;
+    std::shared_ptr<const worker::TaskArtifacts> artifacts;
 
   private:
     static void grow_first_tensor(program::Program& model) {

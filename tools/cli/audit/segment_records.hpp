@@ -11,9 +11,9 @@
 
 namespace assay::cli {
 
-/// The records of a segment of a task, each proven against one app hash that a block carries and was signed
-/// by those who `trust` makes count. Throws RpcError, NetError, Mismatch, and Failure
-/// kExitNotFound for a task, segment or checkpoint that is not there.
+/// Returns the records of a task's segment, all proven against one app hash in a block whose signatures are trusted
+/// according to `trust`. Throws RpcError, NetError, Mismatch, and Failure kExitNotFound if the task, segment or
+/// checkpoint does not exist.
 artifacts::SegmentRecords prove_segment(
     client::RpcClient& rpc, const contracts::TaskId& task, std::uint32_t segment,
     const Trust& trust

@@ -9,8 +9,8 @@
 
 namespace assay::cli {
 
-/// A dispute told in words: who claimed what, how it was narrowed, the ruling, the money, how to see it again.
-/// `answer` is dispute_get's; `title` the task's.
+/// Returns a description of a dispute in words: who claimed what, how it was narrowed down, the ruling, the money, and
+/// how to reproduce it. `answer` is the result of dispute_get, `title` the task's title.
 std::string explain_dispute(const contracts::Dispute& dispute, const nlohmann::json& answer, const std::string& title);
 
 }  // namespace assay::cli

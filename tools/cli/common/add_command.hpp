@@ -10,7 +10,7 @@
 
 namespace assay::cli {
 
-/// Adds the subcommand `name`, which runs `run` with the arguments that its options fill in.
+/// Adds the subcommand `name`. It runs `run` with the arguments that its options fill in.
 template <class Arguments>
 CLI::App* add_command(
     CLI::App& group, Session& session, const char* name, const char* help, std::shared_ptr<Arguments> arguments,

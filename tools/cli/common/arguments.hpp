@@ -18,13 +18,13 @@ namespace CLI {
 class App;
 }
 
-/// What the commands' arguments mean, and signing with a key of the user's.
+/// Interpretation of command arguments, and signing with a key of the user.
 namespace assay::cli {
 
-/// The failure of an argument that is well placed and wrong.
+/// Returns the failure for an argument whose value is wrong.
 Failure usage(const std::string& message, const std::string& hint = "");
 
-/// 64 hex digits; throws usage() naming `what`.
+/// Decodes 64 hex digits. Throws usage() with the name `what`.
 template <class Id>
 Id decode_id(const std::string& text, const char* what) {
     if (const auto id = fixed_from_hex<Id>(text)) {
@@ -33,14 +33,15 @@ Id decode_id(const std::string& text, const char* what) {
     throw usage("\"" + text + "\" is not the id of a " + what + ": 64 hex digits");
 }
 
-/// An address, 64 hex digits, or the name of a key in the home.
+/// Decodes an address, 64 hex digits, or the name of a key in the home.
 AccountId decode_account(const Session& session, const std::string& text);
-/// Likewise; the only key of the home when `text` is empty.
+/// Likewise; if `text` is empty, returns the only key of the home.
 AccountId account_or_own(const Session& session, const std::string& text);
 Amount amount_argument(const std::string& text);
 contracts::Role role_argument(const std::string& text);
 
-/// Whose signatures of blocks count: --proposer, or --trust-height and --trust-hash; and of how old a block: --max-age.
+/// Options for whose block signatures are trusted: --proposer, or --trust-height and --trust-hash; and the maximum age
+/// of the block: --max-age.
 struct Trusting {
     std::string proposer;
     std::uint64_t height = 0;
@@ -48,39 +49,39 @@ struct Trusting {
     std::int64_t max_age_s = 3'600;
 };
 std::shared_ptr<Trusting> add_trust_options(CLI::App& command);
-/// What the options say, and for the rest what the home has pinned. Throws usage() and AnchorError.
+/// Returns what the options say, completed by what the home has pinned. Throws usage() and AnchorError.
 Trust trust_of(const Session& session, const Trusting& trusting);
 
-/// Who signs: --from and --password-file; at most which fee: --fee-max; and on whose word: the options of Trusting.
+/// Options for signing: the key with --from and --password-file, the maximum fee with --fee-max, and the options of Trusting.
 struct Signing {
     std::string from;
     std::string password_file;
     std::string fee_max = "0.1 ASY";
-    bool again = false;  ///< sign although the same action may have been executed
+    bool again = false;  ///< sign even if the same action may have been executed already
     std::shared_ptr<Trusting> trusting = std::make_shared<Trusting>();
 };
 std::shared_ptr<Signing> add_signing_options(CLI::App& command);
-/// Opens the key; throws Failure.
+/// Decrypts the key and returns it. Throws Failure.
 crypto::SecretKey unlock(const Session& session, const Signing& signing);
 
-/// The chain that the home has pinned, proven by the node.
+/// Returns the chain that the home has pinned, as proven by the node.
 client::ProvenChain proven_chain(const Session& session, const Signing& signing, client::RpcClient& rpc);
 
-/// Signs on the proven state, submits, waits for the block and checks that it holds the transaction. While the
-/// end of one with the same action is not known that one is followed instead of signing another. Throws Failure kExitRejected when the
-/// transaction failed in its block.
+/// Signs with the proven state, submits, waits for the block and checks that it contains the transaction. If the result
+/// of an earlier transaction with the same action is unknown (Outbox), waits for that one instead of signing a new one.
+/// Throws Failure kExitRejected if the transaction failed in its block.
 client::TxResult send(
     const Session& session, const Signing& signing, const crypto::SecretKey& key, const contracts::Action& action
 );
-/// Likewise, and prints the outcome with what `details` adds.
+/// Likewise; then prints the result together with what `details` adds. Returns the exit code.
 int send_and_print(
     const Session& session, const Signing& signing, const contracts::Action& action,
     const nlohmann::json& details = nlohmann::json::object()
 );
 
-/// A line for people where a node that began with a snapshot lacks what was before it; else nothing.
+/// Returns a line for people if the node began with a snapshot and lacks earlier history; else an empty string.
 std::string begins_note(const nlohmann::json& answer);
-/// A listing's items, following cursors, at most `limit`: {name: [...], "next_cursor": ..., "first_height": ...}.
+/// Returns at most `limit` items of a listing, following cursors: {name: [...], "next_cursor": ..., "first_height": ...}.
 nlohmann::json list(
     client::RpcClient& rpc, const std::string& method, nlohmann::json params, const char* name, std::uint64_t limit
 );

@@ -7,19 +7,19 @@ namespace CLI {
 class App;
 }
 
-/// The commands of `assay`. Each function adds its subcommands to `app`; choosing one sets `session.command`, which
-/// returns the exit code or throws what to_failure() understands. `session` outlives `app`.
+/// The commands of `assay`. Each function adds its subcommands to `app`. Selecting one sets `session.command`, which
+/// returns the exit code or throws an exception that to_failure() accepts. `session` must outlive `app`.
 namespace assay::cli {
 
 void add_keys_commands(CLI::App& app, Session& session);
 void add_account_commands(CLI::App& app, Session& session);
 void add_stake_commands(CLI::App& app, Session& session);
 void add_task_commands(CLI::App& app, Session& session);
-void add_task_directory_commands(CLI::App& group, Session& session);  ///< of `task`
+void add_task_directory_commands(CLI::App& group, Session& session);  ///< subcommands of `task`
 void add_dispute_commands(CLI::App& app, Session& session);
 void add_tx_commands(CLI::App& app, Session& session);
 void add_query_commands(CLI::App& app, Session& session);
-void add_proof_command(CLI::App& group, Session& session);  ///< of `query`
+void add_proof_command(CLI::App& group, Session& session);  ///< a subcommand of `query`
 void add_verify_command(CLI::App& app, Session& session);
 void add_penalty_command(CLI::App& app, Session& session);
 void add_audit_command(CLI::App& app, Session& session);

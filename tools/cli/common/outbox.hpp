@@ -11,18 +11,18 @@
 
 namespace assay::cli {
 
-/// The transactions that this home has signed and whose end its user was not told: <home>/unsettled/<hash>.tx, in hex. A node
-/// may refuse one and still have it executed, so that the same action must not be signed under another nonce.
+/// Transactions that this home has signed and whose result the user has not seen: <home>/unsettled/<hash>.tx, in hex. A
+/// node may refuse a transaction and still have it executed, so the same action must not be signed with another nonce.
 class Outbox {
   public:
     explicit Outbox(const std::filesystem::path& home) : directory_(home / "unsettled") {}
 
-    /// The unsettled transaction with this sender and action.
+    /// Returns the unsettled transaction with this sender and action, if there is one.
     std::optional<client::SignedTx> find(const AccountId& sender, const contracts::Action& action) const;
     void keep(const client::SignedTx& tx) const;
     void settle(const client::SignedTx& tx) const;
-    /// Forgets those of `sender` whose nonce is used, below `nonce`, and that are an hour old: by then the same action is meant
-    /// anew.
+    /// Forgets the sender's transactions whose nonce is below `nonce` (so it is used) and that are more than an hour
+    /// old: the same action is then assumed to be a new one.
     void forget_old(const AccountId& sender, std::uint64_t nonce) const;
 
   private:

@@ -8,7 +8,7 @@
 #include <core/codec/borsh.hpp>
 #include <tools/cli/common/session.hpp>
 
-/// Proven slots as the commands want them.
+/// Proven slots for the commands.
 namespace assay::cli {
 
 using client::check_signed;
@@ -19,7 +19,7 @@ using client::prove_slot;
 using client::ProvenSlot;
 using client::Trust;
 
-/// The record in a proven slot. Throws Failure kExitNotFound when there is none, and Mismatch.
+/// Returns the record in a proven slot. Throws Failure kExitNotFound if the slot is empty, and Mismatch.
 template <class T>
 T decode_proven(const ProvenSlot& slot, const std::string& name) {
     if (!slot.value) {

@@ -11,24 +11,24 @@
 
 #include <client/rpc_client.hpp>
 
-/// What every command of `assay` shares: where the node and the keys are, how to answer, how to fail.
+/// What all commands of `assay` share: where the node and the keys are, how to print results, how to fail.
 namespace assay::cli {
 
 enum ExitCode : int {
     kExitOk = 0,
     kExitFailure = 1,
     kExitUsage = 2,
-    kExitConfig = 3,           ///< a file of the user's is wrong: task.toml, a key file
-    kExitUnreachable = 4,      ///< nobody answers at the node's URL
+    kExitConfig = 3,           ///< a file of the user is not valid: task.toml, a key file
+    kExitUnreachable = 4,      ///< the node's URL does not respond
     kExitRejected = 5,         ///< the chain refused a transaction
     kExitNotFound = 6,
     kExitTimeout = 7,
-    kExitRefuted = 9,          ///< a segment's replay does not give what its solver claimed
-    kExitMismatch = 10,        ///< what the node said does not verify
-    kExitInvalidArtifact = 12, ///< an artifact that is not what the chain says it is
+    kExitRefuted = 9,          ///< the replay of a segment does not give what its solver claimed
+    kExitMismatch = 10,        ///< the node's answer does not verify
+    kExitInvalidArtifact = 12, ///< an artifact is not the one that the chain commits to
 };
 
-/// A command's failure: what the process ends with and what it prints. `name` is a stable slug.
+/// The failure of a command: its exit code and what is printed. `name` is a stable identifier.
 class Failure : public std::runtime_error {
   public:
     Failure(
@@ -44,25 +44,25 @@ struct Session {
     std::string node = "http://127.0.0.1:26600";
     std::filesystem::path home;
     std::string output = "text";
-    std::string chain_id;      ///< what the user says the chain is; empty: what the home has pinned
+    std::string chain_id;      ///< the chain id that the user expects; empty: the pinned one
     std::string genesis_hash;
-    std::function<int()> command;  ///< the one that the arguments chose
+    std::function<int()> command;  ///< the selected command
 
     bool json() const { return output == "json"; }
     client::RpcClient rpc() const { return client::RpcClient(node); }
-    /// The answer on stdout: `result` with -o json, else `text`.
+    /// Prints a result on stdout: `result` with -o json, else `text`.
     void print(const nlohmann::json& result, const std::string& text) const;
-    /// A line on stderr for who watches a terminal; nothing otherwise.
+    /// Prints a line on stderr if it is a terminal; else does nothing.
     void progress(const std::string& text) const;
 };
 
-/// $ASSAY_HOME, or .assay in the user's home.
+/// Returns $ASSAY_HOME if it is set, else .assay in the user's home directory.
 std::filesystem::path default_home();
 
-/// What any exception is as a failure of a command: RpcError, NetError, Mismatch, ... each with its exit code.
+/// Converts any exception into a command failure with its exit code: RpcError, NetError, Mismatch and so on.
 Failure to_failure(const std::exception& error);
 
-/// Prints on stdout with -o json, else on stderr. Returns the exit code.
+/// Prints a failure, on stdout with -o json, else on stderr. Returns the exit code.
 int report(const Failure& failure, bool json);
 
 }  // namespace assay::cli

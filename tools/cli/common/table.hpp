@@ -6,14 +6,14 @@
 
 #include <nlohmann/json.hpp>
 
-/// Answers of the node as text for people.
+/// Formats the node's answers as text for people.
 namespace assay::cli {
 
-/// Rows in aligned columns. A column whose name ends in '>' is aligned to the right.
+/// Rows in aligned columns. A column whose name ends in '>' is right-aligned.
 class Table {
   public:
     explicit Table(std::vector<std::string> columns);
-    /// As many cells as there are columns.
+    /// Adds a row. It must have as many cells as there are columns.
     void add(std::vector<std::string> cells);
     bool empty() const { return rows_.empty(); }
     std::string text() const;
@@ -24,7 +24,7 @@ class Table {
     std::vector<std::vector<std::string>> rows_;
 };
 
-/// Names and values, one line each, values aligned.
+/// Names and values, one pair per line, with aligned values.
 class Facts {
   public:
     void add(const std::string& name, const std::string& value);
@@ -34,9 +34,9 @@ class Facts {
     std::vector<std::pair<std::string, std::string>> lines_;
 };
 
-/// A value as one word or more: "-" for null.
+/// Returns a value as text without quotes; "-" for null.
 std::string to_text(const nlohmann::json& value);
-/// The RPC's grains in a decimal string as "1.5 ASY"; "-" for null.
+/// Formats grains in a decimal string, as the RPC gives them, as "1.5 ASY"; "-" for null.
 std::string amount_text(const nlohmann::json& grains);
 
 }  // namespace assay::cli

@@ -6,15 +6,16 @@
 
 #include <tools/economics/report.hpp>
 
-/// What `assay economics` reads and prints.
+/// The input file and the output of `assay economics`.
 namespace assay::cli {
 
-/// What a costs file says: it replaces the defaults key by key, tasks all at once.
+/// The contents of a costs file. It overrides the defaults key by key, but replaces the list of tasks as a whole.
 struct EconomicsFile {
     economics::Costs costs;
     economics::Parameters parameters;
 };
-/// Without a file the defaults. Throws taskdir::TaskDirectoryError that names the file and the key.
+/// Reads a costs file; returns the defaults if there is none. Throws taskdir::TaskDirectoryError that names the file
+/// and the key.
 EconomicsFile read_economics_file(const std::filesystem::path& file);
 
 std::string to_text(const economics::Report& report);

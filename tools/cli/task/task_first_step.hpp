@@ -6,8 +6,8 @@
 
 namespace assay::cli {
 
-/// Executes a task's initialisation and its first step by the definition, and finds where they leave values that are not
-/// finite: the training would end there, and be paid for all the same. What would take minutes is only noted.
+/// Executes a task's initialisation and first step with the reference definition and reports where values are not
+/// finite: training would end there and still be paid. If that would take minutes, only adds a note.
 void check_first_step(const taskdir::BuiltTask& task, taskdir::Findings& findings);
 
 }  // namespace assay::cli

@@ -9,9 +9,9 @@
 
 namespace assay::cli {
 
-/// Everything about a task directory that can be checked without a chain: what keeps `task pack` from working, what
-/// would keep solvers and verifiers from doing their part, and what a submitter may not have meant. Never throws
-/// taskdir::TaskDirectoryError.
+/// Returns everything about a task directory that can be checked without a chain: what makes `task pack` fail, what
+/// would prevent solvers and verifiers from doing their work, and what the submitter may not have intended. Never
+/// throws taskdir::TaskDirectoryError.
 taskdir::Findings lint_task(const std::filesystem::path& directory);
 
 nlohmann::json to_json(const taskdir::Findings& findings);

@@ -7,7 +7,7 @@
 
 #include <contracts/state/transaction.hpp>
 
-/// Tasks as the RPC gives them, as text for people.
+/// Formats tasks from the RPC as text for people.
 namespace assay::cli {
 
 std::string task_text(const nlohmann::json& task);

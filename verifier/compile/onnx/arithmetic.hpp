@@ -5,15 +5,15 @@
 
 #include <verifier/compile/onnx/call.hpp>
 
-/// Inside onnx only: elementwise arithmetic on operands, constants staying constants.
+/// Internal to the importer: elementwise arithmetic on operands. Constant operands give constants.
 namespace assay::onnx {
 
 enum class Arithmetic : std::uint8_t { kAdd, kSub, kMul, kDiv, kMax, kMin };
 
-/// With broadcasting; both of one type. Integers of 8 and 16 bits wrap around.
+/// Applies `op` with broadcasting; both operands must have the same type. 8- and 16-bit integers wrap around.
 Operand arithmetic(Lowering& lowering, Arithmetic op, const Operand& a, const Operand& b);
 
-/// `f` of each element; `known` the same at import, where it is worth having.
+/// Applies `f` to each element. `known`, if given, computes the same at import if `x` is constant.
 Operand unary(
     Lowering& lowering, const Operand& x, const std::function<Value(const Value&)>& f,
     double (*known)(double) = nullptr
@@ -21,16 +21,16 @@ Operand unary(
 
 /// 1 where x > limit, else 0; no gradient.
 Value above(Lowering& lowering, const Value& x, float limit);
-/// Towards zero; no gradient.
+/// Truncates towards zero; no gradient.
 Value truncated(Lowering& lowering, const Value& x);
-/// 1 - x for bools.
+/// Logical not: 1 - x for bools.
 Value negated(Lowering& lowering, const Value& x);
-/// An f32 value of integers as its type's width holds it.
+/// Wraps integers, held as f32, to the width of `type`.
 Value wrapped_value(Lowering& lowering, ElementType type, const Value& x);
-/// Refuses what is not a real number.
+/// Throws Refusal unless the operand is real.
 void require_real(const Operand& x);
 
-/// An operator that is one method of the tape, of one real operand.
+/// Lowers an operator that is a single unary Tape method, on one real operand.
 template <Value (program::Tape::*kMethod)(const Value&)>
 Outputs lower_tape(Call& call) {
     require_real(call.in(0));

@@ -11,8 +11,8 @@
 #include <verifier/compile/onnx/lowering.hpp>
 #include <verifier/compile/onnx/model.hpp>
 
-/// Inside onnx only: one node of a model while its operator is written into the graph. Everything that does not fit is
-/// a Refusal; the driver adds which node it was.
+/// Internal to the importer: one model node while its operator is lowered into the graph. Everything invalid or
+/// unsupported throws Refusal; the importer adds the node's name.
 namespace assay::onnx {
 
 class Call {
@@ -33,7 +33,8 @@ class Call {
     Array array(std::size_t i) { return lowering_.array(in(i)); }
     Array array_any(std::size_t i) { return lowering_.array_any(in(i)); }
     std::size_t rank(std::size_t i) const { return in(i)->dims.size(); }
-    /// Input `i`, which decides shapes and so must be known at import; `what` says what it is.
+    /// Returns input `i`, which must be known at import because it determines shapes; `what` describes it in the error
+    /// message.
     Constant known(std::size_t i, const char* what) const;
     std::vector<std::int64_t> known_integers(std::size_t i, const char* what) const;
     std::int64_t known_integer(std::size_t i, const char* what) const;
@@ -48,17 +49,18 @@ class Call {
     std::int64_t integer(const std::string& name) const;
     float real(const std::string& name, float otherwise) const;
     std::string text(const std::string& name, const std::string& otherwise) const;
-    std::vector<std::int64_t> integers(const std::string& name) const;  ///< empty when absent
+    std::vector<std::int64_t> integers(const std::string& name) const;  ///< empty if absent
     const Attribute* attribute(const std::string& name, AttributeKind kind) const;
 
-    /// `axis`, which may count from the end, as one of `rank` (or `rank + 1`) axes.
+    /// Returns `axis` normalised to 0 .. rank-1; negative values count from the end. Pass rank + 1 for positions
+    /// between axes.
     std::uint32_t axis_of(std::int64_t axis, std::size_t rank) const;
-    /// Integers that come as attribute `name` in older opsets and as input `i` in newer ones; nullopt when left out.
+    /// Returns integers given as attribute `name` in older opsets and as input `i` in newer ones; nullopt if absent.
     std::optional<std::vector<std::int64_t>> integers_or_input(const std::string& name, std::size_t i) const;
 
-    /// Refuses an attribute's value.
+    /// Throws Refusal for an unsupported attribute value.
     [[noreturn]] void unsupported_attribute(const std::string& name, const std::string& value) const;
-    /// Both inputs have the same element type.
+    /// Throws Refusal unless both inputs have the same element type.
     void require_same_type(std::size_t i, std::size_t j) const;
     void require_kind(std::size_t i, Kind kind, const char* what) const;
 

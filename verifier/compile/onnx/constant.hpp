@@ -8,15 +8,15 @@
 
 #include <verifier/compile/onnx/host_tensor.hpp>
 
-/// Inside onnx only: arrays whose elements are known while a model is imported: shapes, indices, masks, and what is
-/// computed from them.
+/// Internal to the importer: constant folding. Arrays whose elements are known at import, such as shapes, indices and
+/// masks, and values computed from them.
 namespace assay::onnx {
 
-/// Beyond this many elements nothing is computed at import.
+/// Arrays with more elements are not computed at import.
 inline constexpr std::uint64_t kMaxConstant = std::uint64_t{1} << 22U;
 
-/// Real numbers are in `reals`, integers and bools in `integers`; one of the two is used. When all elements are equal
-/// there may be one for all of them.
+/// Real numbers are stored in `reals`, integers and bools in `integers`. If all elements are equal, one may be stored
+/// for all of them.
 struct Constant {
     ElementType type = ElementType::kFloat;
     program::Dims dims;
@@ -25,7 +25,7 @@ struct Constant {
 
     bool is_real() const { return kind_of(type) == Kind::kReal; }
     std::uint64_t count() const;
-    /// Whether one element is stored for all; also true of an array of one element.
+    /// Whether a single element is stored for all; also true for an array of one element.
     bool is_uniform() const { return (is_real() ? reals.size() : integers.size()) == 1 && count() != 0; }
     double real(std::size_t i) const;
     std::int64_t integer(std::size_t i) const;
@@ -33,22 +33,22 @@ struct Constant {
 
 Constant make_reals(ElementType type, program::Dims dims, std::vector<double> values);
 Constant make_integers(ElementType type, program::Dims dims, std::vector<std::int64_t> values);
-/// `value` everywhere.
+/// An array filled with `value`.
 Constant make_uniform(ElementType type, program::Dims dims, double value);
-/// int64 [n].
+/// An int64 array [n].
 Constant make_index(std::span<const std::int64_t> values);
 
 Constant to_constant(const HostTensor& tensor);
-/// What ElementType asks a computed value to be: rounded to float32, wrapped to the integer's width.
+/// Converts a computed value to ElementType: rounds to float32, or wraps to the integer's width.
 double rounded(ElementType type, double value);
 std::int64_t wrapped(ElementType type, std::int64_t value);
 
-/// Casts as ONNX's Cast does, real numbers to integers towards zero.
+/// Casts like ONNX's Cast; real numbers to integers round towards zero.
 Constant cast_constant(const Constant& x, ElementType to);
-/// The elements that `view` picks, `fill` where it picks none; the result has the view's dimensions.
+/// Applies `view`, with `fill` where it reads nothing; the result has the view's dimensions.
 Constant view_constant(const Constant& x, const canonical::View& view, double fill);
 
-/// Positions of NumPy's broadcasting: the element of an array of `from` under element `i` of one of `to`.
+/// NumPy broadcasting: maps element `i` of an array of dimensions `to` to the element of the array of `from` under it.
 class BroadcastIndex {
   public:
     BroadcastIndex(const program::Dims& from, const program::Dims& to);
@@ -59,7 +59,7 @@ class BroadcastIndex {
     std::vector<std::size_t> strides_;
 };
 
-/// Element by element with broadcasting; the result has `type`. For real numbers and for integers.
+/// Elementwise operations with broadcasting to `dims`; the result has type `type`. For real numbers and for integers.
 using RealOperation = std::function<double(double, double)>;
 using IntegerOperation = std::function<std::int64_t(std::int64_t, std::int64_t)>;
 Constant zip_reals(
@@ -68,7 +68,7 @@ Constant zip_reals(
 Constant zip_integers(
     const Constant& a, const Constant& b, const program::Dims& dims, ElementType type, const IntegerOperation& f
 );
-/// Compares: bools out of any two of one kind.
+/// Compares elementwise; both operands must be of the same kind. The result is bools.
 Constant compare_constants(
     const Constant& a, const Constant& b, const program::Dims& dims, const std::function<bool(double, double)>& f
 );

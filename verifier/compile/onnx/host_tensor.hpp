@@ -6,28 +6,28 @@
 
 #include <verifier/compile/onnx/import.hpp>
 
-/// Inside onnx only: what element types are, and elements of arrays as models store them.
+/// Internal to the importer: properties of element types, and access to elements in ONNX's storage format.
 namespace assay::onnx {
 
 enum class Kind : std::uint8_t { kReal, kInteger, kTruth };
 
 bool is_element_type(ElementType type) noexcept;
 Kind kind_of(ElementType type) noexcept;
-/// In bytes.
+/// Size of an element in bytes.
 std::size_t size_of(ElementType type) noexcept;
-/// Bits of an integer type; 0 for others.
+/// Number of bits of an integer type; 0 for other types.
 std::uint32_t integer_bits(ElementType type) noexcept;
 bool is_signed(ElementType type) noexcept;
 
 std::size_t count_of(const HostTensor& tensor) noexcept;
-/// Element `i` of real numbers.
+/// Element `i` of a tensor of real numbers.
 double real_at(const HostTensor& tensor, std::size_t i) noexcept;
-/// Element `i` of integers or bools. Throws Refusal for an integer beyond i64.
+/// Element `i` of a tensor of integers or bools. Throws Refusal for an integer outside i64.
 std::int64_t integer_at(const HostTensor& tensor, std::size_t i);
 
-/// The tensor that holds an array in a graph's state. Throws Refusal when none can.
+/// Returns the type of the state tensor that holds an array. Throws Refusal if none can.
 canonical::TensorType state_type_of(ElementType type, const program::Dims& dims);
-/// to_state_tensor, throwing Refusal.
+/// Like to_state_tensor, but throws Refusal.
 canonical::Tensor state_tensor_of(const HostTensor& tensor);
 
 }  // namespace assay::onnx

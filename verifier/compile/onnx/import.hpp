@@ -16,11 +16,11 @@
 #include <verifier/compile/program/graph_builder.hpp>
 #include <verifier/compile/program/program.hpp>
 
-/// ONNX models as canonical graphs: the operators of the default domain, opsets up to 17, that docs/operations/onnx.md
-/// lists. What a model computes is read once, by whoever submits it; from then on only the graph counts.
+/// Imports ONNX models as canonical graphs: operators of the default domain, up to opset 17, as listed in
+/// docs/operations/onnx.md. Only the submitter reads the model; afterwards only the graph counts.
 namespace assay::onnx {
 
-/// ONNX's own numbers (TensorProto.DataType).
+/// ONNX's numbering (TensorProto.DataType).
 enum class ElementType : std::uint8_t {
     kFloat = 1,
     kUint8 = 2,
@@ -36,10 +36,10 @@ enum class ElementType : std::uint8_t {
     kUint64 = 13,
     kBfloat16 = 16,
 };
-/// "float32", "int64", ...
+/// Returns the type's name, such as "float32" or "int64".
 const char* to_string(ElementType type) noexcept;
 
-/// An array as models store it: row-major little-endian elements without gaps; one byte for a bool.
+/// An array as ONNX stores it: contiguous, row-major, little-endian; one byte per bool.
 struct HostTensor {
     ElementType type = ElementType::kFloat;
     program::Dims dims;
@@ -47,34 +47,34 @@ struct HostTensor {
 };
 
 enum class ImportErrorKind : std::uint8_t {
-    kMalformed = 1,      ///< not the protobuf encoding of a model (or tensor)
-    kInvalid = 2,        ///< breaks ONNX's own rules: a missing value, a cycle, types or dimensions that do not fit
-    kUnsupported = 3,    ///< an operator, attribute, element type or opset that this importer does not know
-    kTooLarge = 4,       ///< beyond the limits of graphs
-    kNeedsConstant = 5,  ///< graph input `input` decides a shape: give it in ForwardConfig::constants
-    kConfig = 6,         ///< the configuration names what is not there, or contradicts the model
+    kMalformed = 1,      ///< not a valid protobuf encoding of a model (or tensor)
+    kInvalid = 2,        ///< violates ONNX's rules: a missing value, a cycle, or mismatched types or dimensions
+    kUnsupported = 3,    ///< an operator, attribute, element type or opset that the importer does not support
+    kTooLarge = 4,       ///< exceeds the limits of graphs
+    kNeedsConstant = 5,  ///< graph input `input` determines a shape: fix it in ForwardConfig::constants
+    kConfig = 6,         ///< the configuration names something missing, or contradicts the model
 };
 
-/// Why a model was not imported. The message names the node, its operator and its opset where one is concerned.
+/// Why an import failed. The message names the node, its operator and opset, if one is concerned.
 struct ImportError {
     ImportErrorKind kind = ImportErrorKind::kMalformed;
     std::string message;
-    std::string op;     ///< the operator, where one is concerned
-    std::string input;  ///< kNeedsConstant
+    std::string op;     ///< the operator, if one is concerned
+    std::string input;  ///< kNeedsConstant: the graph input
 };
 
-/// A TensorProto file.
+/// Decodes a TensorProto file. Fails with ImportError.
 Result<HostTensor, ImportError> decode_tensor(ByteView bytes);
-/// The state tensor that holds `tensor` in a graph: f32 for real numbers (float64 is rounded) and bools, i32 for
-/// integers. kTooLarge for an integer beyond i32, kUnsupported for a tensor without elements.
+/// Returns the state tensor that holds `tensor`: f32 for real numbers (float64 is rounded) and bools, i32 for integers.
+/// Fails with kTooLarge for an integer outside i32, kUnsupported for a tensor without elements.
 Result<canonical::Tensor, ImportError> to_state_tensor(const HostTensor& tensor);
 
-/// Sizes for the named dimensions that models leave open ("batch", "sequence").
+/// Sizes of the symbolic dimensions of a model ("batch", "sequence").
 using Dimensions = std::map<std::string, std::uint32_t>;
 
 struct ForwardConfig {
     program::Profile profile = program::kXg24;
-    /// Graph inputs that are fixed from here on: those that decide shapes must be.
+    /// Graph inputs to fix as constants; required for inputs that determine shapes.
     std::map<std::string, HostTensor> constants{};
     Dimensions dimensions{};
 };
@@ -83,27 +83,27 @@ struct GraphPort {
     std::string name;
     ElementType type = ElementType::kFloat;
     program::Dims dims;
-    /// Of an input: the state tensor that holds it. Of an output: its position in the next state. Absent for an array
+    /// For an input, the index of its state tensor; for an output, its index in the next state. Absent for an array
     /// without elements and for an input that is a constant.
     std::optional<std::uint32_t> tensor;
 };
 
-/// A model as one graph: it reads `state` and commits to the outputs. An array of dimensions d0 .. dn is the matrix
-/// program::matrix_shape says; integers are i32, bools f32 of 0 and 1.
+/// A model as one graph that reads `state` and commits to the outputs. Arrays are matrices as program::matrix_shape
+/// says; integers are i32, bools f32 of 0 and 1.
 struct ForwardGraph {
     canonical::Graph graph;
-    std::vector<program::StateTensor> state;   ///< inputs, initializers and other constants, in order of use
-    std::vector<canonical::Tensor> values;     ///< what `state` starts from; zeros for inputs
+    std::vector<program::StateTensor> state;   ///< inputs, initializers and other constants, in order of first use
+    std::vector<canonical::Tensor> values;     ///< initial values of `state`; zeros for inputs
     std::vector<GraphPort> inputs;
     std::vector<GraphPort> outputs;
-    std::vector<std::string> notes;            ///< what a user should know about how the model was read
+    std::vector<std::string> notes;            ///< remarks for the user on how the model was read
 };
 
-/// The model as it infers. The graph passes check_graph.
+/// Imports a model for inference. The graph passes check_graph. Fails with ImportError.
 Result<ForwardGraph, ImportError> import_forward(ByteView model, const ForwardConfig& config = {});
 
 struct TrainingConfig {
-    std::string loss{};  ///< name of a graph output that is a scalar; the first output when empty
+    std::string loss{};  ///< name of a scalar graph output; the first output if empty
     std::uint32_t batch_size = 0;
     std::uint64_t dataset_rows = 0;
     program::OptimizerConfig optimizer{};
@@ -112,29 +112,29 @@ struct TrainingConfig {
     Dimensions dimensions{};
 };
 
-/// A model with a loss as a program. The first dimension of every graph input is the batch. A dataset row is the
-/// concatenation, in the order of graph inputs, of one sample of each: f32 as its bits, integers as i32, bools as 0
-/// and 1. Float initializers that the loss depends on are parameters under their own names, and keep the shape that
-/// program::matrix_shape gives them.
+/// A model with a loss, imported as a training program. The first dimension of every graph input is the batch. A
+/// dataset row is the concatenation, in graph input order, of one sample of each input: f32 as its bits, integers as
+/// i32, bools as 0 and 1. Float initializers that the loss depends on become parameters under their own names, with the
+/// shape of program::matrix_shape.
 struct TrainingImport {
     program::Program program;                ///< passes check_program
-    std::vector<canonical::Tensor> initial;  ///< values for program.initial
+    std::vector<canonical::Tensor> initial;  ///< values of program.initial
     std::vector<std::string> notes;
 };
 Result<TrainingImport, ImportError> import_training(ByteView model, const TrainingConfig& config);
 
-/// How an operator takes part in training.
+/// How an operator is differentiated.
 enum class Derivative : std::uint8_t {
-    kExact = 1,  ///< gradients flow through it
-    kZero = 2,   ///< its derivative is zero where it has one: gradients stop here
+    kExact = 1,  ///< gradients are propagated
+    kZero = 2,   ///< the derivative is zero wherever it exists: gradients stop here
 };
 
 struct OperatorInfo {
     std::string_view name;
-    std::uint32_t since = 0;  ///< the first opset whose definition is the one implemented
+    std::uint32_t since = 0;  ///< first opset with the implemented definition
     Derivative derivative = Derivative::kExact;
 };
-/// Everything that can be imported, by name.
+/// Returns all supported operators, sorted by name.
 std::vector<OperatorInfo> supported_operators();
 
 }  // namespace assay::onnx

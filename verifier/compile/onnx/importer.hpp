@@ -8,22 +8,22 @@
 #include <verifier/compile/onnx/lowering.hpp>
 #include <verifier/compile/onnx/model.hpp>
 
-/// Inside onnx only: what both ways of importing share.
+/// Internal to the importer: shared by forward and training import.
 namespace assay::onnx {
 
-/// A model's values by name while its nodes are lowered in order.
+/// The values of a model by name, while its nodes are lowered in order.
 class Importer {
   public:
-    /// `model` outlives the importer.
+    /// `model` and `lowering` must outlive the importer.
     Importer(const Model& model, Lowering& lowering) : model_(model), lowering_(lowering) {}
 
     void add(const std::string& name, Operand value);
-    /// Initializers: integers and bools are known at import; real numbers are tensors of the state, but for those that
-    /// `is_known` picks.
+    /// Adds the initializers: integers and bools, and real numbers selected by `is_known`, are known at import; other
+    /// real numbers become state tensors.
     void add_initializers(const std::function<bool(const NamedHostTensor&)>& is_known);
-    /// Lowers every node. Throws Refusal, which says which node it was.
+    /// Lowers all nodes. Throws Refusal, which names the node.
     void lower_nodes();
-    /// Throws Refusal when there is no such value.
+    /// Returns a value by name. Throws Refusal if it does not exist.
     Operand find(const std::string& name) const;
 
   private:
@@ -34,10 +34,10 @@ class Importer {
     std::map<std::string, Operand> values_;
 };
 
-/// The dimensions of a graph input; the first is `batch` where that is not 0.
+/// Returns the dimensions of a graph input; the first one is `batch` unless that is 0.
 Dims resolve_dims(const ModelPort& port, const Dimensions& dimensions, std::uint32_t batch);
 
-/// Turns a Refusal out of `import` into an error.
+/// Runs `import` and converts a Refusal into an error result.
 template <class T>
 Result<T, ImportError> without_exceptions(const std::function<T()>& import) {
     try {

@@ -9,19 +9,19 @@
 #include <verifier/compile/onnx/host_tensor.hpp>
 #include <verifier/compile/onnx/refusal.hpp>
 
-/// Inside onnx only: what fits into a graph. Everything below asserts; a model's sizes are checked here first.
+/// Internal to the importer: checks that a model's sizes fit a graph. Code further down only asserts them.
 namespace assay::onnx {
 
 inline constexpr std::uint64_t kMaxElements = std::uint64_t{1} << 28U;
 
-/// The number of elements of `dims`, which may have zeros. Throws Refusal beyond kMaxElements or 8 axes.
+/// Returns the number of elements of `dims`, which may contain zeros. Throws Refusal beyond kMaxElements or 8 axes.
 std::uint64_t checked_elements(const program::Dims& dims);
 /// Throws Refusal unless an array of `dims` can be a tensor of a graph: no zeros, and a matrix within kMaxDimension.
 void require_array(const program::Dims& dims);
-/// Throws Refusal unless a matrix of these sizes can be a tensor of a graph.
+/// Returns the shape. Throws Refusal unless such a matrix can be a tensor of a graph.
 canonical::Shape checked_shape(std::uint64_t rows, std::uint64_t cols);
 
-/// An integer or bool as the word that a tensor holds. Throws Refusal beyond i32.
+/// Returns the tensor word for an integer or bool. Throws Refusal for an integer outside i32.
 inline std::uint32_t word_of(std::int64_t value, Kind kind) {
     if (value < std::numeric_limits<std::int32_t>::min() || value > std::numeric_limits<std::int32_t>::max()) {
         refuse_too_large("integer " + std::to_string(value) + " is beyond int32, which tensors of a graph hold");

@@ -10,7 +10,7 @@
 #include <core/base/bytes.hpp>
 #include <verifier/compile/onnx/import.hpp>
 
-/// Inside onnx only: a model as the importer reads it. No protobuf beyond model.cpp.
+/// Internal to the importer: a decoded model. Protobuf is used only in model.cpp.
 namespace assay::onnx {
 
 enum class AttributeKind : std::uint8_t { kInt, kFloat, kString, kInts, kFloats, kStrings, kTensor, kOther };
@@ -30,12 +30,12 @@ struct ModelNode {
     std::string name;
     std::string op;
     std::string domain;
-    std::vector<std::string> inputs;   ///< an empty name is an input left out
-    std::vector<std::string> outputs;  ///< likewise, also for what nothing reads
+    std::vector<std::string> inputs;   ///< an empty name is an omitted input
+    std::vector<std::string> outputs;  ///< an empty name is an output that is omitted or unused
     std::map<std::string, Attribute> attributes;
 };
 
-/// A dimension of a graph input: a size, a name, or neither.
+/// A dimension of a graph input: a size, a symbolic name, or neither.
 struct ModelDim {
     std::optional<std::uint32_t> size;
     std::string name;
@@ -62,9 +62,9 @@ struct Model {
 
 inline constexpr std::int64_t kMaxOpset = 17;
 
-/// Throws Refusal.
+/// Decodes a model. Throws Refusal.
 Model decode_model(ByteView bytes);
-/// Throws Refusal.
+/// Decodes a TensorProto. Throws Refusal.
 HostTensor decode_tensor_proto(ByteView bytes);
 
 }  // namespace assay::onnx

@@ -10,14 +10,14 @@
 
 #include <verifier/compile/onnx/call.hpp>
 
-/// Inside onnx only: the operators, by subject. Each file has the table of its own; operators.cpp puts them together.
+/// Internal to the importer: the operators, by subject. Each file has its own table; operators.cpp merges them.
 namespace assay::onnx {
 
 struct Operator {
     std::string_view name;
-    std::uint32_t since = 1;  ///< the first opset whose definition this is
+    std::uint32_t since = 1;  ///< first opset with the implemented definition
     Derivative derivative = Derivative::kExact;
-    std::vector<std::string_view> attributes{};  ///< those that are understood; any other is refused
+    std::vector<std::string_view> attributes{};  ///< supported attributes; others are refused
     Outputs (*lower)(Call&) = nullptr;
 };
 
@@ -38,12 +38,12 @@ std::vector<Operator> normalisation_operators();
 std::vector<Operator> recurrent_operators();
 std::vector<Operator> loss_operators();
 
-/// nullptr for one that is not supported.
+/// Returns the operator; nullptr if it is not supported.
 const Operator* find_operator(const std::string& name);
-/// All of them, by name.
+/// Returns all operators, sorted by name.
 std::span<const Operator> all_operators();
 
-/// Lowers one node: checks its domain, opset and attributes first.
+/// Lowers one node, after checking its domain, opset and attributes. Throws Refusal if they are not supported.
 Outputs lower_node(Call& call);
 
 }  // namespace assay::onnx

@@ -7,8 +7,8 @@
 
 namespace assay::onnx {
 
-/// Inside onnx only: a [G*M,K] times the transpose of b [G*N,K], group by group, for any sizes: what a grouped
-/// contraction needs as multiples of 32 is padded with zeros and cut off again. [G*M,N].
+/// Internal to the importer: a [G*M,K] times b [G*N,K] transposed, for each group -> [G*M,N], for any sizes. Sizes that
+/// a grouped contraction needs as multiples of 32 are padded with zeros, and the padding is removed from the result.
 Value grouped_product(Lowering& lowering, const Value& a, const Value& b, std::uint32_t groups);
 
 }  // namespace assay::onnx

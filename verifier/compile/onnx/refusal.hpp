@@ -7,8 +7,8 @@
 
 #include <verifier/compile/onnx/import.hpp>
 
-/// Inside onnx only: how an import ends early. Thrown where the reason is known, completed where the node is known,
-/// and a Result at the room's door.
+/// Internal to the importer: an exception that ends an import. It is thrown where the reason is known, extended where
+/// the node is known, and converted to a Result at the public functions.
 namespace assay::onnx {
 
 class Refusal : public std::exception {
@@ -18,7 +18,7 @@ class Refusal : public std::exception {
 
     const char* what() const noexcept override { return error_.message.c_str(); }
     const ImportError& error() const { return error_; }
-    /// Puts the place before the reason, once.
+    /// Prepends the place to the message and sets the operator; only the first call has an effect.
     void locate(const std::string& place, const std::string& op) {
         if (error_.op.empty()) {
             error_.message = place + ": " + error_.message;
@@ -39,7 +39,7 @@ class Refusal : public std::exception {
     refuse(ImportErrorKind::kTooLarge, std::move(message));
 }
 
-/// "[2,3,4]"
+/// Formats dimensions, as in "[2,3,4]".
 std::string to_text(const program::Dims& dims);
 
 }  // namespace assay::onnx

@@ -11,10 +11,10 @@
 
 namespace assay::program {
 
-/// A tensor while a graph is being written: a node's output or a tensor of the state.
+/// A tensor of a graph under construction: a node's output or a state tensor.
 using Value = canonical::Input;
 
-/// How accurate a contraction is and how its operands are cut (NUM-16); the names are those of the protocol.
+/// Precision of a contraction and chunk size of its operands (NUM-16); the constants' names are those of the protocol.
 struct Profile {
     std::uint32_t precision = 21;
     std::uint32_t chunk = 2048;
@@ -24,18 +24,18 @@ inline constexpr Profile kXg21{21, 2048};   ///< fp32-class
 inline constexpr Profile kXg24{24, 16384};  ///< for heavy-tailed operands
 inline constexpr Profile kXg8{8, 256};      ///< bf16-class
 inline constexpr Profile kXg7{7, 65536};    ///< int8-class
-/// Bits that the terms of a sum keep; with at most 2^24 terms the sum fits an i64.
+/// Precision in bits of the terms of a sum; with at most 2^24 terms the sum fits an i64.
 inline constexpr std::uint32_t kSumPrecision = 30;
 
-/// Appends nodes with inferred shapes. A node that is already there is not written twice, so that what is computed
-/// once (a quantised operand, a transpose) is shared; a view of a view becomes one view where it can, and a view that
-/// changes nothing none. Operands that do not fit are a bug of the caller and abort.
+/// Appends nodes, inferring their shapes. Deduplicates identical nodes, such as quantised operands and transposes;
+/// merges a view of a view into one view where possible, and omits identity views. Operands whose shapes do not match
+/// are a caller's bug and abort.
 class GraphBuilder {
   public:
-    /// The tensor `index` of the state before the step.
+    /// State tensor `index`, before the step.
     static Value state(std::uint32_t index, const canonical::TensorType& type);
 
-    /// A well-formed node as it stands, with inputs of this graph.
+    /// Appends a well-formed node unchanged; its inputs must belong to this graph.
     Value append(canonical::Node node);
 
     Value batch_rows(canonical::Shape shape);
@@ -47,7 +47,7 @@ class GraphBuilder {
     Value step_count(std::uint32_t divisor, std::uint32_t modulus);
 
     Value view(const Value& x, canonical::View view, canonical::Shape shape, float fill = 0.0F);
-    /// Each of `groups` equal blocks of rows transposed: [G*M,N] -> [G*N,M].
+    /// Transposes each of `groups` equal blocks of rows: [G*M,N] -> [G*N,M].
     Value transpose(const Value& x, std::uint32_t groups = 1);
     Value slice_cols(const Value& x, std::uint32_t first, std::uint32_t count);
     Value gather_rows(const Value& table, const Value& index);
@@ -59,7 +59,7 @@ class GraphBuilder {
     /// 0, 1, .. count-1: [count,1], count at most 2^24.
     Value iota(std::uint32_t count);
 
-    // The second operand may be [M,N], [M,1], [1,N] or [1,1] where x is [M,N].
+    // If x is [M,N], the second operand may be [M,N], [M,1], [1,N] or [1,1].
     Value add(const Value& x, const Value& y);
     Value sub(const Value& x, const Value& y);
     Value mul(const Value& x, const Value& y);
@@ -94,7 +94,7 @@ class GraphBuilder {
     Value quantise(const Value& x, const Value& exponent, std::uint32_t precision, std::uint32_t chunk);
     Value dequantise(const Value& q, const Value& exponent, std::uint32_t precision);
 
-    /// The product of values that are already in fixed point: qa [G*M,K], ea, qb [G*N,K], eb -> [G*M,N].
+    /// Product of operands that are already in fixed point: qa [G*M,K], ea, qb [G*N,K], eb -> [G*M,N].
     Value contract(
         const Value& qa,
         const Value& ea,
@@ -103,29 +103,30 @@ class GraphBuilder {
         const Profile& profile,
         std::uint32_t groups = 1
     );
-    /// a [G*M,K] times the transpose of b [G*N,K], group by group: the exponents and fixed-point values of both, then
-    /// kContract. With more than one group M and N are multiples of 32.
+    /// a [G*M,K] times b [G*N,K] transposed, for each group: computes exponents, quantises both and appends kContract.
+    /// With more than one group, M and N must be multiples of 32.
     Value matmul_nt(const Value& a, const Value& b, const Profile& profile = kXg21, std::uint32_t groups = 1);
-    /// [M,N] -> [M,1], the sum of each row in fixed point with the row's own exponent.
+    /// [M,N] -> [M,1]: row sums in fixed point, each row with its own exponent.
     Value row_sum(const Value& x);
-    /// [M,N] -> [1,N].
+    /// [M,N] -> [1,N]: column sums.
     Value col_sum(const Value& x);
-    /// -> [1,1]: in one sum, or row by row first where there are many elements.
+    /// -> [1,1]: sum of all elements, in one step or, if there are many, row by row first.
     Value sum(const Value& x);
-    /// [M,1] -> [1,1].
+    /// [M,1] -> [1,1]: mean.
     Value mean(const Value& column);
-    /// The sum of x over what broadcasting from `shape` repeats: x's shape, or [M,1], [1,N], [1,1].
+    /// Reduces x over the axes that broadcasting from `shape` repeats. `shape` is x's shape, [M,1], [1,N] or [1,1].
     Value sum_to(const Value& x, canonical::Shape shape);
-    /// x [B,C*D] -> [V,D]: the sum of the row blocks of x that `index` sends to each row, with one exponent for all.
+    /// x [B,C*D] -> [V,D]: each row of the result is the sum of the row blocks of x that `index` maps to it, with one
+    /// shared exponent.
     Value scatter_sum(const Value& x, const Value& index, canonical::Shape table);
 
-    /// The nodes so far; what is not yet used may still be.
+    /// The nodes appended so far, including those not used yet.
     const canonical::Graph& nodes() const { return graph_; }
 
     /// Appends kCommit over the next state and returns the finished graph.
     canonical::Graph commit(std::span<const Value> state) &&;
-    /// The same without the nodes that neither the next state nor `loss` needs; `loss` becomes what it is in that
-    /// graph.
+    /// Like the other commit(), but drops nodes that neither the next state nor `loss` needs; updates `loss` to its
+    /// index in the result.
     canonical::Graph commit(std::span<const Value> state, Value& loss) &&;
 
   private:
@@ -141,7 +142,7 @@ class GraphBuilder {
     Value unary(canonical::Op op, const Value& x, std::uint32_t attribute = 0);
 
     canonical::Graph graph_;
-    std::multimap<std::uint64_t, std::uint32_t> index_;  // a hash of each node
+    std::multimap<std::uint64_t, std::uint32_t> index_;  // hash of each node -> its index
 };
 
 }  // namespace assay::program

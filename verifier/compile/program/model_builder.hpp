@@ -12,9 +12,9 @@
 
 namespace assay::program {
 
-inline constexpr float kNormEpsilon = 1e-5F;  ///< of every normalisation, as in PyTorch
+inline constexpr float kNormEpsilon = 1e-5F;  ///< of all normalisations, as in PyTorch
 
-/// Where a tensor of the state starts from.
+/// The initial value of a state tensor.
 struct Start {
     enum class Kind : std::uint8_t { kConstant, kUniform, kGiven };
     Kind kind = Kind::kConstant;
@@ -25,14 +25,14 @@ struct Start {
     static constexpr Start uniform(float bound) { return {Kind::kUniform, bound}; }
     /// The tensor of the same name in Program::initial.
     static constexpr Start given() { return {Kind::kGiven, 0.0F}; }
-    /// Uniform with this standard deviation.
+    /// Uniform with standard deviation `deviation`.
     static Start spread(float deviation);
     /// Uniform within 1 / sqrt(fan_in).
     static Start fan_in(std::uint32_t fan_in);
 };
 
-/// Writes a program: tensors of the state are declared while the forward pass is written; finish() differentiates the
-/// loss and adds the optimizer.
+/// Builds a program: state tensors are declared while the forward pass is written; finish() differentiates the loss and
+/// adds the optimizer.
 class ModelBuilder {
   public:
     explicit ModelBuilder(const Profile& profile) : tape_(graph_, profile) {}
@@ -42,19 +42,19 @@ class ModelBuilder {
     GraphBuilder& graph() { return graph_; }
     Tape& tape() { return tape_; }
 
-    /// A tensor that is trained.
+    /// Declares a trained tensor.
     Value parameter(std::string name, canonical::Shape shape, const Start& start);
-    /// A tensor that the step computes otherwise; it stays what it is until set_next().
+    /// Declares a state tensor that is not trained. It stays unchanged unless set_next() gives its next value.
     Value buffer(std::string name, canonical::Shape shape, const Start& start);
     void set_next(const Value& buffer, const Value& next);
-    /// An id that no other random tensor of the program has, in either graph.
+    /// Returns an id that no other random tensor of the program has, in either graph.
     std::uint32_t new_tensor_id() { return tensor_ids_++; }
 
     struct Data {
         std::uint32_t batch_size = 0;
         canonical::DatasetShape dataset;
     };
-    /// To be called once, last. The result passes check_program if it has no more than kMaxNodes nodes.
+    /// Finishes the program; must be called once, last. The result passes check_program if it has at most kMaxNodes nodes.
     Program finish(Value loss, const OptimizerConfig& optimizer, const Data& data);
 
   private:
@@ -62,7 +62,7 @@ class ModelBuilder {
         StateTensor tensor;
         Start start;
         std::uint32_t tensor_id = 0;
-        Value next;  ///< of a buffer
+        Value next;  ///< next value of a buffer
         bool is_parameter = false;
     };
     Value declare(std::string name, canonical::Shape shape, const Start& start, bool is_parameter);

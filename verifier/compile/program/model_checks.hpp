@@ -5,16 +5,16 @@
 #include <verifier/compile/program/models.hpp>
 #include <verifier/compile/program/program.hpp>
 
-/// Inside program only: what check_model and the builders share.
+/// Internal to the program module: shared by check_model and the builders.
 namespace assay::program {
 
-/// Everything but the number of nodes; what passes can be written.
+/// Checks everything except the number of nodes. A configuration that passes can be built. Fails with ModelError.
 Result<void, ModelError> check_sizes(const CharModelConfig& model, const OptimizerConfig& optimizer);
 Result<void, ModelError> check_sizes(const MlpConfig& model, const OptimizerConfig& optimizer);
 Result<void, ModelError> check_sizes(const CnnConfig& model, const OptimizerConfig& optimizer);
 Result<void, ModelError> check_sizes(const GptConfig& model, const OptimizerConfig& optimizer);
 
-/// check_model, given what writes the program of a configuration of the right sizes.
+/// Implements check_model: checks the sizes, then builds the program with `write` and checks it. Fails with ModelError.
 template <class Config, class Write>
 Result<void, ModelError> check_written(const Config& model, const OptimizerConfig& optimizer, Write write) {
     TRY(check_sizes(model, optimizer));

@@ -8,26 +8,26 @@
 #include <verifier/compile/program/graph_builder.hpp>
 #include <verifier/compile/program/optimizer.hpp>
 
-/// Families of models that the tools can train without being given a graph. What they write is no rule: any program
+/// Model families that the tools can train without being given a graph. They are not part of the protocol: any program
 /// that check_program accepts may be trained.
 namespace assay::program {
 
 struct Program;
 
-/// Why a configuration has no program. Every builder requires that its configuration passes check_model.
+/// Why a configuration cannot be built. All builders require a configuration that passes check_model.
 enum class [[nodiscard]] ModelError : std::uint8_t {
-    kZero = 1,         ///< a size that must be at least 1, or a scale that is not finite
-    kAlignment = 2,    ///< a size that must be a multiple of 32 is not, or heads that do not divide the width
-    kRowWidth = 3,     ///< a dataset row would have more than kMaxRowWidth values
-    kTooLarge = 4,     ///< a matrix, or the number of state tensors or nodes, beyond the limits of PRG-4
+    kZero = 1,         ///< a size of 0, or a scale that is not finite
+    kAlignment = 2,    ///< a size that is not a multiple of 32 as required, or heads that do not divide the width
+    kRowWidth = 3,     ///< a dataset row of more than kMaxRowWidth values
+    kTooLarge = 4,     ///< a matrix, or the number of state tensors or nodes, exceeds the limits of PRG-4
     kProbability = 5,  ///< dropout not in [0, 1)
-    kProfile = 6,      ///< a precision and chunk that PRG-3 refuses
-    kTooSmall = 7,     ///< an image from which pooling leaves nothing
-    kOptimizer = 8,    ///< check_optimizer refuses the optimizer
+    kProfile = 6,      ///< a precision and chunk that PRG-3 does not allow
+    kTooSmall = 7,     ///< an image that pooling reduces to nothing
+    kOptimizer = 8,    ///< check_optimizer rejects the optimizer
 };
 
-/// A character-level language model: embedding of `context` characters, a hidden layer, softmax cross-entropy over
-/// the next character. Dataset rows are context+1 character ids.
+/// A character-level language model: embedding of `context` characters, one hidden layer, softmax cross-entropy on the
+/// next character. Dataset rows are context+1 character ids.
 struct CharModelConfig {
     std::uint32_t vocabulary = 0;
     std::uint32_t context = 16;
@@ -38,27 +38,27 @@ struct CharModelConfig {
     Profile profile = kXg21;
 };
 
-/// How the i32 values of a dataset row stand for real numbers.
+/// How the i32 values of a dataset row encode real numbers.
 enum class Encoding : std::uint8_t {
-    kInteger = 1,    ///< themselves
+    kInteger = 1,    ///< the integer itself
     kFloatBits = 2,  ///< the f32 with these bits
 };
 
-/// Linear layers with ReLU between them, softmax cross-entropy. A dataset row is the features, then the class.
+/// A multilayer perceptron: linear layers with ReLU, softmax cross-entropy. A dataset row is the features, then the class.
 struct MlpConfig {
     std::uint32_t features = 0;
     std::vector<std::uint32_t> hidden{128};
     std::uint32_t classes = 0;
     Encoding encoding = Encoding::kInteger;
-    float scale = 1.0F;  ///< of features
+    float scale = 1.0F;  ///< factor for the features
     std::uint32_t batch_size = 64;
     std::uint64_t dataset_rows = 0;
     Profile profile = kXg21;
 };
 
-/// Stages of convolution (as large as its input), batch normalisation if asked for, ReLU and 2x2 maximum pooling, then
-/// a linear layer and softmax cross-entropy. A dataset row is the image, row by row with the channels of a pixel
-/// together, then the class.
+/// A convolutional network: stages of same-size convolution, optional batch normalisation, ReLU and 2x2 max pooling,
+/// then a linear layer and softmax cross-entropy. A dataset row is the image in row-major order with interleaved
+/// channels, then the class.
 struct CnnConfig {
     std::uint32_t height = 8;
     std::uint32_t width = 8;
@@ -68,24 +68,24 @@ struct CnnConfig {
     std::uint32_t classes = 10;
     bool batch_norm = false;
     Encoding encoding = Encoding::kInteger;
-    float scale = 1.0F;  ///< of pixels
+    float scale = 1.0F;  ///< factor for the pixels
     std::uint32_t batch_size = 32;
     std::uint64_t dataset_rows = 0;
     Profile profile = kXg21;
 };
 
-/// A decoder-only transformer: layer normalisation before each block, GELU, biases everywhere but in the head. Dataset
-/// rows are context+1 tokens; the loss is the mean over all positions.
+/// A decoder-only transformer: pre-layer-normalisation, GELU, biases everywhere except in the head. Dataset rows are
+/// context+1 tokens; the loss is the mean over all positions.
 struct GptConfig {
     std::uint32_t vocabulary = 0;
     std::uint32_t context = 64;  ///< multiple of 32
     std::uint32_t layers = 2;
     std::uint32_t heads = 2;
-    std::uint32_t width = 64;  ///< heads times a multiple of 32
-    bool rotary = false;       ///< instead of a learned embedding of positions
+    std::uint32_t width = 64;  ///< a multiple of 32 times `heads`
+    bool rotary = false;       ///< rotary instead of learned position embedding
     float rotary_base = 10000.0F;
-    bool tied_head = true;  ///< the head's weight is the embedding's
-    float dropout = 0.0F;   ///< of the embedding and of what each block adds
+    bool tied_head = true;  ///< share the head's weight with the embedding
+    float dropout = 0.0F;   ///< on the embedding and on each block's residual branch
     std::uint32_t batch_size = 8;
     std::uint64_t dataset_rows = 0;
     Profile profile = kXg21;
@@ -96,7 +96,8 @@ Result<void, ModelError> check_model(const MlpConfig& model, const OptimizerConf
 Result<void, ModelError> check_model(const CnnConfig& model, const OptimizerConfig& optimizer);
 Result<void, ModelError> check_model(const GptConfig& model, const OptimizerConfig& optimizer);
 
-// Each builds the forward graph, differentiates it and appends the optimizer. The result passes check_program.
+// Each function builds the forward graph, differentiates it and appends the optimizer. The configuration must pass
+// check_model; the result passes check_program.
 
 Program build_char_model(const CharModelConfig& model, const OptimizerConfig& optimizer);
 Program build_mlp(const MlpConfig& model, const OptimizerConfig& optimizer);

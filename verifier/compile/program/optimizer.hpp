@@ -8,22 +8,22 @@
 #include <verifier/compile/program/graph_builder.hpp>
 #include <verifier/compile/program/state_tensor.hpp>
 
-/// Optimizers as graphs: every update is a chain of single rounded operations, whatever has to be remembered is a
-/// tensor of the state. docs/protocol/programs.md has the formulas, which are those of torch.optim.
+/// Optimizers as graphs: an update is a sequence of operations that round once each, and optimizer slots are state
+/// tensors. docs/protocol/programs.md has the formulas, which are those of torch.optim.
 namespace assay::program {
 
 enum class OptimizerKind : std::uint8_t { kSgdMomentum = 1, kAdam = 2, kSgd = 3, kAdamW = 4 };
 
-/// What the learning rate is multiplied by, from update to update.
+/// Factor of the learning rate as a function of the update number.
 enum class ScheduleKind : std::uint8_t {
     kConstant = 1,
-    kCosine = 2,  ///< half a cosine from 1 to final_fraction
-    kLinear = 3,  ///< a straight line from 1 to final_fraction
+    kCosine = 2,  ///< half a cosine, from 1 to final_fraction
+    kLinear = 3,  ///< linear, from 1 to final_fraction
 };
 struct Schedule {
     ScheduleKind kind = ScheduleKind::kConstant;
-    std::uint32_t warmup_updates = 0;  ///< update t (from 0) of these has (t+1) / warmup_updates of the rate
-    std::uint32_t total_updates = 0;   ///< where kCosine and kLinear end, the warm-up included
+    std::uint32_t warmup_updates = 0;  ///< warm-up: update t (from 0) of these uses (t+1) / warmup_updates of the rate
+    std::uint32_t total_updates = 0;   ///< number of updates at which kCosine and kLinear end, warm-up included
     float final_fraction = 0.0F;
 };
 
@@ -34,42 +34,42 @@ struct OptimizerConfig {
     float beta1 = 0.9F;     ///< kAdam, kAdamW
     float beta2 = 0.999F;
     float epsilon = 1e-8F;
-    float weight_decay = 0.0F;       ///< kAdamW: decoupled; others: added to the gradient
-    float clip_norm = 0.0F;          ///< largest norm of all gradients together; 0: any
-    std::uint32_t accumulation = 1;  ///< steps whose mean gradient makes one update
+    float weight_decay = 0.0F;       ///< kAdamW: decoupled; others: L2, added to the gradient
+    float clip_norm = 0.0F;          ///< limit for the global gradient norm; 0: no clipping
+    std::uint32_t accumulation = 1;  ///< gradient accumulation: number of steps averaged per update
     Schedule schedule{};
 };
 
 enum class [[nodiscard]] OptimizerError : std::uint8_t {
-    kRate = 1,          ///< a learning rate, decay, norm or epsilon that is not finite, or negative
+    kRate = 1,          ///< a learning rate, decay, norm or epsilon that is negative or not finite
     kDecayRate = 2,     ///< momentum, beta1 or beta2 not in [0, 1)
-    kSchedule = 3,      ///< no updates left after the warm-up, or a final fraction outside [0, 1]
+    kSchedule = 3,      ///< no updates after the warm-up, or a final fraction outside [0, 1]
     kAccumulation = 4,  ///< 0 or more than 2^20 steps
 };
-/// What append_optimizer requires.
+/// Checks what append_optimizer requires. Fails with OptimizerError.
 Result<void, OptimizerError> check_optimizer(const OptimizerConfig& config);
 
-/// A tensor of the state and the value it starts from, which the caller writes into the init graph.
+/// An optimizer slot: a state tensor and its initial value, which the caller writes into the init graph.
 struct Slot {
     StateTensor tensor;
     float initial = 0.0F;
 };
 
-/// The slots that the optimizer keeps for `parameters`; they follow the parameters in the state.
+/// Returns the optimizer's slots for `parameters`; they follow the parameters in the state.
 std::vector<Slot> optimizer_slots(const OptimizerConfig& config, const std::vector<StateTensor>& parameters);
 
-/// What the optimizer works on: parameters, gradients in the same order, and its slots in optimizer_slots' order.
+/// Inputs of an update: parameters, their gradients in the same order, and the slots in the order of optimizer_slots().
 struct OptimizerInputs {
     std::vector<Value> parameters;
     std::vector<Value> gradients;
     std::vector<Value> slots;
-    /// Which parameters weight decay applies to; if empty, those with more than one row and more than one column.
+    /// Parameters that weight decay applies to; if empty, those with more than one row and more than one column.
     std::vector<bool> decays{};
 };
-/// Writes one update and returns the next state: parameters, then slots.
+/// Appends one update and returns the next state: parameters, then slots. `config` must pass check_optimizer.
 std::vector<Value> append_optimizer(GraphBuilder& graph, const OptimizerConfig& config, const OptimizerInputs& inputs);
 
-/// The rate [1,1] of the update that this step makes or prepares.
+/// Appends the learning rate [1,1] of the update that this step makes or accumulates for.
 Value append_learning_rate(GraphBuilder& graph, const OptimizerConfig& config);
 
 }  // namespace assay::program

@@ -8,7 +8,7 @@
 
 namespace assay::program {
 
-/// A tensor of the state (a parameter or an optimizer slot), with the name it has in checkpoints.
+/// A state tensor (a parameter or an optimizer slot) with its name in checkpoints.
 struct StateTensor {
     std::string name;
     canonical::TensorType type;

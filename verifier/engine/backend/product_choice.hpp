@@ -10,35 +10,35 @@
 #include <core/canonical/node.hpp>
 #include <verifier/engine/backend/options.hpp>
 
-/// Inside engine only: which of the exact ways to multiply is used for which contraction.
+/// Internal to the engine: selects the exact multiplication method for each contraction.
 namespace assay::engine {
 
-/// How the sum of a chunk's products is computed. All are exact where they are allowed, so the choice is one of speed.
+/// How the sum of a chunk's products is computed. All methods are exact where they are allowed, so only speed differs.
 enum class ProductKind : std::uint8_t {
-    kFloats,      ///< as many columns at a time as sum up within 24 bits
-    kDoubles,     ///< a whole chunk within 53 bits
-    kTwoDoubles,  ///< the right operand in two parts, the low one of 12 bits, each sum within 53 bits
-    kResidues,    ///< int8 with sums of int32, modulo as many numbers as are needed; one of bytes as they are
-    kWords,       ///< integers modulo 2^64, for operands that nothing bounds
+    kFloats,      ///< f32, as many columns at a time as sum up within 24 bits
+    kDoubles,     ///< f64, a whole chunk within 53 bits
+    kTwoDoubles,  ///< f64, right operand split in two, the low part of 12 bits; each sum within 53 bits
+    kResidues,    ///< int8 with int32 sums, modulo several moduli; byte operands need no moduli
+    kWords,       ///< integers modulo 2^64, for unbounded operands
 };
 
-/// The first is the one to use without a measurement; never empty. kWords is there where nothing but kResidues is
-/// exact, and alone for operands that nothing bounds.
+/// Returns the exact methods, never empty; the first is the default without a measurement. kWords is included if only
+/// kResidues is exact otherwise, and is the only one for unbounded operands.
 std::vector<ProductKind> exact_products(const canonical::Node& contract, bool is_bounded);
 
-/// Those of exact_products that `choice` leaves; one of them unless they are to be measured.
+/// Returns the methods of exact_products that `choice` allows: only one, unless they are to be measured.
 std::vector<ProductKind> candidates(
     const canonical::Node& contract, bool is_bounded, ProductChoice choice, bool is_accelerator
 );
 
-/// Remembers what was measured. Contractions of the same sizes and profile share a choice.
+/// Caches measured choices. Contractions with the same sizes and profile share a choice.
 class ProductChooser {
   public:
-    /// Seconds that a way took.
+    /// Returns the time of a method in seconds.
     using Measure = std::function<double(ProductKind)>;
 
-    /// The fastest of `kinds`, the first of them among equals; `measure` is called for each when the sizes are new and
-    /// there is more than one. What it throws passes through and nothing is remembered.
+    /// Returns the fastest of `kinds`, the first one on ties. Calls `measure` for each if the sizes are new and there
+    /// is more than one. Exceptions of `measure` propagate and nothing is cached.
     ProductKind choose(const canonical::Node& contract, const std::vector<ProductKind>& kinds, const Measure& measure);
 
   private:

@@ -10,8 +10,8 @@
 #include <core/canonical/transcendental.hpp>
 #include <verifier/engine/cuda/host_device.hpp>
 
-/// Inside engine only: the rules' arithmetic on one element, compiled for the host and for a device from the same text.
-/// Every operation rounds on its own (NUM-2): whoever compiles this forbids contraction.
+/// Internal to the engine: the protocol's arithmetic on one element, compiled from the same source for host and device.
+/// Each operation must round separately (NUM-2), so compile this without floating-point contraction.
 namespace assay::engine::cuda {
 
 inline constexpr std::uint32_t kNan = 0x7fc00000;
@@ -24,40 +24,40 @@ ASSAY_HOST_DEVICE inline std::uint32_t bits_of(float x) {
     return std::bit_cast<std::uint32_t>(x);
 }
 
-/// NUM-7
+/// Canonical f32 (NUM-7): -0 becomes +0, NaN the canonical NaN.
 ASSAY_HOST_DEVICE inline float canon(float x) {
     return x != x ? as_float(kNan) : x + 0.0F;
 }
 
-/// NUM-10
+/// 2^k (NUM-10).
 ASSAY_HOST_DEVICE inline double power_of_two(std::int64_t k) {
     const std::int64_t limited = k < -1000 ? -1000 : (k > 1000 ? 1000 : k);
     return std::bit_cast<double>((limited + 1023) << 52);
 }
 
-/// NUM-11
+/// Nearest integer, ties to even (NUM-11).
 ASSAY_HOST_DEVICE inline double rint_of(double x) {
     return (x + canonical::kRoundingBias) - canonical::kRoundingBias;
 }
 
-/// NUM-13 of the bits of the largest finite magnitude.
+/// The exponent of NUM-13, from the bits of the largest finite magnitude.
 ASSAY_HOST_DEVICE inline std::int32_t exponent_of(std::uint32_t magnitude) {
     if (magnitude == 0) {
         return 0;
     }
     const auto biased = static_cast<std::int32_t>(magnitude >> 23U);
-    // A denormal's bits are a whole number below 2^23, which a float has exactly.
+    // A denormal's bits are an integer below 2^23, which a float represents exactly.
     const auto width = static_cast<std::int32_t>(bits_of(static_cast<float>(magnitude)) >> 23U) - 126;
     return biased != 0 ? biased - 126 : width - 149;
 }
 
-/// The bits of |x|, 0 where it is not finite.
+/// The bits of |x|; 0 if x is not finite.
 ASSAY_HOST_DEVICE inline std::uint32_t finite_magnitude(float x) {
     const std::uint32_t bits = bits_of(x) & 0x7fffffffU;
     return bits < kInfinity ? bits : 0;
 }
 
-/// NUM-14; the limit is the largest magnitude that is left.
+/// Quantises one value (NUM-14); `limit` is the largest resulting magnitude.
 ASSAY_HOST_DEVICE inline std::int32_t quantise_one(float x, double scale, double limit) {
     if ((bits_of(x) & kInfinity) == kInfinity) {
         return 0;
@@ -68,7 +68,7 @@ ASSAY_HOST_DEVICE inline std::int32_t quantise_one(float x, double scale, double
     return static_cast<std::int32_t>(rint_of(scaled));
 }
 
-/// POLY of the chains: product, then sum.
+/// POLY of the rules: Horner's scheme, multiplication and addition rounded separately.
 template <std::size_t kTerms>
 ASSAY_HOST_DEVICE inline double polynomial(const std::array<double, kTerms>& terms, double x) {
     double p = terms[0];
@@ -78,7 +78,7 @@ ASSAY_HOST_DEVICE inline double polynomial(const std::array<double, kTerms>& ter
     return p;
 }
 
-/// NUM-20
+/// exp in f64 (NUM-20).
 ASSAY_HOST_DEVICE inline double exp_chain(double x) {
     constexpr auto kTerms = canonical::kExpTerms;
     const double above = x < -canonical::kExpLimit ? -canonical::kExpLimit : x;
@@ -92,7 +92,7 @@ ASSAY_HOST_DEVICE inline float exp_of(float x) {
     return x != x ? x : static_cast<float>(exp_chain(static_cast<double>(x)));
 }
 
-/// NUM-21; an f32 is never denormal as a double.
+/// log (NUM-21); an f32 is never denormal as a double.
 ASSAY_HOST_DEVICE inline float log_of(float x) {
     if (x != x || x < 0.0F) {
         return as_float(kNan);
@@ -117,7 +117,7 @@ ASSAY_HOST_DEVICE inline float log_of(float x) {
     return static_cast<float>(k * canonical::kLn2High + low);
 }
 
-/// NUM-25
+/// tanh (NUM-25).
 ASSAY_HOST_DEVICE inline float tanh_of(float x) {
     if (x != x) {
         return x;
@@ -130,7 +130,7 @@ ASSAY_HOST_DEVICE inline float tanh_of(float x) {
     return static_cast<float>(wide < 0.0 ? -magnitude : magnitude);
 }
 
-/// NUM-26
+/// erf (NUM-26).
 ASSAY_HOST_DEVICE inline float erf_of(float x) {
     if (x != x) {
         return x;
@@ -142,7 +142,7 @@ ASSAY_HOST_DEVICE inline float erf_of(float x) {
     return static_cast<float>(c * polynomial(kTerms, (c * c) * 0.125 - 1.0));
 }
 
-/// NUM-27: sin(x + quarters * pi / 2).
+/// sin(x + quarters * pi / 2) (NUM-27).
 ASSAY_HOST_DEVICE inline float trig_of(float x, std::int64_t quarters) {
     const double wide = static_cast<double>(x);
     if (!(wide >= -canonical::kTrigLimit && wide <= canonical::kTrigLimit)) {
@@ -170,7 +170,7 @@ ASSAY_HOST_DEVICE inline float floor_of(float x) {
     return rounded > x ? rounded - 1.0F : rounded;
 }
 
-/// NUM-37
+/// Converts to i32, saturating and truncating towards zero; NaN gives 0 (NUM-37).
 ASSAY_HOST_DEVICE inline std::int32_t to_int(float x) {
     if (x != x) {
         return 0;
@@ -181,7 +181,7 @@ ASSAY_HOST_DEVICE inline std::int32_t to_int(float x) {
     return x < -0x1.0p31F ? std::numeric_limits<std::int32_t>::min() : static_cast<std::int32_t>(x);
 }
 
-/// NUM-30: one word of the four for the counter (block, tensor, step low, step high).
+/// NUM-30: key and counter inputs of Philox. The counter is (block, tensor, step low, step high) and gives four words.
 struct PhiloxNumbers {
     std::uint32_t tensor = 0;
     std::uint64_t step = 0;

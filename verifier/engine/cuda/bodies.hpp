@@ -6,16 +6,17 @@
 #include <verifier/engine/cuda/kernels.hpp>
 #include <verifier/engine/cuda/residues.hpp>
 
-/// Inside engine only: what one thread of a kernel does. A body is copied to the device and called with each index.
+/// Internal to the engine: kernel bodies, the work of one GPU thread. A body is copied to the device and called with
+/// each index.
 namespace assay::engine::cuda {
 
-/// a / b of numbers that are not negative: in 32 bits where they have no more, which a device divides far faster.
+/// a / b for non-negative numbers, in 32 bits if both fit, which is much faster on a device.
 ASSAY_HOST_DEVICE inline Rank quotient(Rank a, Rank b) {
     const bool is_short = ((a | b) >> 32) == 0;
     return is_short ? Rank{static_cast<std::uint32_t>(a) / static_cast<std::uint32_t>(b)} : a / b;
 }
 
-/// Where an element of a row-major matrix is.
+/// Row and column of an element of a row-major matrix.
 struct Place {
     Rank i = 0;
     Rank j = 0;
@@ -25,7 +26,7 @@ ASSAY_HOST_DEVICE inline Place place_of(Rank index, Rank cols) {
     return {i, index - i * cols};
 }
 
-/// NUM-13, one row and chunk at a time: each lane finds the largest of every `lanes`-th element.
+/// NUM-13 for one row and chunk: each lane finds the largest magnitude of every `lanes`-th element.
 struct RowExponentBody {
     const float* x = nullptr;
     Rank cols = 0;
@@ -48,7 +49,7 @@ struct RowExponentBody {
     ASSAY_HOST_DEVICE void write(Rank index, std::uint32_t magnitude) const { e[index] = exponent_of(magnitude); }
 };
 
-/// NUM-14: element (i, j).
+/// A quantised operand (NUM-14); at() gives element (i, j).
 struct Quantised {
     QuantiseCall call;
     double limit = 0.0;
@@ -73,7 +74,7 @@ struct QuantiseBody {
     }
 };
 
-/// Four columns of every residue at a time; kCount as residue_count has it.
+/// Computes all residues of four columns; kCount is the residue_count.
 template <std::size_t kCount>
 struct ResidueBody {
     Quantised from;
@@ -84,7 +85,7 @@ struct ResidueBody {
         const Rank vectors = call.padded_cols / 4;
         const Place place = place_of(index, vectors);
         const Rank j = place.j * 4;
-        const Place padded = place_of(place.i, call.padded_rows);  // group and row of the group
+        const Place padded = place_of(place.i, call.padded_rows);  // group, and row within the group
         const Rank group_rows = quotient(call.rows, call.groups);
         const Rank i = padded.j;
         const Rank row = padded.i * group_rows + i;
@@ -147,7 +148,7 @@ struct FinishBody {
     }
 };
 
-/// NUM-15
+/// Dequantises one element (NUM-15).
 struct DequantiseBody {
     const std::int64_t* q = nullptr;
     const std::int32_t* e = nullptr;
@@ -262,7 +263,7 @@ struct ElementwiseBody {
     }
 };
 
-/// NUM-32, NUM-35: four elements at a time.
+/// Draws four random elements (NUM-32, NUM-35).
 template <bool kIsUniform>
 struct DrawBody {
     std::uint32_t attribute = 0;

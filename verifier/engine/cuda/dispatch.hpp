@@ -5,10 +5,10 @@
 
 #include <verifier/engine/cuda/bodies.hpp>
 
-/// Inside engine only: chooses the body of each call; a Launcher runs it for every index.
+/// Internal to the engine: selects the kernel body of each call; a Launcher runs it for every index.
 namespace assay::engine::cuda {
 
-/// Calls `f` with the std::integral_constant of an operation that is computed element by element; false for the others.
+/// Calls `f` with the std::integral_constant of an elementwise operation. Returns false for other operations.
 template <class F>
 bool with_elementwise(canonical::Op op, const F& f) {
     using canonical::Op;
@@ -53,7 +53,7 @@ bool with_elementwise(canonical::Op op, const F& f) {
 #undef ASSAY_CASE
 }
 
-/// Calls `f` with the std::integral_constant of a residue_count.
+/// Calls `f` with `count`, which must be a residue_count, as std::integral_constant.
 template <class F>
 void with_count(std::size_t count, const F& f) {
     switch (count) {
@@ -76,7 +76,7 @@ void with_count(std::size_t count, const F& f) {
     }
 }
 
-/// A Launcher has `each(count, body)`, `each_row(count, row_exponent_body)` and `use_stream`.
+/// Kernels on a Launcher, which provides `each(count, body)`, `each_row(count, row_exponent_body)` and `use_stream`.
 template <class Launcher>
 class KernelsOf final : public Kernels {
   public:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Inside engine only: marks what a CUDA compiler compiles for the host and for the device; nothing to other compilers.
+/// Internal to the engine: marks functions that a CUDA compiler compiles for both host and device; empty for other compilers.
 #ifdef __CUDACC__
 #define ASSAY_HOST_DEVICE __host__ __device__
 #else

@@ -9,39 +9,39 @@
 #include <core/canonical/node.hpp>
 #include <verifier/engine/cuda/arithmetic.hpp>
 
-/// Inside engine only: the rules that a library's operations compute in many passes, in one pass each. No CUDA and no
-/// libtorch in this header: pointers are the device's (or the host's, for the kernels that run there), matrices are
-/// row-major and contiguous, and nothing is waited for.
+/// Internal to the engine: kernels that compute in one pass what a library's operations compute in many. This header
+/// needs neither CUDA nor libtorch. Pointers are device pointers (host pointers for the host kernels); matrices are
+/// row-major and contiguous; no call waits for the device.
 namespace assay::engine::cuda {
 
 using Rank = std::int64_t;
 
-/// What quantised operands are written as.
+/// Output format of quantised operands.
 enum class Form : std::uint8_t { kWords, kFloats, kDoubles, kResidues };
 
-/// f32 [rows,cols] with exponents i32, or words that are quantised already.
+/// Input: f32 [rows,cols] with i32 exponents, or words that are quantised already.
 struct QuantiseCall {
     const float* x = nullptr;
     const std::int32_t* e = nullptr;      ///< [rows or 1, chunks or 1]
-    const std::int32_t* words = nullptr;  ///< instead of x and e
+    const std::int32_t* words = nullptr;  ///< used instead of x and e
     Rank rows = 0;
     Rank cols = 0;
-    Rank e_row_stride = 0;  ///< 0 where all rows share
-    Rank chunk = 0;         ///< columns to an exponent; 0 where all share
+    Rank e_row_stride = 0;  ///< 0 if all rows share exponents
+    Rank chunk = 0;         ///< columns per exponent; 0 if all share one
     std::uint32_t precision = 0;
     Form form = Form::kWords;
-    void* out = nullptr;  ///< [rows,cols]; as residues [count, groups, padded_rows, padded_cols], zeros beyond
+    void* out = nullptr;  ///< [rows,cols]; kResidues: [count, groups, padded_rows, padded_cols], zero-padded
     std::size_t count = 0;
     Rank groups = 1;
     Rank padded_rows = 0;
     Rank padded_cols = 0;  ///< a multiple of 4
 };
 
-/// Sums of one chunk's products to the sum of the chunks, or to the result (NUM-17).
+/// Scales the sums of one chunk's products and adds them to the sum over chunks, or to the result (NUM-17).
 struct FinishCall {
     const double* sums = nullptr;            ///< [rows,cols]
-    const double* upper = nullptr;           ///< where not null, the sums are 2^12 upper + sums, rounded once
-    const std::int32_t* residues = nullptr;  ///< instead: [count, groups, padded_rows, padded_cols]
+    const double* upper = nullptr;           ///< if not null, the sums are 2^12 * upper + sums, rounded once
+    const std::int32_t* residues = nullptr;  ///< used instead: [count, groups, padded_rows, padded_cols]
     std::size_t count = 0;
     Rank padded_rows = 0;
     Rank padded_cols = 0;
@@ -51,19 +51,19 @@ struct FinishCall {
     Rank cols = 0;
     Rank groups = 1;
     Rank chunks = 1;
-    Rank index = 0;  ///< of the chunk
+    Rank index = 0;  ///< index of the chunk
     std::uint32_t precision = 0;
-    double* total = nullptr;  ///< [rows,cols]: read unless it is the first chunk, written unless it is the last
+    double* total = nullptr;  ///< [rows,cols]: read except at the first chunk, written except at the last
     float* out = nullptr;     ///< [rows,cols]: written at the last chunk
 };
 
 struct Operand {
     const void* data = nullptr;
-    Rank row_stride = 0;  ///< 0 along what is repeated
+    Rank row_stride = 0;  ///< strides are 0 along broadcast axes
     Rank col_stride = 0;
 };
 
-/// NUM-8, NUM-37.
+/// An elementwise operation (NUM-8, NUM-37).
 struct ElementwiseCall {
     canonical::Op op = canonical::Op::kAdd;
     std::array<std::uint32_t, 2> attributes{};
@@ -77,14 +77,14 @@ class Kernels {
   public:
     virtual ~Kernels() = default;
 
-    /// A cudaStream_t; kernels on the host ignore it.
+    /// Sets the stream (a cudaStream_t) of the following calls; host kernels ignore it.
     virtual void use_stream(void* stream) = 0;
 
-    /// NUM-13: e [rows, ceil(cols / chunk)].
+    /// Computes exponents (NUM-13): e [rows, ceil(cols / chunk)].
     virtual void row_exponent(const float* x, Rank rows, Rank cols, Rank chunk, std::int32_t* e) = 0;
-    /// NUM-14
+    /// Quantises (NUM-14).
     virtual void quantise(const QuantiseCall& call) = 0;
-    /// NUM-15: e [rows or 1, 1], its row stride 1 or 0.
+    /// Dequantises (NUM-15): e [rows or 1, 1], with row stride 1 or 0.
     virtual void dequantise(
         const std::int64_t* q,
         const std::int32_t* e,
@@ -96,18 +96,19 @@ class Kernels {
     ) = 0;
     virtual void finish(const FinishCall& call) = 0;
     virtual void elementwise(const ElementwiseCall& call) = 0;
-    /// NUM-32, NUM-35: `attribute` is the node's first.
+    /// Draws random numbers (NUM-32, NUM-35): `attribute` is the node's first attribute.
     virtual void uniform(std::uint32_t attribute, const PhiloxNumbers& numbers, Rank count, float* out) = 0;
     virtual void bernoulli(std::uint32_t attribute, const PhiloxNumbers& numbers, Rank count, float* out) = 0;
 };
 
-/// Whether Kernels::elementwise knows the operation.
+/// Whether Kernels::elementwise supports the operation.
 bool is_elementwise(canonical::Op op);
 
-/// The same text in loops over the host's memory: slow, and how the kernels are tested without a device.
+/// Returns kernels that run the same bodies in loops on the host: slow, for tests without a device.
 std::unique_ptr<Kernels> make_host_kernels();
 #ifdef ASSAY_WITH_CUDA
-/// On the current device. Throws std::runtime_error when a kernel cannot be started.
+/// Returns kernels for the current device. Throws std::runtime_error if CUDA fails; so does a call whose kernel cannot
+/// be launched.
 std::unique_ptr<Kernels> make_cuda_kernels();
 #endif
 

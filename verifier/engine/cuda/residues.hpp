@@ -8,16 +8,16 @@
 
 #include <verifier/engine/cuda/host_device.hpp>
 
-/// Inside engine only: whole numbers as residues of a byte, so that products of int8 with sums of int32 give sums of up
-/// to 63 bits exactly (NUM-16). Everything here is exact, on the host and on a device.
+/// Internal to the engine: integers as byte-sized residues, so that int8 products with int32 sums give exact sums of up
+/// to 63 bits (NUM-16). All functions are exact, on the host and on a device.
 namespace assay::engine {
 
-/// Odd and without common divisors, so a residue is -(m-1)/2 to (m-1)/2: within +-127, and -x has the residue of x
-/// negated.
+/// Odd and pairwise coprime. Residues lie in -(m-1)/2 .. (m-1)/2, so within +-127, and the residue of -x is the negated
+/// residue of x.
 inline constexpr std::array<std::int32_t, 8> kModuli{255, 253, 251, 247, 241, 239, 233, 229};
 constexpr std::size_t kMaxModuli = kModuli.size();
 
-/// Columns whose products of +-127 sum up within an int32.
+/// Number of columns whose products of values within +-127 sum up within an int32.
 constexpr std::int64_t kResidueColumns = 65'536;
 
 constexpr std::int64_t gcd(std::int64_t a, std::int64_t b) {
@@ -52,8 +52,8 @@ constexpr std::uint64_t modulus_of(std::size_t count) {
 }
 static_assert(modulus_of(kMaxModuli) / 2 >= std::uint64_t{1} << 62U, "a contraction's sum has at most 62 bits (PRG-3)");
 
-/// 1 where the operands are bytes themselves and their sum an int32, so that nothing need be reduced; else how many
-/// moduli tell the sums of `depth` products of magnitudes up to `limit` apart.
+/// Returns 1 if the operands fit a byte and their sums an int32, so that no reduction is needed. Otherwise the number
+/// of moduli that represent sums of `depth` products of magnitudes up to `limit` uniquely.
 constexpr std::size_t residue_count(std::int64_t limit, std::int64_t depth) {
     const std::uint64_t most =
         static_cast<std::uint64_t>(limit) * static_cast<std::uint64_t>(limit) * static_cast<std::uint64_t>(depth);
@@ -75,10 +75,10 @@ constexpr std::int32_t inverse(std::int32_t x, std::int32_t modulus) {
     return out;
 }
 
-/// What turns residues into the digits of a mixed radix system, whose place values are products of moduli.
+/// Tables for converting residues to mixed-radix digits, whose place values are products of moduli.
 struct ResidueTables {
     std::array<std::array<std::int32_t, kMaxModuli>, kMaxModuli> place{};  ///< [j][i]: place value j modulo kModuli[i]
-    std::array<std::int32_t, kMaxModuli> inverse{};                        ///< of place value i modulo kModuli[i]
+    std::array<std::int32_t, kMaxModuli> inverse{};                        ///< inverse of place value i modulo kModuli[i]
 };
 
 constexpr ResidueTables make_residue_tables() {
@@ -94,15 +94,15 @@ constexpr ResidueTables make_residue_tables() {
 }
 inline constexpr ResidueTables kResidueTables = make_residue_tables();
 
-/// The residue of x that is nearest to zero; `modulus` odd.
+/// Returns the residue of x nearest to zero; `modulus` must be odd.
 ASSAY_HOST_DEVICE constexpr std::int32_t centred_residue(std::int32_t x, std::int32_t modulus) {
     const std::int32_t half = modulus / 2;
     const std::int32_t r = x % modulus;
     return r > half ? r - modulus : (r < -half ? r + modulus : r);
 }
 
-/// The number nearest to zero that is congruent to sums[i] modulo kModuli[i], i below kCount (Garner). The sums need
-/// not be reduced: magnitudes up to 2^31 - 2^19 do.
+/// Returns the number nearest to zero that is congruent to sums[i] modulo kModuli[i] for all i < kCount (Garner's
+/// algorithm). The sums need not be reduced: magnitudes up to 2^31 - 2^19 are allowed.
 template <std::size_t kCount>
 ASSAY_HOST_DEVICE constexpr std::int64_t from_residues(const std::array<std::int32_t, kCount>& sums) {
     constexpr auto kM = kModuli;

@@ -14,21 +14,21 @@
 
 namespace assay::engine::fused {
 
-/// Executes a plan on the CPU, again and again, in memory laid out once.
+/// Executes a plan on the CPU repeatedly, in memory that is allocated once. `pool` must outlive it.
 class Executor {
   public:
     Executor(Plan plan, std::shared_ptr<const canonical::RowSource> rows, ThreadPool& pool);
 
     void set_state(std::span<const canonical::Tensor> state);
-    /// The state's tensors, of these types.
+    /// Returns the state tensors.
     std::vector<canonical::Tensor> state() const;
-    /// The output of a kept node after the last step.
+    /// Returns the output of a kept node after the last step.
     canonical::Tensor kept(std::uint32_t node) const;
 
-    /// Runs one step and advances the state, unless the step diverged (NUM-6).
+    /// Runs one step and advances the state. Fails with StepError, and keeps the state, if the step diverged (NUM-6).
     Result<void, canonical::StepError> run_step(const canonical::StepContext& context);
 
-    /// Seconds that the threads together spent on each primitive since profiling was turned on; by Op's number.
+    /// Seconds spent on each primitive since profiling was turned on, summed over all threads; indexed by Op.
     using Profile = std::array<double, 256>;
     void set_profiling(bool is_on);
     Profile profile() const;
@@ -56,12 +56,12 @@ class Executor {
     std::shared_ptr<const canonical::RowSource> rows_;
     ThreadPool& pool_;
     Memory arena_;
-    std::vector<Memory> scratch_;                // one for each thread
-    std::array<std::vector<Memory>, 2> states_;  // the state before the step and the one after it, by turns
+    std::vector<Memory> scratch_;                // one per thread
+    std::array<std::vector<Memory>, 2> states_;  // the states before and after the step, alternating
     std::size_t current_ = 0;
-    std::vector<std::byte*> addresses_;          // of each stored value, in this step
+    std::vector<std::byte*> addresses_;          // address of each stored value in this step
     bool is_profiling_ = false;
-    std::vector<Profile> profiles_;  // one for each thread
+    std::vector<Profile> profiles_;  // one per thread
 };
 
 }  // namespace assay::engine::fused

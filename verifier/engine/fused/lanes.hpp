@@ -10,8 +10,8 @@
 #include <core/canonical/transcendental.hpp>
 #include <verifier/engine/fused/vectorised.hpp>
 
-/// The canonical chains, one element each, in the order that the rules write them (NUM-7, NUM-20 and on) and with
-/// selections where a scalar version would branch, so that a loop over them is vectorised.
+/// The canonical operation sequences for one element, in the order that the rules define (NUM-7, NUM-20 ff.), with
+/// selects instead of branches, so that loops over them are vectorised.
 namespace assay::engine::fused {
 
 inline constexpr std::uint32_t kCanonicalNan = 0x7fc00000;
@@ -22,7 +22,7 @@ inline constexpr double kRoundingBias = canonical::kRoundingBias;
 
 ASSAY_INLINE float canonical_f32(float x) { return x != x ? std::bit_cast<float>(kCanonicalNan) : x + 0.0F; }
 ASSAY_INLINE double rint_f64(double x) { return (x + kRoundingBias) - kRoundingBias; }
-/// 2^k for a whole k of at most 1000 either way, which a rint left in a double.
+/// 2^k for an integer k from -1000 to 1000, held in a double as rint_f64 leaves it.
 ASSAY_INLINE double power_of_whole(double k) {
     const auto biased = std::bit_cast<std::uint64_t>(k + kRoundingBias);
     return std::bit_cast<double>((biased + 1023U) << 52U);
@@ -38,7 +38,7 @@ ASSAY_INLINE double polynomial(const std::array<double, kTerms>& terms, double x
     return p;
 }
 
-/// NUM-20
+/// exp in f64 (NUM-20).
 ASSAY_INLINE double exp_chain(double x) {
     double c = x < -canonical::kExpLimit ? -canonical::kExpLimit : x;
     c = c > canonical::kExpLimit ? canonical::kExpLimit : c;
@@ -49,10 +49,10 @@ ASSAY_INLINE double exp_chain(double x) {
 
 ASSAY_INLINE float exp_lane(float x) { return canonical_f32(static_cast<float>(exp_chain(static_cast<double>(x)))); }
 
-/// NUM-21. An f32 is never denormal as a double, so the scaling of the definition's small operands does not occur.
+/// log (NUM-21). An f32 is never denormal as a double, so the definition's scaling of small operands is not needed.
 ASSAY_INLINE float log_lane(float x) {
     const auto bits = std::bit_cast<std::uint64_t>(static_cast<double>(x));
-    // The exponent as a double: its bits in the mantissa of 2^52, with no conversion between integers and doubles.
+    // The exponent as a double: its bits become the mantissa of 2^52, without an integer conversion.
     const std::uint64_t exponent = (bits >> 52U) & 0x7ffU;
     double k = std::bit_cast<double>(exponent | 0x4330000000000000U) - (0x1.0p52 + 1023.0);
     double m = std::bit_cast<double>((bits & 0x000fffffffffffffU) | 0x3ff0000000000000U);
@@ -69,7 +69,7 @@ ASSAY_INLINE float log_lane(float x) {
 }
 
 ASSAY_INLINE float rint_lane(float x) {
-    const bool is_whole = !(x < 0x1.0p23F && x > -0x1.0p23F);  // or not a number at all
+    const bool is_whole = !(x < 0x1.0p23F && x > -0x1.0p23F);  // or NaN
     const double whole = rint_f64(is_whole ? 0.0 : static_cast<double>(x));
     return canonical_f32(is_whole ? x : static_cast<float>(whole));
 }
@@ -79,7 +79,7 @@ ASSAY_INLINE float floor_lane(float x) {
     return canonical_f32(nearest > x ? nearest - 1.0F : nearest);
 }
 
-/// NUM-25
+/// tanh (NUM-25).
 ASSAY_INLINE float tanh_lane(float x) {
     const auto bits = std::bit_cast<std::uint64_t>(static_cast<double>(x));
     const std::uint64_t sign = bits & kSign;
@@ -92,7 +92,7 @@ ASSAY_INLINE float tanh_lane(float x) {
     return canonical_f32(x != x ? x : y);
 }
 
-/// NUM-26
+/// erf (NUM-26).
 ASSAY_INLINE float erf_lane(float x) {
     double c = static_cast<double>(x);
     c = c < -canonical::kErfLimit ? -canonical::kErfLimit : c;
@@ -100,7 +100,7 @@ ASSAY_INLINE float erf_lane(float x) {
     return canonical_f32(static_cast<float>(c * polynomial(canonical::kErfTerms, (c * c) * 0.125 - 1.0)));
 }
 
-/// NUM-27: sin(x + quarters * pi / 2)
+/// sin(x + quarters * pi / 2) (NUM-27).
 ASSAY_INLINE float sine_lane(float x, std::uint64_t quarters) {
     const double wide = static_cast<double>(x);
     const bool is_defined = wide >= -canonical::kTrigLimit && wide <= canonical::kTrigLimit;

@@ -10,18 +10,18 @@
 
 namespace assay::engine::fused {
 
-/// How the operands of `contract` are kept for its product, given that they are within +-2^p: as 16-bit integers up to
-/// 8 bits where vectors multiply those, else as floats, if one chunk's sums are exact in doubles or are so once the
-/// right operand is cut in two; kWords if not.
+/// Returns the storage format of the operands of `contract`, whose values are within +-2^p. Up to 8 bits: 16-bit
+/// integers if the CPU has vector instructions for them and no matrix unit, and a chunk's sums fit; else floats. More
+/// bits: floats if a chunk's sums are exact in doubles, if necessary with the right operand split in two; else kWords.
 Format product_format(const canonical::Node& contract);
 
-/// The same of one operand, 0 or 2, that is rounded to the product's own precision, whole steps or all columns to an
-/// exponent: laid out for the matrix unit where that multiplies it.
+/// Returns the format of operand 0 or 2 if it is quantised to the product's own precision, with exponents per whole
+/// steps or for all columns: packed for the matrix unit if that multiplies it, else product_format.
 Format operand_format(const canonical::Node& contract, std::size_t input);
-/// The bytes of an operand so laid out.
+/// Returns the size in bytes of an operand packed for the matrix unit.
 std::size_t packed_bytes(const canonical::Node& contract, std::size_t input);
 
-/// The operands of a contraction, the quantised ones as product_format says or laid out.
+/// The operands of a contraction; quantised ones are in the format product_format, or packed.
 struct ProductOperands {
     const void* a = nullptr;
     const std::int32_t* exponent_a = nullptr;
@@ -31,7 +31,7 @@ struct ProductOperands {
     bool is_laid_out_a = false;
     bool is_laid_out_b = false;
 };
-/// NUM-16, NUM-17.
+/// Computes the contraction (NUM-16, NUM-17), distributed over the threads of `pool`.
 void run_product(const canonical::Node& contract, const ProductOperands& operands, ThreadPool& pool);
 
 }  // namespace assay::engine::fused

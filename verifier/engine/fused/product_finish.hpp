@@ -8,12 +8,12 @@
 
 namespace assay::engine::fused {
 
-/// What becomes of the exact sums of one chunk of a product (NUM-17).
+/// How the exact sums of one chunk of a product are scaled and accumulated (NUM-17).
 struct ProductFinish {
-    const double* scale_a = nullptr;  ///< 2^(ea-p) of each row
-    const double* scale_b = nullptr;  ///< 2^(eb-p) of each column
-    double* sums = nullptr;           ///< [rows, cols] across chunks; not used when there is only one
-    float* out = nullptr;             ///< [rows, cols], written with the last chunk
+    const double* scale_a = nullptr;  ///< 2^(ea-p) for each row
+    const double* scale_b = nullptr;  ///< 2^(eb-p) for each column
+    double* sums = nullptr;           ///< [rows, cols], accumulated over chunks; unused if there is only one
+    float* out = nullptr;             ///< [rows, cols], written at the last chunk
     bool is_first = true;
     bool is_last = true;
 };
@@ -22,7 +22,8 @@ struct ProductFinish {
 
 inline constexpr std::size_t kLanes = 8;  ///< doubles in a vector
 
-/// Scales eight sums of a row, from column `col` and element `at` on, and adds or rounds them; `mask` says which exist.
+/// Scales eight sums of a row, from column `col` and element index `at` on, then accumulates or rounds them. `mask`
+/// selects the existing columns.
 ASSAY_WIDE ASSAY_INLINE void finish_vector(
     __m512d exact, __m512d scale_a, std::size_t col, std::size_t at, __mmask8 mask, const ProductFinish& f
 ) {
@@ -33,7 +34,7 @@ ASSAY_WIDE ASSAY_INLINE void finish_vector(
     if (!f.is_last) {
         return _mm512_mask_storeu_pd(f.sums + at, mask, v);
     }
-    // Adding zero leaves no negative one (NUM-7); finite integers and powers of two never make a NaN.
+    // Adding zero turns -0 into +0 (NUM-7); finite integers times powers of two never give NaN.
     const __m256 rounded = _mm256_add_ps(_mm512_cvtpd_ps(v), _mm256_setzero_ps());
     _mm256_mask_storeu_ps(f.out + at, mask, rounded);
 }

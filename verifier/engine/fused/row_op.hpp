@@ -11,20 +11,20 @@
 
 namespace assay::engine::fused {
 
-/// Whether a node works row by row: everything but products, scatters, batches and the commitment.
+/// Whether a node is row-wise: all operations except products, scatters, batches and kCommit.
 bool is_row_wise(canonical::Op op);
 
-/// One such node on one block of rows.
+/// A row-wise node applied to one block of rows.
 struct RowCall {
-    const canonical::Node& node;   ///< what it computes
-    /// Whose inputs it reads: `node`'s own, or those of the quantisation that a sum does at once.
+    const canonical::Node& node;   ///< the node to compute
+    /// The node whose inputs are read: `node`, or the quantisation that is fused into a row sum.
     const canonical::Node& reads;
     const canonical::StepContext& context;
-    Extent extent;  ///< of the output
+    Extent extent;  ///< extent of the output
     std::array<const std::byte*, 3> inputs{};
     std::byte* output = nullptr;
     const ViewRows* view = nullptr;  ///< kView only
-    Format format = Format::kWords;  ///< of the output
+    Format format = Format::kWords;  ///< format of the output
 
     template <class T>
     const T* in(std::size_t i) const {

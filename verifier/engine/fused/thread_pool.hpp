@@ -7,8 +7,8 @@
 
 namespace assay::engine::fused {
 
-/// Threads that share the work of one stage at a time. Each checks its floating-point environment when it starts and
-/// on check_environments() (NUM-3).
+/// A pool of threads that work on one stage at a time. Each checks its floating-point environment at its start and in
+/// check_environments() (NUM-3).
 class ThreadPool {
   public:
     explicit ThreadPool(int threads);
@@ -17,10 +17,10 @@ class ThreadPool {
     ThreadPool& operator=(const ThreadPool&) = delete;
 
     std::size_t size() const;
-    /// Calls task(item, thread) for each item below `items`, on any thread below size(), and returns when all are done.
-    /// The task does not throw.
+    /// Calls task(item, thread) for each item < `items`, on any thread < size(), and returns when all calls are done.
+    /// The task must not throw.
     void run(std::size_t items, const std::function<void(std::size_t item, std::size_t thread)>& task);
-    /// Throws std::runtime_error when a thread does not compute as IEEE 754 asks.
+    /// Throws std::runtime_error if a thread's floating-point environment is not that of IEEE 754 as required.
     void check_environments();
 
   private:

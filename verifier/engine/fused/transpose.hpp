@@ -10,9 +10,9 @@
 
 namespace assay::engine::fused {
 
-inline constexpr std::int64_t kWideSquare = 16;  ///< rows and columns, each row a line of the cache
+inline constexpr std::int64_t kWideSquare = 16;  ///< rows and columns; a row is one cache line
 
-/// out[i * stride + j] = from[i + j * step] for i, j < 16, with vectors of 512 bits. `out` may be `from`.
+/// out[i * stride + j] = from[i + j * step] for i, j < 16, with 512-bit vectors. `out` may be `from`.
 ASSAY_WIDE inline void transpose_wide_square(
     const std::uint32_t* from, std::int64_t step, std::uint32_t* out, std::int64_t stride
 ) {
@@ -27,7 +27,7 @@ ASSAY_WIDE inline void transpose_wide_square(
         pair[j] = _mm512_unpacklo_epi32(row[j], row[j + 1]);
         pair[j + 1] = _mm512_unpackhi_epi32(row[j], row[j + 1]);
     }
-    // row[4a + c]: in lane l column 4l + c of rows 4a .. 4a + 3
+    // row[4a + c]: lane l holds column 4l + c of rows 4a .. 4a + 3
 #pragma GCC unroll 4
     for (std::int64_t j = 0; j < kWideSquare; j += 4) {
         row[j] = _mm512_unpacklo_epi64(pair[j], pair[j + 2]);

@@ -10,7 +10,7 @@
 
 namespace assay::engine::fused {
 
-/// A canonical::View prepared for copying many elements at a time (NUM-34): axes that run on are merged, and the
+/// A canonical::View, prepared for copying many elements at a time (NUM-34): contiguous axes are merged, and the
 /// innermost axis is copied as one strided run wherever its coordinates are in range.
 class ViewRows {
   public:
@@ -29,10 +29,10 @@ class ViewRows {
         std::int64_t size = 1;
         std::int64_t offset = 0;
         std::int64_t divisor = 1;
-        std::int64_t weight = 1;  ///< elements of the input from one index of this axis to the next
+        std::int64_t weight = 1;  ///< input elements between consecutive indices of this axis
         std::array<std::int64_t, canonical::kMaxViewAxes> strides{};
     };
-    /// The part of a run that copies: elements low .. high-1, from `start` on, `step` apart.
+    /// The copied part of a run: elements low .. high-1, read from `start` on with stride `step`.
     struct Run {
         std::int64_t low = 0;
         std::int64_t high = 0;
@@ -66,21 +66,21 @@ class ViewRows {
     std::size_t axis_count_ = 0;
     Index dims_{};
     std::array<Axis, canonical::kMaxViewAxes> axes_{};
-    std::int64_t step_ = 0;    ///< of the input, per element of the innermost axis
-    bool is_divided_ = false;  ///< the innermost axis moves along an axis with a divisor
+    std::int64_t step_ = 0;    ///< input stride per element of the innermost axis
+    bool is_divided_ = false;  ///< the innermost axis indexes an input axis with a divisor
 
-    // Where every element copies one, in units of elements: from one index of an axis to the next, in the input and in
-    // the output, and the input's place of element 0.
+    // Used if every output element copies an input element. In elements: the strides per index of each axis in the
+    // input and in the output, and the input position of output element 0.
     bool is_plain_ = false;
     Index in_steps_{};
     Index out_steps_{};
     std::int64_t start_ = 0;
-    /// The axis along which the input's elements are neighbours, when that is not the innermost: with the innermost it
-    /// is transposed square by square. The innermost when there is none.
+    /// The axis along which input elements are adjacent, if not the innermost: it and the innermost axis are transposed
+    /// in square blocks. Otherwise the innermost axis.
     std::size_t transposed_ = 0;
 
-    // Where runs are short: the source of each element of the axes from `table_first_` on, or -1 for none, counted from
-    // where the axes before, which are always in range, begin.
+    // Used if runs are short: for each element of the axes from `table_first_` on, its source offset, or -1 for fill.
+    // Offsets are relative to the start given by the axes before, which are always in range.
     std::vector<std::int32_t> table_;
     std::size_t table_first_ = 0;
 };

@@ -3,9 +3,9 @@
 
 #include <verifier/engine/fused/vectorised.hpp>
 
-/// Inside engine only: marks a function that is written for vectors of 512 bits, and says whether this CPU has them.
+/// Internal to the engine: marks functions written for 512-bit vectors, and detects CPU support for them.
 #if defined(__x86_64__)
-// g++ 12 sees its own headers' placeholder operands as read before they are set.
+// g++ 12 warns that placeholder operands in its own headers are read uninitialised.
 #pragma GCC diagnostic push
 #if !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wuninitialized"

@@ -12,7 +12,7 @@
 #include <verifier/engine/torch/math.hpp>
 #include <verifier/engine/torch/view.hpp>
 
-/// Inside engine only: one instruction at a time, by libtorch's ordinary operations.
+/// Internal to the engine: executes one instruction at a time with libtorch's ordinary operations.
 namespace assay::engine::native {
 
 class Operations {
@@ -20,17 +20,17 @@ class Operations {
     Operations(const canonical::Graph& graph, const NativeOptions& options);
 
     at::Device device() const { return math_.device(); }
-    /// Not for kBatchRows. Outputs may be strided, and share memory with inputs.
+    /// Executes an instruction; not for kBatchRows. Outputs may be strided and may share memory with inputs.
     at::Tensor run(
         const Instruction& instruction, std::span<const at::Tensor> inputs, const canonical::StepContext& context
     );
-    /// Drops what is remembered of a node beside its output.
+    /// Drops cached statistics of a node.
     void forget(std::uint32_t node) { statistics_.erase(node); }
 
   private:
     struct Statistics {
         at::Tensor mean;
-        at::Tensor deviation;  ///< its reciprocal
+        at::Tensor deviation;  ///< reciprocal of the standard deviation
     };
 
     at::Tensor run_node(

@@ -7,30 +7,30 @@
 #include <verifier/engine/torch/kernels.hpp>
 #include <verifier/engine/torch/math.hpp>
 
-/// Inside engine only: kContract over libtorch, on any device (NUM-16, NUM-17).
+/// Internal to the engine: kContract on libtorch, for any device (NUM-16, NUM-17).
 namespace assay::engine {
 
 struct ContractOperands {
-    Quantised left;  ///< without kernels of our own always as words
+    Quantised left;  ///< without own kernels always as words
     at::Tensor e_left;
     Quantised right;
     at::Tensor e_right;
 };
 
-/// qa, ea, qb, eb as the node has them, with libtorch's operations; `kind` is one of the node's exact_products.
+/// Contracts with libtorch's operations. `operands` are the node's qa, ea, qb, eb; `kind` is one of its exact_products.
 at::Tensor contract(
     const DeviceMath& math, const canonical::Node& node, ProductKind kind, const std::array<at::Tensor, 4>& operands
 );
 
-/// Contracts in the way that was chosen for the node's sizes. Not thread-safe.
+/// Contracts with the method chosen for the node's sizes. Not thread-safe.
 class Contractor {
   public:
-    /// `math` and `kernels` outlive it; without kernels libtorch's operations do everything.
+    /// `math` and `kernels` must outlive it. Without kernels, libtorch's operations do everything.
     Contractor(const DeviceMath& math, DeviceKernels* kernels, ProductChoice choice)
         : math_(math), kernels_(kernels), choice_(choice) {}
 
-    /// Throws std::runtime_error where two exact ways disagree when they are measured: then the device does not compute
-    /// what it should, and neither is used.
+    /// Returns the contraction. Throws std::runtime_error if two exact methods disagree when they are measured: the
+    /// device then computes incorrectly, and neither is used.
     at::Tensor contract(const canonical::Node& node, bool is_bounded, const ContractOperands& operands);
 
   private:

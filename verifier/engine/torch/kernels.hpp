@@ -9,12 +9,12 @@
 #include <verifier/engine/backend/options.hpp>
 #include <verifier/engine/torch/math.hpp>
 
-/// Inside engine only: kernels of our own over libtorch's tensors, in the place of many passes of its operations.
+/// Internal to the engine: our own kernels on libtorch tensors, which replace many passes of its operations.
 namespace assay::engine {
 
-/// A quantised operand of a contraction: words, or what they are made of, so that they need never be stored.
+/// A quantised operand of a contraction: the words, or what they are computed from, so that they need not be stored.
 struct Quantised {
-    at::Tensor words;  ///< i32 [rows,cols]; where it is undefined, x and e are not
+    at::Tensor words;  ///< i32 [rows,cols]; if undefined, x and e are defined
     at::Tensor x;      ///< f32 [rows,cols]
     at::Tensor e;      ///< i32 [rows or 1, chunks or 1]
     std::int64_t chunk = 0;
@@ -25,28 +25,28 @@ struct Quantised {
 
 class DeviceKernels {
   public:
-    /// What `choice` asks for on `device`; nothing where libtorch's operations are to be used.
+    /// Returns the kernels that `choice` selects on `device`; nullptr if libtorch's operations are to be used.
     static std::unique_ptr<DeviceKernels> make(at::Device device, KernelChoice choice);
 
-    /// Whether compute() knows the operation.
+    /// Whether compute() supports the operation.
     static bool is_known(canonical::Op op);
-    /// kRowExponent, kDequantise and what works element by element.
+    /// Computes kRowExponent, kDequantise or an elementwise operation.
     at::Tensor compute(const canonical::Node& node, std::span<const at::Tensor> inputs);
-    /// kUniform, kBernoulli.
+    /// Computes kUniform or kBernoulli.
     at::Tensor draw(const canonical::Node& node, const canonical::StepContext& context, at::Device device);
 
-    /// [rows,cols] of kInt, kFloat or kDouble.
+    /// Returns the quantised values, [rows,cols] of kInt, kFloat or kDouble.
     at::Tensor quantised(const Quantised& q, at::ScalarType type);
-    /// As to_residues of torch_residues.hpp.
+    /// Like to_residues in engine/torch/residues.hpp.
     at::Tensor residues(const Quantised& q, std::int64_t groups, std::size_t count);
 
     /// The sums of one chunk's products.
     struct Sums {
         at::Tensor doubles;   ///< f64 [groups,M,N]
-        at::Tensor upper;     ///< where defined, the sums are 2^12 upper + doubles
-        at::Tensor residues;  ///< instead: as multiply_residues of torch_residues.hpp leaves them
+        at::Tensor upper;     ///< if defined, the sums are 2^12 * upper + doubles
+        at::Tensor residues;  ///< used instead: output of multiply_residues in engine/torch/residues.hpp
     };
-    /// NUM-17 for chunk `index`: `total` is made by the first and `out` by the last.
+    /// NUM-17 for chunk `index`: the first chunk creates `total`, the last one `out`.
     void finish(
         const canonical::Node& node,
         const at::Tensor& e_left,

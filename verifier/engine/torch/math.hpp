@@ -11,42 +11,42 @@
 #include <core/canonical/node.hpp>
 #include <core/canonical/transcendental.hpp>
 
-/// Inside engine only: the arithmetic of the rules over libtorch's eager operations, on any device. Only operations
-/// that move data, compute whole numbers or round once are used, and no operation multiplies and adds at once; so
-/// every device, library and thread count leaves the same bits (NUM-1, NUM-2).
+/// Internal to the engine: the protocol's arithmetic with libtorch's eager operations, on any device. Uses only
+/// operations that move data, compute on integers or round once, and none that fuse multiply and add. So every device,
+/// library version and thread count gives the same bits (NUM-1, NUM-2).
 namespace assay::engine {
 
-// Bits of an f32.
+// Bit patterns of f32 values.
 inline constexpr std::int64_t kInfinity = 0x7f800000;
 inline constexpr std::uint32_t kMinusInfinity = 0xff800000;
 
 at::ScalarType scalar_type(canonical::DType dtype);
 std::vector<std::int64_t> sizes_of(canonical::Shape shape);
 
-/// Numbers are 0-dim tensors of the device: dividing by a host scalar is not a division on every device. Not
-/// thread-safe; everything is called in inference mode.
+/// Scalars are 0-dim tensors on the device, since dividing by a host scalar is not a true division on every device. Not
+/// thread-safe; call everything in inference mode.
 class DeviceMath {
   public:
     explicit DeviceMath(at::Device device);
 
     at::Device device() const { return device_; }
     at::Tensor f64(double x) const;
-    /// The f32 with these bits, whatever they mean.
+    /// A 0-dim f32 with these bits, which may be any bit pattern.
     at::Tensor f32(std::uint32_t bits) const;
     at::Tensor iota(std::int64_t count, at::ScalarType type) const;
 
-    /// NUM-7
+    /// Canonicalises f32 values (NUM-7): -0 becomes +0, NaN the canonical NaN.
     at::Tensor canon(const at::Tensor& x) const;
-    /// NUM-10; k i64.
+    /// 2^k as f64 (NUM-10); k is i64.
     static at::Tensor power_of_two(const at::Tensor& k);
-    /// NUM-11; x f64, at most 2^51.
+    /// Rounds to the nearest integer, ties to even (NUM-11); x is f64 with |x| <= 2^51.
     at::Tensor rint(const at::Tensor& x) const;
-    /// The bits of |x|; x f32.
+    /// The bits of |x|; x is f32.
     static at::Tensor magnitude(const at::Tensor& x);
-    /// 1.0 and 0.0 for a condition.
+    /// 1.0 where the condition holds, else 0.0.
     static at::Tensor truth(const at::Tensor& condition) { return condition.to(at::kFloat); }
 
-    /// NUM-8, NUM-36, NUM-37 and the chains: everything that works element by element.
+    /// Computes all elementwise operations: NUM-8, NUM-36, NUM-37 and the transcendental functions.
     at::Tensor elementwise(const canonical::Node& node, std::span<const at::Tensor> inputs) const;
 
   private:
@@ -57,7 +57,7 @@ class DeviceMath {
     at::Tensor nearest(const at::Tensor& x) const;
     at::Tensor floor(const at::Tensor& x) const;
 
-    // The chains (torch_chains.cpp): f32 to f32, not yet canon.
+    // Transcendental functions as defined operation sequences (chains.cpp): f32 to f32, result not yet canonicalised.
     at::Tensor exp(const at::Tensor& x) const;
     at::Tensor log(const at::Tensor& x) const;
     at::Tensor tanh(const at::Tensor& x) const;
@@ -65,7 +65,7 @@ class DeviceMath {
     at::Tensor trig(const at::Tensor& x, std::int64_t quarters) const;
     at::Tensor exp_chain(const at::Tensor& x) const;
     at::Tensor limited(const at::Tensor& x, double limit) const;
-    /// `y`, but NaN where x is.
+    /// `y`, but NaN where x is NaN.
     at::Tensor unless_nan(const at::Tensor& x, const at::Tensor& y) const;
     template <std::size_t kTerms>
     at::Tensor polynomial(const std::array<double, kTerms>& terms, const at::Tensor& x) const {
@@ -77,7 +77,7 @@ class DeviceMath {
     }
 
     at::Device device_;
-    mutable std::map<std::uint64_t, at::Tensor> doubles_;  // by their bits
+    mutable std::map<std::uint64_t, at::Tensor> doubles_;  // keyed by their bits
     mutable std::map<std::uint32_t, at::Tensor> floats_;
     at::Tensor zero_;
     at::Tensor nan_;

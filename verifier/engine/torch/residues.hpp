@@ -3,21 +3,21 @@
 
 #include <ATen/ATen.h>
 
-/// Inside engine only: exact products of whole numbers by products of int8 (residues.hpp) over libtorch, on any device.
+/// Internal to the engine: exact integer products by int8 products (engine/cuda/residues.hpp) with libtorch, on any device.
 namespace assay::engine {
 
-/// The residues of q [G,M,K], i32: [count,G,M',K'] of int8 with zeros beyond M and K, as int8 products want them. With
-/// a count of 1 they are the numbers themselves, within +-127.
+/// Returns the residues of q [G,M,K], i32: int8 [count,G,M',K'], zero-padded beyond M and K to the sizes that int8
+/// products need. With count 1 they are the numbers themselves, within +-127.
 at::Tensor to_residues(const at::Tensor& q, std::size_t count);
 
-/// From residues a [count,G,M',k], b [count,G,N',k]: the sums of their products [count,G,M',N'] as int32, congruent to
-/// the exact ones modulo kModuli[i]; with a count of 1 the exact ones (k at most kResidueColumns then).
+/// Multiplies residues a [count,G,M',k] and b [count,G,N',k]: int32 sums [count,G,M',N'], congruent to the exact sums
+/// modulo kModuli[i]; with count 1 they are exact (then k is at most kResidueColumns).
 at::Tensor multiply_residues(const at::Tensor& a, const at::Tensor& b);
 
-/// [count,G,M',N'] of multiply_residues to the exact sums, i64 [G,rows,cols].
+/// Converts the output of multiply_residues, [count,G,M',N'], to the exact sums, i64 [G,rows,cols].
 at::Tensor from_residues(const at::Tensor& sums, std::int64_t rows, std::int64_t cols);
 
-/// The rows and columns that to_residues pads to.
+/// The numbers of rows and columns that to_residues pads to.
 std::int64_t padded_rows(std::int64_t rows);
 std::int64_t padded_columns(std::int64_t columns);
 

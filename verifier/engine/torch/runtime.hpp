@@ -4,12 +4,12 @@
 #include <cstdint>
 #include <string>
 
-/// Inside engine only: the little of libtorch that the CPU path needs, without its headers.
+/// Internal to the engine: the few parts of libtorch that the CPU path needs, without its headers.
 namespace assay::engine {
 
-/// Threads of libtorch's own loops and of its BLAS, for the whole process.
+/// Sets the thread counts of libtorch's own loops and of its BLAS, for the whole process.
 void set_threads(int torch_threads, int blas_threads);
-/// "1.13.1"
+/// Returns the version, such as "1.13.1".
 std::string torch_version();
 /// Whether libtorch was built for CUDA and finds a device.
 bool has_cuda();
@@ -25,8 +25,8 @@ struct ProductOf {
     std::int64_t a_stride = 0;
     std::int64_t b_stride = 0;
 };
-/// out = a b^T, in any order: exact when every partial sum is an integer below 2^53, or 2^24 in floats. The BLAS that
-/// libtorch brings, called at once; may be called from several threads at a time.
+/// out = a b^T, with sums in any order: exact if every partial sum is an integer below 2^53 (doubles) or 2^24 (floats).
+/// Calls libtorch's BLAS directly. Thread-safe.
 void multiply_nt(const ProductOf<double>& product);
 void multiply_nt(const ProductOf<float>& product);
 

@@ -5,11 +5,11 @@
 
 #include <core/canonical/tile.hpp>
 
-/// Inside engine only: tensors to and from a device.
+/// Internal to the engine: copies tensors to and from a device.
 namespace assay::engine {
 
 at::Tensor to_device(const canonical::Tensor& tensor, at::Device device);
-/// A matrix of one of the canonical types.
+/// `tensor` is a matrix of a canonical type.
 canonical::Tensor to_host(const at::Tensor& tensor);
 
 }  // namespace assay::engine

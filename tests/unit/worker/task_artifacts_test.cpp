@@ -9,7 +9,7 @@ namespace {
 TEST_CASE("ART-7: a task whose artifacts are not what it commits to is not worked on") {
     test::SmallTask task;
     const auto refused = [&task](const contracts::TaskSpec& spec) {
-        const auto loaded = load_material(contracts::TaskId{{7}}, spec, waiting_source(task.store));
+        const auto loaded = load_task_artifacts(contracts::TaskId{{7}}, spec, waiting_source(task.store));
         REQUIRE(!loaded.has_value());
         return loaded.error();
     };
@@ -35,7 +35,7 @@ TEST_CASE("LIN-1: a task with a parent is worked on without its program's initia
     auto spec = task.spec;
     spec.parent = contracts::TaskId{{8}};
     spec.initial_artifact.reset();
-    const auto loaded = load_material(contracts::TaskId{{7}}, spec, waiting_source(task.store));
+    const auto loaded = load_task_artifacts(contracts::TaskId{{7}}, spec, waiting_source(task.store));
     REQUIRE(loaded.has_value());
     CHECK((*loaded)->initial.empty());
     const auto before = task.state_after(0);
@@ -46,7 +46,7 @@ TEST_CASE("LIN-1: a task with a parent is worked on without its program's initia
 TEST_CASE("what is wrong with a task has a name") {
     test::SmallTask task;
     const auto defect_of = [&task](const contracts::TaskSpec& spec) {
-        const auto loaded = load_material(contracts::TaskId{{7}}, spec, waiting_source(task.store));
+        const auto loaded = load_task_artifacts(contracts::TaskId{{7}}, spec, waiting_source(task.store));
         REQUIRE(!loaded.has_value());
         return loaded.error().defect;
     };
@@ -62,19 +62,19 @@ TEST_CASE("what is wrong with a task has a name") {
     spec = task.spec;
     spec.dataset_artifact.sha256 = Hash256{{1}};
     CHECK(defect_of(spec) == Defect::kUnreachable);
-    const Bytes state = artifacts::encode_state(task.material->program, task.state_after(0));
+    const Bytes state = artifacts::encode_state(task.artifacts->program, task.state_after(0));
     const contracts::Checkpoint other{Hash256{{1}}, task.put(state), {}};
-    CHECK(load_state(*task.material, other, waiting_source(task.store)).error().defect == Defect::kStateOther);
+    CHECK(load_state(*task.artifacts, other, waiting_source(task.store)).error().defect == Defect::kStateOther);
     const contracts::Checkpoint none{Hash256{{1}}, task.put({1}), {}};
-    CHECK(load_state(*task.material, none, waiting_source(task.store)).error().defect == Defect::kStateFormat);
+    CHECK(load_state(*task.artifacts, none, waiting_source(task.store)).error().defect == Defect::kStateFormat);
     CHECK(std::string(to_string(Defect::kDatasetShape)) == "dataset_shape");
 }
 
 TEST_CASE("ART-11: a task whose initial tensors are not those that it commits to is not worked on") {
     test::SmallTask task(test::Start::kGiven);
-    CHECK(task.material->initial == task.initial);
+    CHECK(task.artifacts->initial == task.initial);
     const auto refused = [&task](const contracts::TaskSpec& spec) {
-        const auto loaded = load_material(contracts::TaskId{{7}}, spec, waiting_source(task.store));
+        const auto loaded = load_task_artifacts(contracts::TaskId{{7}}, spec, waiting_source(task.store));
         REQUIRE(!loaded.has_value());
         return loaded.error();
     };
@@ -91,11 +91,11 @@ TEST_CASE("ART-11: a task whose initial tensors are not those that it commits to
     spec = task.spec;
     spec.initial_artifact = task.put({1, 2, 3});
     CHECK(refused(spec).is_final);
-    spec.initial_artifact = task.put(artifacts::encode_state(task.material->program, task.state_after(0)));
+    spec.initial_artifact = task.put(artifacts::encode_state(task.artifacts->program, task.state_after(0)));
     CHECK(refused(spec).is_final);
     auto other = task.initial;
     other[0].data[0] ^= 1U;
-    spec.initial_artifact = task.put(artifacts::encode_initial(task.material->program, other));
+    spec.initial_artifact = task.put(artifacts::encode_initial(task.artifacts->program, other));
     CHECK(refused(spec).is_final);
     spec = task.spec;
     spec.initial_artifact->sha256 = Hash256{{1}};
@@ -105,25 +105,25 @@ TEST_CASE("ART-11: a task whose initial tensors are not those that it commits to
 TEST_CASE("a checkpoint is used only when its file has the posted root") {
     test::SmallTask task;
     const auto state = task.state_after(0);
-    const Bytes bytes = artifacts::encode_state(task.material->program, state);
+    const Bytes bytes = artifacts::encode_state(task.artifacts->program, state);
     contracts::Checkpoint checkpoint;
     checkpoint.artifact = task.put(bytes);
     checkpoint.state_root = artifacts::state_root_of(state);
-    CHECK(load_state(*task.material, checkpoint, waiting_source(task.store)).value() == state);
+    CHECK(load_state(*task.artifacts, checkpoint, waiting_source(task.store)).value() == state);
     checkpoint.state_root.data[0] ^= 1U;
-    CHECK(!load_state(*task.material, checkpoint, waiting_source(task.store)).has_value());
+    CHECK(!load_state(*task.artifacts, checkpoint, waiting_source(task.store)).has_value());
     checkpoint.artifact = task.put({1, 2, 3});
-    CHECK(!load_state(*task.material, checkpoint, waiting_source(task.store)).has_value());
+    CHECK(!load_state(*task.artifacts, checkpoint, waiting_source(task.store)).has_value());
 }
 
 TEST_CASE("segments cut the run at the checkpoint interval, the last may be short") {
     test::SmallTask task;
-    Material material = *task.material;
-    material.spec.steps = 10;
-    CHECK(material.first_step(1) == 0);
-    CHECK(material.first_step(3) == 8);
-    CHECK(material.step_count(2) == 4);
-    CHECK(material.step_count(3) == 2);
+    TaskArtifacts artifacts = *task.artifacts;
+    artifacts.spec.steps = 10;
+    CHECK(artifacts.first_step(1) == 0);
+    CHECK(artifacts.first_step(3) == 8);
+    CHECK(artifacts.step_count(2) == 4);
+    CHECK(artifacts.step_count(3) == 2);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <verifier/worker/workplace.hpp>
+#include <verifier/worker/worker_context.hpp>
 
 #include <utility>
 
@@ -12,16 +12,16 @@ nlohmann::ordered_json to_json(const std::optional<T>& value) {
 }
 
 /// What the demo compares with where the dispute ends.
-void confess(Reporter& reporter, const Material& material, const Fraud& fraud) {
+void confess(Reporter& reporter, const TaskArtifacts& artifacts, const Fraud& fraud) {
     if (!fraud.has_place()) {
         reporter.event(
-            {{"event", "dishonest"}, {"task", to_hex(material.task.view())}, {"kind", to_string(fraud.kind())}}
+            {{"event", "dishonest"}, {"task", to_hex(artifacts.task.view())}, {"kind", to_string(fraud.kind())}}
         );
         return;
     }
     nlohmann::ordered_json event = {
         {"event", "dishonest"},
-        {"task", to_hex(material.task.view())},
+        {"task", to_hex(artifacts.task.view())},
         {"kind", to_string(fraud.kind())},
         {"segment", fraud.segment()}};
     if (fraud.kind() == Dishonesty::kWithhold) {
@@ -39,7 +39,7 @@ void confess(Reporter& reporter, const Material& material, const Fraud& fraud) {
 
 }  // namespace
 
-void Workplace::want(const contracts::Task& task, artifacts::Urgency urgency) {
+void WorkerContext::want(const contracts::Task& task, artifacts::Urgency urgency) {
     if (materials.contains(task.id) || unusable.contains(task.id)) {
         return;
     }
@@ -48,7 +48,7 @@ void Workplace::want(const contracts::Task& task, artifacts::Urgency urgency) {
     }
 }
 
-std::shared_ptr<const Material> Workplace::material(const contracts::Task& task, artifacts::Urgency urgency) {
+std::shared_ptr<const TaskArtifacts> WorkerContext::artifacts(const contracts::Task& task, artifacts::Urgency urgency) {
     if (const auto found = materials.find(task.id); found != materials.end()) {
         return found->second;
     }
@@ -61,7 +61,7 @@ std::shared_ptr<const Material> Workplace::material(const contracts::Task& task,
         }
     }
     want(task, urgency);
-    auto loaded = load_material(task.id, task.spec, [&](const contracts::ArtifactRef& artifact) {
+    auto loaded = load_task_artifacts(task.id, task.spec, [&](const contracts::ArtifactRef& artifact) {
         return obtain(task.id, artifact, urgency);
     });
     if (!loaded) {
@@ -72,15 +72,15 @@ std::shared_ptr<const Material> Workplace::material(const contracts::Task& task,
     return materials.emplace(task.id, *std::move(loaded)).first->second;
 }
 
-Result<std::vector<canonical::Tensor>, Unavailable> Workplace::state(
-    const Material& material, const contracts::Checkpoint& checkpoint, artifacts::Urgency urgency
+Result<std::vector<canonical::Tensor>, Unavailable> WorkerContext::state(
+    const TaskArtifacts& artifacts, const contracts::Checkpoint& checkpoint, artifacts::Urgency urgency
 ) {
-    return load_state(material, checkpoint, [&](const contracts::ArtifactRef& artifact) {
-        return obtain(material.task, artifact, urgency);
+    return load_state(artifacts, checkpoint, [&](const contracts::ArtifactRef& artifact) {
+        return obtain(artifacts.task, artifact, urgency);
     });
 }
 
-Result<Bytes, artifacts::FetchError> Workplace::obtain(
+Result<Bytes, artifacts::FetchError> WorkerContext::obtain(
     const contracts::TaskId& task, const contracts::ArtifactRef& artifact, artifacts::Urgency urgency
 ) {
     using artifacts::FetchError;
@@ -101,14 +101,14 @@ Result<Bytes, artifacts::FetchError> Workplace::obtain(
     return found || found.error() == FetchError::kPending ? std::move(found) : std::move(bytes);
 }
 
-bool Workplace::interlude() const {
+bool WorkerContext::interlude() const {
     if (attend_urgent) {
         attend_urgent();
     }
     return !stop;
 }
 
-void Workplace::decline(const contracts::TaskId& task, const Unavailable& why) {
+void WorkerContext::decline(const contracts::TaskId& task, const Unavailable& why) {
     if (why.defect == Defect::kPending) {
         return;
     }
@@ -126,32 +126,32 @@ void Workplace::decline(const contracts::TaskId& task, const Unavailable& why) {
     }
 }
 
-std::shared_ptr<const Fraud> Workplace::fraud(const std::shared_ptr<const Material>& material) {
+std::shared_ptr<const Fraud> WorkerContext::fraud(const std::shared_ptr<const TaskArtifacts>& artifacts) {
     if (options.dishonesty == Dishonesty::kNone) {
         return nullptr;
     }
-    if (const auto found = frauds.find(material->task); found != frauds.end()) {
+    if (const auto found = frauds.find(artifacts->task); found != frauds.end()) {
         return found->second;
     }
     auto made = std::make_shared<const Fraud>(
-        options.dishonesty, material, options.dishonest_step, options.dishonest_node
+        options.dishonesty, artifacts, options.dishonest_step, options.dishonest_node
     );
-    confess(reporter, *material, *made);
-    return frauds.emplace(material->task, std::move(made)).first->second;
+    confess(reporter, *artifacts, *made);
+    return frauds.emplace(artifacts->task, std::move(made)).first->second;
 }
 
-std::shared_ptr<const Fraud> Workplace::measuring_fraud(
-    const std::shared_ptr<const Material>& measuring, Dishonesty kind
+std::shared_ptr<const Fraud> WorkerContext::measuring_fraud(
+    const std::shared_ptr<const TaskArtifacts>& measuring, Dishonesty kind
 ) const {
     return options.dishonesty == kind ? std::make_shared<const Fraud>(Fraud::overstating(measuring)) : nullptr;
 }
 
-std::shared_ptr<const Fraud> Workplace::scoring_fraud(const std::shared_ptr<const Material>& evaluating) const {
+std::shared_ptr<const Fraud> WorkerContext::scoring_fraud(const std::shared_ptr<const TaskArtifacts>& evaluating) const {
     const bool lies = options.dishonesty == Dishonesty::kScore;
     return lies ? std::make_shared<const Fraud>(Fraud::flattering(evaluating)) : nullptr;
 }
 
-void Workplace::forget(const contracts::TaskId& task) {
+void WorkerContext::forget(const contracts::TaskId& task) {
     materials.erase(task);
     frauds.erase(task);
     unusable.erase(task);
@@ -161,10 +161,10 @@ void Workplace::forget(const contracts::TaskId& task) {
 }
 
 Result<std::vector<canonical::Tensor>, Unavailable> load_parents_state(
-    Workplace& at, const contracts::Task& task, const Material& material
+    WorkerContext& context, const contracts::Task& task, const TaskArtifacts& artifacts
 ) {
-    const contracts::Task parent = at.chain.rpc().task(task.spec.parent.value()).value();
-    return at.state(material, at.chain.checkpoint(parent.id, parent.checkpoints - 1));
+    const contracts::Task parent = context.chain.rpc().task(task.spec.parent.value()).value();
+    return context.state(artifacts, context.chain.checkpoint(parent.id, parent.checkpoints - 1));
 }
 
 }  // namespace assay::worker

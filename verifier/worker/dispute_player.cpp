@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <verifier/worker/dispute_desk.hpp>
+#include <verifier/worker/dispute_player.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -47,14 +47,14 @@ std::vector<dispute::NodeReveal> node_reveals(const dispute::Claim& claim, const
     return reveals;
 }
 
-std::vector<contracts::Dispute> DisputeDesk::open_disputes(const std::vector<contracts::Task>& tasks) {
+std::vector<contracts::Dispute> DisputePlayer::open_disputes(const std::vector<contracts::Task>& tasks) {
     std::vector<contracts::Dispute> out;
     for (const contracts::Task& task : tasks) {
         if (task.open_disputes == 0) {
             continue;
         }
-        for (const contracts::DisputeId& id : at_.chain.rpc().disputes(task.id)) {
-            auto dispute = over_.contains(id) ? std::nullopt : at_.chain.rpc().dispute(id);
+        for (const contracts::DisputeId& id : context_.chain.rpc().disputes(task.id)) {
+            auto dispute = over_.contains(id) ? std::nullopt : context_.chain.rpc().dispute(id);
             if (dispute && contracts::is_open(dispute->state)) {
                 out.push_back(*std::move(dispute));
             } else if (dispute) {
@@ -66,15 +66,15 @@ std::vector<contracts::Dispute> DisputeDesk::open_disputes(const std::vector<con
     return roles::by_deadline(std::move(out));
 }
 
-bool DisputeDesk::attend(const std::vector<contracts::Task>& tasks) {
+bool DisputePlayer::attend(const std::vector<contracts::Task>& tasks) {
     bool moved = false;
     for (const contracts::Dispute& dispute : open_disputes(tasks)) {
-        if (at_.options.late_moves && at_.chain.height() + kLateBlocks < dispute.deadline.value) {
+        if (context_.options.late_moves && context_.chain.height() + kLateBlocks < dispute.deadline.value) {
             continue;
         }
         const auto task =
             std::find_if(tasks.begin(), tasks.end(), [&](const auto& item) { return item.id == dispute.task; });
-        const roles::Intent intent = roles::decide_dispute(dispute, at_.chain.self());
+        const roles::Intent intent = roles::decide_dispute(dispute, context_.chain.self());
         if (!std::holds_alternative<roles::Wait>(intent) || may_show_divergence(dispute)) {
             moved = move(*task, dispute, intent) || moved;
         }
@@ -82,28 +82,28 @@ bool DisputeDesk::attend(const std::vector<contracts::Task>& tasks) {
     return moved;
 }
 
-void DisputeDesk::note_missing(const contracts::Dispute& dispute, const Unavailable& why) {
+void DisputePlayer::note_missing(const contracts::Dispute& dispute, const Unavailable& why) {
     if (why.defect != Defect::kPending) {
-        at_.reporter.trouble("dispute " + to_hex(dispute.id.view()) + ": " + why.reason);
+        context_.reporter.trouble("dispute " + to_hex(dispute.id.view()) + ": " + why.reason);
     }
 }
 
-struct DisputeDesk::Ground {
-    std::shared_ptr<const Material> material;
+struct DisputePlayer::Ground {
+    std::shared_ptr<const TaskArtifacts> artifacts;
     States before{};
     std::shared_ptr<const Fraud> fraud{};
 };
 
-std::optional<DisputeDesk::Ground> DisputeDesk::ground_of(
-    const contracts::Task& task, const contracts::Dispute& dispute, const std::shared_ptr<const Material>& material
+std::optional<DisputePlayer::Ground> DisputePlayer::ground_of(
+    const contracts::Task& task, const contracts::Dispute& dispute, const std::shared_ptr<const TaskArtifacts>& artifacts
 ) {
     const bool is_measurement = dispute.verdict && dispute.verdict->part == contracts::VerdictPart::kMeasurement;
     const bool is_evaluation = dispute.segment == contracts::evaluation_segment(task);
     if (dispute.claim.initialisation && !is_measurement && !is_evaluation) {
-        return Ground{material, {}, at_.fraud(material)};
+        return Ground{artifacts, {}, context_.fraud(artifacts)};
     }
     const auto load = [&](std::uint32_t index) {
-        auto state = at_.state(*material, at_.chain.checkpoint(task.id, index), artifacts::Urgency::kDispute);
+        auto state = context_.state(*artifacts, context_.chain.checkpoint(task.id, index), artifacts::Urgency::kDispute);
         if (!state) {
             note_missing(dispute, state.error());
         }
@@ -114,107 +114,107 @@ std::optional<DisputeDesk::Ground> DisputeDesk::ground_of(
         return std::nullopt;
     }
     if (is_evaluation) {
-        const auto ground = evaluating(*material, *before);
-        return Ground{ground, {}, at_.scoring_fraud(ground)};
+        const auto ground = evaluating(*artifacts, *before);
+        return Ground{ground, {}, context_.scoring_fraud(ground)};
     }
     if (!is_measurement) {
-        return Ground{material, *std::move(before), at_.fraud(material)};
+        return Ground{artifacts, *std::move(before), context_.fraud(artifacts)};
     }
     const auto claimed = load(dispute.segment);
     if (!claimed) {
         return std::nullopt;
     }
-    const auto end = run_segment(material, dispute.segment, *before, at_.options.engine, nullptr);
-    const auto measuring = prepare_measuring(*material, *before, end->state, *claimed, dispute.claim.seed).material;
-    return Ground{measuring, {}, at_.measuring_fraud(measuring, Dishonesty::kInflate)};
+    const auto end = run_segment(artifacts, dispute.segment, *before, context_.options.engine, nullptr);
+    const auto measuring = prepare_measuring(*artifacts, *before, end->state, *claimed, dispute.claim.seed).artifacts;
+    return Ground{measuring, {}, context_.measuring_fraud(measuring, Dishonesty::kInflate)};
 }
 
-std::optional<DisputeDesk::Ground> DisputeDesk::ground_of_report(
-    const contracts::Task& task, const contracts::Dispute& dispute, const std::shared_ptr<const Material>& material
+std::optional<DisputePlayer::Ground> DisputePlayer::ground_of_report(
+    const contracts::Task& task, const contracts::Dispute& dispute, const std::shared_ptr<const TaskArtifacts>& artifacts
 ) {
-    const auto report = at_.chain.rpc().profile(task.id, dispute.responder);
+    const auto report = context_.chain.rpc().profile(task.id, dispute.responder);
     if (!report) {
         return std::nullopt;
     }
     const contracts::ProfilePart part = dispute.profile->part;
     if (part == contracts::ProfilePart::kStart) {
-        return Ground{material, {}, at_.fraud(material)};
+        return Ground{artifacts, {}, context_.fraud(artifacts)};
     }
-    auto before = state_before_profiled(at_, task, material, *report, dispute.segment);
+    auto before = state_before_profiled(context_, task, artifacts, *report, dispute.segment);
     if (!before) {
         note_missing(dispute, before.error());
         return std::nullopt;
     }
     if (!contracts::is_measured(part)) {
-        return Ground{with_seed(*material, dispute.claim.seed), *std::move(before), at_.fraud(material)};
+        return Ground{with_seed(*artifacts, dispute.claim.seed), *std::move(before), context_.fraud(artifacts)};
     }
     const std::uint32_t segment = std::max(1U, dispute.segment);
     if (part == contracts::ProfilePart::kMeasurement) {
-        const auto native = native_state(at_, *material, report->segments.at(segment - 1));
+        const auto native = native_state(context_, *artifacts, report->segments.at(segment - 1));
         if (!native) {
             note_missing(dispute, native.error());
             return std::nullopt;
         }
     }
-    const auto replayed = run_segment(material, segment, *before, at_.options.engine, nullptr);
+    const auto replayed = run_segment(artifacts, segment, *before, context_.options.engine, nullptr);
     const auto claimed =
         part == contracts::ProfilePart::kMeasurement
-            ? native_state(at_, *material, report->segments.at(segment - 1))
+            ? native_state(context_, *artifacts, report->segments.at(segment - 1))
             : Result<States, Unavailable>(
-                  run_segment(with_seed(*material, task.tolerance.value().reference_seed), 1, *before,
-                              at_.options.engine, nullptr)->state
+                  run_segment(with_seed(*artifacts, task.tolerance.value().reference_seed), 1, *before,
+                              context_.options.engine, nullptr)->state
               );
     if (!claimed) {
         note_missing(dispute, claimed.error());
         return std::nullopt;
     }
-    const auto measuring = prepare_measuring(*material, *before, replayed->state, *claimed, dispute.claim.seed);
-    return Ground{measuring.material, {}, at_.measuring_fraud(measuring.material, Dishonesty::kMisprofile)};
+    const auto measuring = prepare_measuring(*artifacts, *before, replayed->state, *claimed, dispute.claim.seed);
+    return Ground{measuring.artifacts, {}, context_.measuring_fraud(measuring.artifacts, Dishonesty::kMisprofile)};
 }
 
-EngineReplay* DisputeDesk::replay_of(const contracts::Task& task, const contracts::Dispute& dispute) {
+EngineReplay* DisputePlayer::replay_of(const contracts::Task& task, const contracts::Dispute& dispute) {
     if (const auto found = replays_.find(dispute.id); found != replays_.end()) {
         return found->second.get();
     }
-    const auto material = at_.material(task, artifacts::Urgency::kDispute);
-    if (!material) {
+    const auto artifacts = context_.artifacts(task, artifacts::Urgency::kDispute);
+    if (!artifacts) {
         return nullptr;
     }
-    auto ground = dispute.profile ? ground_of_report(task, dispute, material) : ground_of(task, dispute, material);
+    auto ground = dispute.profile ? ground_of_report(task, dispute, artifacts) : ground_of(task, dispute, artifacts);
     if (!ground) {
         return nullptr;
     }
     auto replay = std::make_unique<EngineReplay>(
-        ground->material, dispute.claim, std::move(ground->before), at_.options.engine, ground->fraud
+        ground->artifacts, dispute.claim, std::move(ground->before), context_.options.engine, ground->fraud
     );
     return replays_.emplace(dispute.id, std::move(replay)).first->second.get();
 }
 
-bool DisputeDesk::prove(const contracts::Dispute& dispute, EngineReplay& replay) {
+bool DisputePlayer::prove(const contracts::Dispute& dispute, EngineReplay& replay) {
     if (lost_.contains(dispute.id)) {
         return false;
     }
-    const auto reveals = node_reveals(dispute.claim, at_.chain.rpc().dispute_moves(dispute.id));
+    const auto reveals = node_reveals(dispute.claim, context_.chain.rpc().dispute_moves(dispute.id));
     const dispute::Proof proof = dispute::make_proof(dispute.claim, dispute.position, replay, reveals);
     const auto ruling = dispute::judge(dispute.claim, dispute.position, proof);
-    const bool is_responder = dispute.responder == at_.chain.self();
+    const bool is_responder = dispute.responder == context_.chain.self();
     const auto in_our_favour = is_responder ? dispute::Ruling::kClaimHolds : dispute::Ruling::kClaimRefuted;
     if (!ruling || *ruling != in_our_favour) {
         lost_.insert(dispute.id);
-        at_.reporter.trouble(
+        context_.reporter.trouble(
             "dispute " + to_hex(dispute.id.view()) +
             (ruling ? ": our own proof would rule against us, so none is sent" : ": no valid proof could be made")
         );
         return false;
     }
-    return at_.chain.send(contracts::ProveMove{.dispute = dispute.id, .proof = proof});
+    return context_.chain.send(contracts::ProveMove{.dispute = dispute.id, .proof = proof});
 }
 
-bool DisputeDesk::may_show_divergence(const contracts::Dispute& dispute) const {
-    return dispute.challenger == at_.chain.self() && dispute.position.level >= dispute::Level::kNodes;
+bool DisputePlayer::may_show_divergence(const contracts::Dispute& dispute) const {
+    return dispute.challenger == context_.chain.self() && dispute.position.level >= dispute::Level::kNodes;
 }
 
-bool DisputeDesk::move(
+bool DisputePlayer::move(
     const contracts::Task& task, const contracts::Dispute& dispute, const roles::Intent& intent
 ) {
     try {
@@ -229,18 +229,18 @@ bool DisputeDesk::move(
                                     ? dispute::make_divergence_proof(dispute.claim, position, *replay)
                                     : std::nullopt;
         if (divergence) {
-            moved = at_.chain.send(contracts::ProveMove{.dispute = dispute.id, .proof = *divergence});
+            moved = context_.chain.send(contracts::ProveMove{.dispute = dispute.id, .proof = *divergence});
         } else if (std::holds_alternative<roles::Wait>(intent)) {
             return false;
         } else if (std::holds_alternative<roles::intent::MoveReveal>(intent)) {
             kind = "reveal";
-            moved = at_.chain.send(contracts::RevealMove{
+            moved = context_.chain.send(contracts::RevealMove{
                 .dispute = dispute.id,
                 .round = position.rounds,
                 .children = dispute::make_reveal(dispute.claim, position, *replay)});
         } else if (std::holds_alternative<roles::intent::MoveSelect>(intent)) {
             kind = "select";
-            moved = at_.chain.send(contracts::SelectMove{
+            moved = context_.chain.send(contracts::SelectMove{
                 .dispute = dispute.id,
                 .round = position.rounds,
                 .selection = dispute::make_selection(dispute.claim, position, *replay)});
@@ -248,7 +248,7 @@ bool DisputeDesk::move(
             moved = prove(dispute, *replay);
         }
         if (moved) {
-            at_.reporter.event(
+            context_.reporter.event(
                 {{"event", "dispute"},
                  {"id", to_hex(dispute.id.view())},
                  {"task", to_hex(task.id.view())},
@@ -266,7 +266,7 @@ bool DisputeDesk::move(
     } catch (const JournalError&) {
         throw;
     } catch (const std::exception& error) {
-        at_.reporter.trouble("dispute " + to_hex(dispute.id.view()) + ": unable to move: " + error.what());
+        context_.reporter.trouble("dispute " + to_hex(dispute.id.view()) + ": unable to move: " + error.what());
         replays_.erase(dispute.id);
         return false;
     }

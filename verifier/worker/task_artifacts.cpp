@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <verifier/worker/material.hpp>
+#include <verifier/worker/task_artifacts.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -151,16 +151,16 @@ std::vector<contracts::ArtifactRef> artifacts_of(const contracts::TaskSpec& spec
     return out;
 }
 
-std::uint64_t Material::first_step(std::uint32_t segment) const {
+std::uint64_t TaskArtifacts::first_step(std::uint32_t segment) const {
     ASSERT(segment > 0);
     return std::uint64_t{segment - 1} * spec.checkpoint_interval;
 }
 
-std::uint64_t Material::step_count(std::uint32_t segment) const {
+std::uint64_t TaskArtifacts::step_count(std::uint32_t segment) const {
     return std::min<std::uint64_t>(spec.checkpoint_interval, spec.steps - first_step(segment));
 }
 
-Result<std::shared_ptr<const Material>, Unavailable> load_material(
+Result<std::shared_ptr<const TaskArtifacts>, Unavailable> load_task_artifacts(
     const contracts::TaskId& task, const contracts::TaskSpec& spec, const ArtifactSource& source
 ) {
     TRY_ASSIGN(const Bytes program_bytes, fetch_named("the program", spec.program_artifact, source));
@@ -190,7 +190,7 @@ Result<std::shared_ptr<const Material>, Unavailable> load_material(
         return unusable(Defect::kDatasetOther, "the dataset is not the one that the task commits to");
     }
     TRY_ASSIGN(auto holdout, load_holdout(*program, spec, source));
-    return std::shared_ptr<const Material>(std::make_shared<Material>(Material{
+    return std::shared_ptr<const TaskArtifacts>(std::make_shared<TaskArtifacts>(TaskArtifacts{
         .task = task,
         .spec = spec,
         .program = *std::move(program),
@@ -201,10 +201,10 @@ Result<std::shared_ptr<const Material>, Unavailable> load_material(
 }
 
 Result<std::vector<canonical::Tensor>, Unavailable> load_state(
-    const Material& material, const contracts::Checkpoint& checkpoint, const ArtifactSource& source
+    const TaskArtifacts& artifacts, const contracts::Checkpoint& checkpoint, const ArtifactSource& source
 ) {
     TRY_ASSIGN(const Bytes bytes, fetch_named("the checkpoint", checkpoint.artifact, source));
-    auto state = artifacts::decode_state(material.program, bytes);
+    auto state = artifacts::decode_state(artifacts.program, bytes);
     if (!state) {
         return unusable(
             Defect::kStateFormat,

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <vector>
+
+#include <contracts/state/dispute.hpp>
+#include <verifier/worker/replay.hpp>
+#include <verifier/worker/worker_context.hpp>
+
+namespace assay::worker {
+
+/// Returns the node-level (kNodes) reveals among a dispute's moves, in order. Proofs need them for their Merkle paths.
+std::vector<dispute::NodeReveal> node_reveals(const dispute::Claim& claim, const std::vector<contracts::Tx>& moves);
+
+/// Plays this worker's side of its disputes, as responder or challenger. A dishonest worker defends what it really
+/// computed. No party sends a proof that the referee would rule against, so the opponent has to send it.
+class DisputePlayer {
+  public:
+    explicit DisputePlayer(WorkerContext& context) : context_(context) {}
+    /// Makes the moves that are due in the tasks' disputes, earliest deadline first. Returns whether any move was made.
+    bool attend(const std::vector<contracts::Task>& tasks);
+
+  private:
+    std::vector<contracts::Dispute> open_disputes(const std::vector<contracts::Task>& tasks);
+    void note_missing(const contracts::Dispute& dispute, const Unavailable& why);
+    bool move(const contracts::Task& task, const contracts::Dispute& dispute, const roles::Intent& intent);
+    /// Whether DSP-27 allows us to end the dispute by proving divergence, if our replay knows that the disputed step
+    /// diverged.
+    bool may_show_divergence(const contracts::Dispute& dispute) const;
+    bool prove(const contracts::Dispute& dispute, EngineReplay& replay);
+    struct Ground;
+    /// The artifacts, start state and fraud for replaying a claim; nullopt if a state is not available.
+    std::optional<Ground> ground_of(
+        const contracts::Task& task, const contracts::Dispute& dispute, const std::shared_ptr<const TaskArtifacts>& artifacts
+    );
+    std::optional<Ground> ground_of_report(
+        const contracts::Task& task, const contracts::Dispute& dispute, const std::shared_ptr<const TaskArtifacts>& artifacts
+    );
+    EngineReplay* replay_of(const contracts::Task& task, const contracts::Dispute& dispute);
+
+    WorkerContext& context_;
+    std::map<contracts::DisputeId, std::unique_ptr<EngineReplay>> replays_;
+    std::set<contracts::DisputeId> lost_;  ///< disputes in which our proof would rule against us
+    std::set<contracts::DisputeId> over_;
+};
+
+}  // namespace assay::worker

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <core/base/result.hpp>
+#include <core/merkle/tree.hpp>
+#include <contracts/state/task.hpp>
+#include <verifier/artifacts/dataset.hpp>
+#include <verifier/artifacts/fetch.hpp>
+#include <verifier/artifacts/store.hpp>
+#include <verifier/compile/program/program.hpp>
+
+namespace assay::worker {
+
+/// A task's artifacts, fetched and verified against the commitments on the chain.
+struct TaskArtifacts {
+    contracts::TaskId task;
+    contracts::TaskSpec spec;
+    program::Program program;
+    std::vector<canonical::Tensor> initial{};  ///< inputs of the init graph; empty if it has none or the task has a parent
+    std::shared_ptr<const artifacts::Dataset> dataset;
+    merkle::Tree rows_tree;
+    std::optional<canonical::Tensor> holdout{};  ///< present if and only if the task has an evaluation
+
+    /// The first step of segment `segment`, and its number of steps. `segment` > 0.
+    std::uint64_t first_step(std::uint32_t segment) const;
+    std::uint64_t step_count(std::uint32_t segment) const;
+};
+
+/// Why one of a task's artifacts cannot be used.
+enum class Defect : std::uint8_t {
+    kUnreachable = 1,       ///< no server delivers it now
+    kTooLarge = 2,
+    kProgramFormat = 3,     ///< not a program, or beyond the limits
+    kProgramOther = 4,      ///< not the program that the task commits to
+    kInitialMissing = 5,    ///< the program reads initial tensors, but the task names none
+    kInitialFormat = 6,     ///< not tensors, or with other names or types than the program's
+    kInitialOther = 7,
+    kDatasetFormat = 8,
+    kDatasetShape = 9,      ///< not the number of rows and the width that the program reads
+    kDatasetOther = 10,
+    kStateFormat = 11,      ///< not a state, or with other names or types than the program's
+    kStateOther = 12,       ///< its root is not the posted one
+    kHoldoutFormat = 13,    ///< its rows do not have the width that the program reads
+    kHoldoutOther = 14,     ///< not the hold-out set that the task commits to
+    kEvaluationOther = 15,  ///< the committed evaluation is not that of the task's program
+    kPending = 16,          ///< the fetch is still running
+    kNoRoom = 17,           ///< no room on our disk
+};
+/// The name used in reports, such as "program_other".
+const char* to_string(Defect defect) noexcept;
+
+/// Why an artifact is not available. Implies nothing about the solver's honesty.
+struct Unavailable {
+    bool is_final = false;  ///< retrying cannot help: the bytes match their reference, and are unusable
+    std::string reason;
+    Defect defect = Defect::kUnreachable;
+    std::optional<contracts::ArtifactRef> artifact{};  ///< the missing artifact
+};
+
+/// Supplies artifact bytes, either by fetching on demand or from an earlier fetch.
+using ArtifactSource = std::function<Result<Bytes, artifacts::FetchError>(const contracts::ArtifactRef&)>;
+/// A source that reads from `store`, or else downloads and blocks until done. `store` must outlive it.
+ArtifactSource waiting_source(const artifacts::ContentStore& store);
+
+/// Returns references to the artifacts that load_task_artifacts() reads.
+std::vector<contracts::ArtifactRef> artifacts_of(const contracts::TaskSpec& spec);
+
+/// Fetches program, initial tensors (unless the task has a parent), dataset and hold-out set. Verifies the program's
+/// commitment, the roots and the evaluation (EVL-9) against the task's. Fails with Unavailable.
+Result<std::shared_ptr<const TaskArtifacts>, Unavailable> load_task_artifacts(
+    const contracts::TaskId& task, const contracts::TaskSpec& spec, const ArtifactSource& source
+);
+
+/// Fetches a checkpoint's state and verifies its root. Fails with Unavailable.
+Result<std::vector<canonical::Tensor>, Unavailable> load_state(
+    const TaskArtifacts& artifacts, const contracts::Checkpoint& checkpoint, const ArtifactSource& source
+);
+
+}  // namespace assay::worker
