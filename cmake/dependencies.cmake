@@ -1,8 +1,10 @@
 # Third parties, all Debian 12 packages (tools/quickstart.sh installs them). Each is private to the module that wraps it.
 find_package(Threads REQUIRED)
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
-find_package(doctest REQUIRED)
-include(doctest)
+if(BUILD_TESTING)
+  find_package(doctest REQUIRED)
+  include(doctest)
+endif()
 find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(PkgConfig REQUIRED)

@@ -45,11 +45,14 @@ function(assay_module name)
   endif()
 endfunction()
 
-# assay_executable(NAME SOURCES ... DEPENDS ...): an executable in build/<preset>/bin.
+# assay_executable(NAME SOURCES ... DEPENDS ... [INSTALL]): an executable in build/<preset>/bin.
 function(assay_executable name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "INSTALL" "" "SOURCES;DEPENDS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_DEPENDS} assay_options)
+  if(ARG_INSTALL)
+    install(TARGETS ${name} RUNTIME)
+  endif()
 endfunction()
 
 # assay_test(NAME SOURCES ... DEPENDS ... [LABELS ...]): a doctest executable whose cases become CTest tests.

@@ -18,25 +18,6 @@
 namespace assay::contracts {
 namespace {
 
-struct DisputeName {
-    TaskId task;
-    std::uint32_t segment = 0;
-    AccountId challenger;
-    std::optional<DisputedVerdict> verdict;
-    static constexpr auto fields() {
-        return Fields<
-            &DisputeName::task, &DisputeName::segment, &DisputeName::challenger, &DisputeName::verdict>{};
-    }
-};
-
-struct ProfileDisputeName {
-    DisputeName dispute;
-    DisputedProfile profile;
-    static constexpr auto fields() {
-        return Fields<&ProfileDisputeName::dispute, &ProfileDisputeName::profile>{};
-    }
-};
-
 enum class Party : std::uint8_t { kResponder, kChallenger, kEither };
 
 /// The dispute, when it is still on and `sender` is the party that may make this move.
@@ -107,27 +88,6 @@ void advance(Context& context, Dispute& dispute, const dispute::Position& next, 
 }
 
 }  // namespace
-
-DisputeId dispute_id(
-    const TaskId& task, std::uint32_t segment, const AccountId& challenger,
-    const std::optional<DisputedVerdict>& verdict
-) noexcept {
-    static const crypto::TaggedHash kTag("assay/dispute");
-    return retag<DisputeId>(kTag(codec::encode(DisputeName{task, segment, challenger, verdict})));
-}
-
-DisputeId dispute_id(
-    const TaskId& task, std::uint32_t segment, const AccountId& challenger, const DisputedProfile& profile
-) noexcept {
-    static const crypto::TaggedHash kTag("assay/dispute");
-    const ProfileDisputeName name{{task, segment, challenger, std::nullopt}, profile};
-    return retag<DisputeId>(kTag(codec::encode(name)));
-}
-
-Hash256 challenge_seal(const DisputeId& dispute, const Hash256& found) noexcept {
-    static const crypto::TaggedHash kTag("assay/seal");  // DSP-41
-    return kTag(dispute.view(), found.view());
-}
 
 bool is_responders_turn(const Dispute& dispute) noexcept {
     return dispute.position.level == dispute::Level::kProof || dispute.position.pending.empty();

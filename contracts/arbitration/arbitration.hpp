@@ -41,19 +41,6 @@ Result<void, TxError> execute(Context& context, const ProveMove& action) noexcep
 /// The referee's ruling on the proof; fails with kProofInvalid if the referee refuses it (DSP-36).
 Result<dispute::Ruling, TxError> judge_proof(const StateView& view, const ProveMove& action) noexcept;
 
-/// DSP-30: "assay/dispute" over task, segment (u32), challenger and subject. A challenger can dispute each subject only
-/// once.
-DisputeId dispute_id(
-    const TaskId& task, std::uint32_t segment, const AccountId& challenger,
-    const std::optional<DisputedVerdict>& verdict = std::nullopt
-) noexcept;
-/// The same for a part of a profile; the segment is 0 if the part does not belong to a segment.
-DisputeId dispute_id(
-    const TaskId& task, std::uint32_t segment, const AccountId& challenger, const DisputedProfile& profile
-) noexcept;
-/// DSP-41: "assay/seal" over the dispute and the probe root that its challenger computed.
-Hash256 challenge_seal(const DisputeId& dispute, const Hash256& found) noexcept;
-
 /// DSP-37: the solver's claim about `segment` of a completed task.
 dispute::Claim make_claim(const StateView& view, const Task& task, std::uint32_t segment);
 /// The state root that the solver claims after the segment: the checkpoint's, or for the evaluation the score's.

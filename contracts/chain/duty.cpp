@@ -12,6 +12,7 @@
 #include <contracts/chain/params_rules.hpp>
 #include <contracts/verification/verification.hpp>
 #include <contracts/duties/answers.hpp>
+#include <contracts/lifecycle/lifecycle.hpp>
 
 namespace assay::contracts {
 namespace {

@@ -12,6 +12,7 @@
 #include <contracts/lifecycle/lineage.hpp>
 #include <contracts/lifecycle/waiting.hpp>
 #include <contracts/lifecycle/disputes.hpp>
+#include <contracts/state/dispute.hpp>
 
 namespace assay::contracts {
 namespace {

@@ -85,4 +85,19 @@ struct Dispute {
     }
 };
 
+/// DSP-30: "assay/dispute" over task, segment (u32), challenger and subject. A challenger can dispute each subject only
+/// once.
+DisputeId dispute_id(
+    const TaskId& task, std::uint32_t segment, const AccountId& challenger,
+    const std::optional<DisputedVerdict>& verdict = std::nullopt
+) noexcept;
+
+/// The same for a part of a profile; the segment is 0 if the part does not belong to a segment.
+DisputeId dispute_id(
+    const TaskId& task, std::uint32_t segment, const AccountId& challenger, const DisputedProfile& profile
+) noexcept;
+
+/// DSP-41: "assay/seal" over the dispute and the probe root that its challenger computed.
+Hash256 challenge_seal(const DisputeId& dispute, const Hash256& found) noexcept;
+
 }  // namespace assay::contracts

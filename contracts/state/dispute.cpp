@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <contracts/state/dispute.hpp>
+
+#include <core/codec/borsh.hpp>
+#include <core/crypto/hash.hpp>
+#include <contracts/state/slots.hpp>
+
+namespace assay::contracts {
+namespace {
+
+struct DisputeName {
+    TaskId task;
+    std::uint32_t segment = 0;
+    AccountId challenger;
+    std::optional<DisputedVerdict> verdict;
+    static constexpr auto fields() {
+        return Fields<
+            &DisputeName::task, &DisputeName::segment, &DisputeName::challenger, &DisputeName::verdict>{};
+    }
+};
+
+struct ProfileDisputeName {
+    DisputeName dispute;
+    DisputedProfile profile;
+    static constexpr auto fields() {
+        return Fields<&ProfileDisputeName::dispute, &ProfileDisputeName::profile>{};
+    }
+};
+
+}  // namespace
+
+DisputeId dispute_id(
+    const TaskId& task, std::uint32_t segment, const AccountId& challenger,
+    const std::optional<DisputedVerdict>& verdict
+) noexcept {
+    static const crypto::TaggedHash kTag("assay/dispute");
+    return retag<DisputeId>(kTag(codec::encode(DisputeName{task, segment, challenger, verdict})));
+}
+
+DisputeId dispute_id(
+    const TaskId& task, std::uint32_t segment, const AccountId& challenger, const DisputedProfile& profile
+) noexcept {
+    static const crypto::TaggedHash kTag("assay/dispute");
+    const ProfileDisputeName name{{task, segment, challenger, std::nullopt}, profile};
+    return retag<DisputeId>(kTag(codec::encode(name)));
+}
+
+Hash256 challenge_seal(const DisputeId& dispute, const Hash256& found) noexcept {
+    static const crypto::TaggedHash kTag("assay/seal");  // DSP-41
+    return kTag(dispute.view(), found.view());
+}
+
+}  // namespace assay::contracts

@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A client of Assay written from docs/ alone: transactions, ids, commitments, gas, and state that is proven."""
+import hashlib
+import secrets
+
+import bech32m
+import bip340
+import ed25519
+import jmt
+import state
+from bip340 import tagged_hash
+from borsh import U32, U64, List, String, Struct, Variant, decode, encode
+from records import (ACCOUNT, HASH, Action, Block, Header, ProfileReport, Tx, TxBody, VerdictOpening, VerdictPart)
+from rpc import Rpc, RpcError
+
+ASY = 10**9
+
+# gas.md, "By action": the constant and what the size is divided by (64 means twice floor(n / 128)).
+GAS = dict(transfer=(107, 1), register_terms=(107, 1), contribute=(139, 1), leave_beacon=(151, 1), join_beacon=(227, 1),
+           bond=(119, 1), unjail=(119, 1), unbond=(131, 1), post_checkpoint=(336, 1), commit_profile=(360, 1),
+           publish_profile=(372, 2), accept_task=(384, 1), commit_verdict=(384, 1), decline_task=(408, 1),
+           cancel_task=(444, 1), reveal_move=(514, 2), select_move=(514, 2), open_dispute=(556, 1), challenge_verdict=(556, 1),
+           challenge_profile=(556, 1), publish_verdict=(556, 2), disclose_verdict=(624, 1), prove_move=(1103, 2),
+           attest_availability=(768, 2), submit_task=(793, 1), complete_task=(925, 1), declare_divergence=(937, 2),
+           register_validator=(2365, 1))
+
+
+def gas_of(action, size):
+    """With the default parameters."""
+    constant, times = GAS[action]
+    return constant + times * (size // 128)
+
+
+def imposed_gas(action, fields):
+    """What a transaction makes others answer (DTY-3), from the bytes that the table of duties allows."""
+    dispute = 24 * gas_of("reveal_move", 9216) + gas_of("prove_move", 40960)
+    if action in ("open_dispute", "challenge_verdict", "challenge_profile"):
+        return dispute
+    if action != "submit_task":
+        return 0
+    spec = fields["spec"]
+    segments = -(-spec["steps"] // spec["checkpoint_interval"])
+    training = (segments + 1) * gas_of("post_checkpoint", 1024)
+    end = max(gas_of("complete_task", 1024), gas_of("declare_divergence", 6144))
+    verdict = gas_of("commit_verdict", 1024) + gas_of("publish_verdict", 6144) + gas_of("disclose_verdict", 1024)
+    verdicts = min(3, segments + 1)  # PAR-3 with the default parameters, without an evaluation or a parent
+    return training + end + verdicts * (verdict + dispute)
+
+
+class Key:
+    def __init__(self, secret):
+        self.secret, self.account = secret, bip340.account_of(secret)
+
+    @property
+    def address(self):
+        return bech32m.address(self.account)
+
+
+def sign_tx(key, chain_id, nonce, fee, action):
+    body = dict(chain_id=chain_id, sender=key.account, nonce=nonce, fee=fee, action=action)
+    digest = tagged_hash("assay/tx", encode(TxBody, body))
+    return encode(Tx, dict(body=body, signature=bip340.sign(key.secret, digest, secrets.token_bytes(32))))
+
+
+def tx_name(raw):
+    return hashlib.sha256(raw).digest()
+
+
+def task_id(sender, nonce):
+    return tagged_hash("assay/task", sender, encode(U64, nonce))
+
+
+def verdict_commitment(task, segment, verifier, opening):
+    return tagged_hash("assay/verdict", task, encode(U32, segment), verifier, encode(VerdictOpening, opening))
+
+
+def profile_commitment(task, profiler, report, salt):
+    return tagged_hash("assay/profile", task, profiler, encode(ProfileReport, report), salt)
+
+
+def dispute_id(task, segment, challenger, subject=b"\0"):
+    """DSP-30; the subject of a verdict is made by `verdict_subject`."""
+    return tagged_hash("assay/dispute", task, encode(U32, segment), challenger, subject)
+
+
+def verdict_subject(verifier, is_second, part):
+    return b"\1" + verifier + bytes([is_second]) + encode(VerdictPart, part)
+
+
+def secret_commitment(account, secret):
+    return tagged_hash("assay/secret", account, secret)
+
+
+def validator_proof(seed, chain_id, account):
+    statement = encode(Struct(chain_id=String(), account=ACCOUNT), dict(chain_id=chain_id, account=account))
+    return ed25519.sign(seed, tagged_hash("assay/validator", statement))
+
+
+def block_hash(header):
+    return tagged_hash("assay/block", encode(Header, header))
+
+
+def history_root(previous, record):
+    return tagged_hash("assay/history", previous, record)
+
+
+def is_authentic(block):
+    """BLK-11 and BLK-12."""
+    hashes = [tx_name(raw) for raw in block["txs"]]
+    root = tagged_hash("assay/txs", encode(List(HASH), hashes))
+    header = block["header"]
+    return header["txs_root"] == root and bip340.verify(header["proposer"], block_hash(header), block["signature"])
+
+
+class Unproven(Exception):
+    pass
+
+
+class Client:
+    """Speaks to a node and believes only what the chain's proposer has signed."""
+
+    def __init__(self, url, proposer):
+        self.rpc, self.proposer = Rpc(url), proposer
+        self.chain_id = self.rpc("node_status")["chain_id"]
+
+    def height(self):
+        return self.rpc("node_status")["height"]
+
+    def wait_block(self, after=None):
+        after = self.height() if after is None else after
+        height = after
+        while height <= after:
+            height = self.rpc("chain_wait", after=after, timeout_ms=5000)["height"]
+        return height
+
+    def block(self, height):
+        block = decode(Block, bytes.fromhex(self.rpc("chain_block", height=height)["raw"]))
+        header = block["header"]
+        expected = (self.chain_id, height, self.proposer)
+        if (header["chain_id"], header["height"], header["proposer"]) != expected or not is_authentic(block):
+            raise Unproven(f"block {height} is not the chain's")
+        return block
+
+    def proven(self, key, height=None):
+        """(value or None, proof, root): the proof is held against the header of the block after (BLK-15)."""
+        params = {"key": key.hex()} if height is None else {"key": key.hex(), "height": height}
+        answer = self.rpc("chain_proof", **params)
+        if answer["key"] != key.hex():
+            raise Unproven("the node answers for another key")
+        if self.height() <= answer["height"]:
+            self.wait_block(answer["height"])
+        root = self.block(answer["height"] + 1)["header"]["app_hash"]
+        value = None if answer["value"] is None else bytes.fromhex(answer["value"])
+        proof = bytes.fromhex(answer["proof"])
+        if root.hex() != answer["app_hash"] or not jmt.proves(root, key, value, proof):
+            raise Unproven(f"the proof of {key.hex()} does not hold")
+        return value, proof, root
+
+    def record(self, kind, key):
+        value = self.proven(key)[0]
+        return None if value is None else decode(kind, value)
+
+    def account(self, account):
+        return self.record(state.Account, state.account_key(account)) or dict(balance=0, nonce=0)
+
+    def fee(self, action, size, base_fee=None):
+        """The least that FEE-1 asks for, at the base fee of the next block."""
+        base = int(self.rpc("node_status")["base_fee"]) if base_fee is None else base_fee
+        return gas_of(action[0], size) * base + imposed_gas(*action) * 50
+
+    def signed(self, key, action, nonce=None, fee=None):
+        nonce = self.rpc("account_get", account=key.address)["next_nonce"] if nonce is None else nonce
+        if fee is None:
+            size = len(sign_tx_size(key, self.chain_id, action))
+            fee = self.fee(action, size)
+        return sign_tx(key, self.chain_id, nonce, fee, action)
+
+    def submit(self, raw):
+        found = self.rpc("tx_submit", tx=raw.hex())["hash"]
+        if found != tx_name(raw).hex():
+            raise Unproven("the node names the transaction otherwise")
+        return found
+
+    def receipt(self, raw, seconds=20):
+        """The receipt, once a block that is authentic holds the transaction."""
+        for _ in range(seconds * 4):
+            found = self.rpc("tx_get", hash=tx_name(raw).hex())
+            if found["status"] != "pending":
+                if raw not in self.block(found["height"])["txs"]:
+                    raise Unproven("the transaction is not in the block that the node names")
+                return found
+            self.rpc("chain_wait", after=self.height(), timeout_ms=250)
+        raise TimeoutError("the transaction is still pending")
+
+    def send(self, key, action, **more):
+        raw = self.signed(key, action, **more)
+        self.submit(raw)
+        return self.receipt(raw)
+
+
+def sign_tx_size(key, chain_id, action):
+    """A transaction's bytes with zeros for a signature: its size depends on no number in it."""
+    body = dict(chain_id=chain_id, sender=key.account, nonce=0, fee=0, action=action)
+    return encode(Tx, dict(body=body, signature=bytes(64)))
+
+
+__all__ = [name for name in dir() if not name.startswith("_")] + ["Action", "RpcError", "Variant"]

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Records of the state and their keys, from docs/protocol/records.md and docs/protocol/state.md."""
+import records as r
+from borsh import U32, U64, Bool, List, Optional, String, Struct
+
+Account = Struct(balance=r.AMOUNT, nonce=U64)
+Supply = Struct(genesis=r.AMOUNT, burned=r.AMOUNT, treasury=r.AMOUNT)
+Unbonding = Struct(amount=r.AMOUNT, release_at=r.HEIGHT, release_ms=U64)
+Stake = Struct(free=r.AMOUNT, locked=r.AMOUNT, unbonding=List(Unbonding), is_unlisted=Bool(), declined_until=r.HEIGHT,
+               declined_value=r.AMOUNT, offer=Optional(r.HASH))
+RegisteredTerms = Struct(terms=r.Terms, score=U64, registered_at=r.HEIGHT)
+Assignment = Struct(segment=U32, verifier=r.ACCOUNT, status=r.VerdictStatus, commitment=r.HASH, end_root=r.HASH, bond=r.AMOUNT,
+                    offset=U32, probe=U32, probe_root=Optional(r.HASH), forced=Optional(Bool()), watchers=List(r.ACCOUNT),
+                    measurement=Optional(r.Measurement), diverged_after=Optional(U32), reserve=r.AMOUNT)
+Distances = Struct(parameters=U64, other=U64)
+Profile = Struct(profiler=r.ACCOUNT, status=r.ProfileStatus, commitment=r.HASH, bond=r.AMOUNT)
+Tolerance = Struct(phase=r.ProfilingPhase, profiles=List(Profile), reference_seed=U64, profile_seed=U64,
+                   threshold=Optional(Distances), reference=Optional(Distances), sketch_seed=U64)
+CommitteeMember = Struct(account=r.ACCOUNT, seats=U32, has_attested=Bool())
+Committee = Struct(segments=List(U32), members=List(CommitteeMember), state=r.CommitteeState, sitting=U32, seed=r.HASH)
+Task = Struct(id=r.HASH, submitter=r.ACCOUNT, spec=r.TaskSpec, state=r.TaskState, submitted_at=r.HEIGHT, deadline=r.HEIGHT,
+              solver=Optional(r.ACCOUNT), escrow=r.AMOUNT, solver_bond=r.AMOUNT, checkpoints=U32, diverged_at=Optional(U64),
+              assignments=List(Assignment), open_disputes=U32, history_count=U32, history_root=r.HASH, lottery=r.HASH,
+              second_window=Bool(), depth=U32, tainted_by=Optional(r.HASH), tolerance=Optional(Tolerance),
+              evaluation=Optional(r.Evaluation), room=r.AMOUNT, redraws=U32, committee=Optional(Committee), lane=U64)
+Checkpoint = Struct(state_root=r.HASH, artifact=r.ArtifactRef, height=r.HEIGHT)
+Claim = Struct(program=r.ProgramCommitment, dataset_root=r.HASH, seed=U64, initialisation=Bool(), first_step=U64,
+               step_count=U32, before=r.HASH, after=r.HASH, diverges=Bool())
+Position = Struct(level=r.Level, rounds=U32, first_step=U64, step_count=U32, state_before=r.HASH, state_after=r.HASH,
+                  trace_root=r.HASH, first_node=U32, node_height=U32, node_claim=r.HASH, node=Optional(r.Node),
+                  first_tile=U64, tile_height=U32, tile_claim=r.HASH, first_partial=U32, partial_count=U32,
+                  accumulator_before=r.HASH, accumulator_after=r.HASH, pending=List(r.HASH))
+DisputedVerdict = Struct(verifier=r.ACCOUNT, is_second=Bool(), part=r.VerdictPart)
+DisputedProfile = Struct(profiler=r.ACCOUNT, part=r.ProfilePart)
+Dispute = Struct(id=r.HASH, task=r.HASH, segment=U32, responder=r.ACCOUNT, challenger=r.ACCOUNT, challenger_role=r.Role,
+                 challenger_bond=r.AMOUNT, state=r.DisputeState, reason=Optional(r.Reason), claim=Claim, position=Position,
+                 opened_at=r.HEIGHT, ended_at=r.HEIGHT, responder_clock=U32, challenger_clock=U32, last_move_at=r.HEIGHT,
+                 deadline=r.HEIGHT, onchain_bytes=U64, slashed=r.AMOUNT, paid=r.AMOUNT, burned=r.AMOUNT,
+                 verdict=Optional(DisputedVerdict), profile=Optional(DisputedProfile), seal=r.HASH, lane=U64)
+Seat = Struct(account=r.ACCOUNT, commitment=r.HASH, committed_at=r.HEIGHT, bond=r.AMOUNT)
+Contribution = Struct(account=r.ACCOUNT, secret=r.HASH)
+Round = Struct(opened_at=r.HEIGHT, block_hash=r.HASH, contributions=List(Contribution))
+Beacon = Struct(rounds=U64, seed=r.HASH, withheld=List(r.ACCOUNT), seats=List(Seat), round=Optional(Round))
+Validator = Struct(key=r.KEY, power=U64, missed=U32, jailed_until=r.HEIGHT, is_banned=Bool(), slashed=r.AMOUNT)
+HardwareClass = Struct(name=String(), least_score=U64)
+
+
+def _params():
+    """Params, in the order of the table in records.md."""
+    runs = [
+        (U64, "gas_price_min"), (U32, "tx_size_max block_size_max block_gas_max"),
+        (U64, "solver_bond verifier_bond challenger_bond"),
+        (U32, "unbonding_blocks verifiers_per_segment segments_checked accept_blocks commit_blocks publish_blocks"),
+        (U32, "challenge_blocks dispute_clock_blocks dispute_extension_blocks attest_blocks slash_to_winner_bps"),
+        (U32, "solver_bond_bps verifier_bond_bps challenger_bond_bps"), (U64, "value_per_check value_per_verifier"),
+        (U32, "segments_checked_max verifiers_per_segment_max forced_error_bps watchers_per_verdict tax_bps disclose_blocks"),
+        (U64, "validator_stake_min"), (U32, "validators_max double_sign_slash_bps downtime_blocks jail_blocks"),
+        (List(HardwareClass), "hardware_classes"),
+        (U32, "profilers profilers_min profile_segments profiling_fee_bps threshold_quantile_ppm threshold_confidence_ppm"),
+        (U32, "threshold_margin_thousandths threshold_separation growth_max_thousandths"), (U64, "contributor_bond"),
+        (U32, "contributors_max contribute_blocks"), (U64, "task_value_max"), (U64, "validator_unbonding_ms trusting_period_ms"),
+        (U32, "deadline_slash_bps decline_blocks end_block_gas_max draw_blocks draws_max"), (U64, "draw_price room_price"),
+        (U32, "redraw_blocks redraws_max committee_seats"), (U64, "attest_fee"), (U32, "block_ms replay_blocks_max"),
+        (U64, "work_price memory_default"), (U32, "duty_gas_max duty_wait_blocks standstill_blocks")]
+    return Struct(**{name: kind for kind, names in runs for name in names.split()})
+
+
+Params = _params()
+
+
+def key(prefix, *parts):
+    """One prefix byte, then hashes as they are and (number, size) big-endian."""
+    return bytes([prefix]) + b"".join(part if isinstance(part, bytes) else part[0].to_bytes(part[1], "big") for part in parts)
+
+
+def account_key(account):
+    return key(0x03, account)
+
+
+def stake_key(role, account):
+    return key(0x04, (r.Role.numbers[role], 1), account)
+
+
+def task_key(task):
+    return key(0x05, task)
+
+
+def checkpoint_key(task, index):
+    return key(0x06, task, (index, 4))
+
+
+def dispute_key(dispute):
+    return key(0x07, dispute)
+
+
+def validator_key(account):
+    return key(0x0A, account)
+
+
+def terms_key(role, account):
+    return key(0x16, (r.Role.numbers[role], 1), account)
+
+
+PARAMS_KEY, SUPPLY_KEY, BEACON_KEY = key(0x01), key(0x02), key(0x19)
