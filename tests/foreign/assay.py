@@ -9,9 +9,9 @@ import ed25519
 import jmt
 import state
 from bip340 import tagged_hash
-from borsh import U32, U64, List, String, Struct, Variant, decode, encode
-from records import (ACCOUNT, HASH, Action, Block, Header, ProfileReport, Tx, TxBody, VerdictOpening, VerdictPart)
-from rpc import Rpc, RpcError
+from borsh import U32, U64, List, String, Struct, decode, encode
+from records import ACCOUNT, HASH, Block, Header, ProfileReport, Tx, TxBody, VerdictOpening, VerdictPart
+from rpc import Rpc
 
 ASY = 10**9
 
@@ -163,16 +163,15 @@ class Client:
     def account(self, account):
         return self.record(state.Account, state.account_key(account)) or dict(balance=0, nonce=0)
 
-    def fee(self, action, size, base_fee=None):
-        """The least that FEE-1 asks for, at the base fee of the next block."""
-        base = int(self.rpc("node_status")["base_fee"]) if base_fee is None else base_fee
+    def fee(self, action, size):
+        """The least that FEE-1 asks for, at the base fee of the next block and the default `gas_price_min`."""
+        base = int(self.rpc("node_status")["base_fee"])
         return gas_of(action[0], size) * base + imposed_gas(*action) * 50
 
     def signed(self, key, action, nonce=None, fee=None):
         nonce = self.rpc("account_get", account=key.address)["next_nonce"] if nonce is None else nonce
         if fee is None:
-            size = len(sign_tx_size(key, self.chain_id, action))
-            fee = self.fee(action, size)
+            fee = self.fee(action, len(unsigned_tx(key, self.chain_id, action)))
         return sign_tx(key, self.chain_id, nonce, fee, action)
 
     def submit(self, raw):
@@ -198,10 +197,7 @@ class Client:
         return self.receipt(raw)
 
 
-def sign_tx_size(key, chain_id, action):
+def unsigned_tx(key, chain_id, action):
     """A transaction's bytes with zeros for a signature: its size depends on no number in it."""
     body = dict(chain_id=chain_id, sender=key.account, nonce=0, fee=0, action=action)
     return encode(Tx, dict(body=body, signature=bytes(64)))
-
-
-__all__ = [name for name in dir() if not name.startswith("_")] + ["Action", "RpcError", "Variant"]

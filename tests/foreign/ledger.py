@@ -1,18 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """Chapters: values made elsewhere, the genesis' app hash, money and stake, proofs of the state."""
 import csv
+import hashlib
 import json
 
 import assay
 import bech32m
 import bip340
+import borsh
 import jmt
 import state
+import trace
 from borsh import Undecodable, decode, encode
 from records import Tx
 from session import act, check, say
 
 ASY = assay.ASY
+INTEGERS = dict(u8=borsh.U8, u16=borsh.U16, u32=borsh.U32, u64=borsh.U64, i8=borsh.I8, i16=borsh.I16, i32=borsh.I32,
+                i64=borsh.I64)
+BORSH_TYPES = dict(INTEGERS, bool=borsh.Bool(), string=borsh.String(), bytes=borsh.Bytes(), vec_u32=borsh.List(borsh.U32),
+                   vec_string=borsh.List(borsh.String()), array_u16_3=borsh.Array(borsh.U16, 3),
+                   option_u64=borsh.Optional(borsh.U64))
 
 
 def vectors(folder):
@@ -27,10 +35,25 @@ def vectors(folder):
     for vector in json.loads((folder / "jmt_sha2_256.json").read_text())["vectors"]:
         slots = {bytes.fromhex(slot["key"]): bytes.fromhex(slot["value"]) for slot in vector["data"]}
         check(jmt.root_of(slots).hex() == vector["expected_root"], "a state tree's root")
+    for vector in json.loads((folder / "borsh.json").read_text()):
+        if vector["type"] not in BORSH_TYPES:
+            continue  # structs of that file's own
+        kind, value = BORSH_TYPES[vector["type"]], vector["value"]
+        if vector["type"] in INTEGERS:
+            value = int(value)
+        elif vector["type"] == "bytes":
+            value = bytes(value)
+        elif vector["type"] == "option_u64" and value is not None:
+            value = int(value)
+        encoded = encode(kind, value)
+        check(encoded.hex() == vector["hex"] and decode(kind, encoded) == value, f"Borsh of {value}")
+    leaves = [hashlib.sha256(letter).digest() for letter in (b"a", b"b", b"c")]
+    root = "e9faa6ca8346f8164aa04e780612df790b7daa244b92c9f00a6746a442d77c5f"
+    check(trace.merkle_root(leaves).hex() == root, "the binary tree of encoding.md")
     account = bip340.account_of((3).to_bytes(32, "big"))
     address = "assay1lycg5qvjtrp3qjf5f7zl382j9x6nrjz9sdhenvyxq8c3808qxmusgatks7"
     check(bech32m.address(account) == address and bech32m.account(address) == account, "the address of encoding.md")
-    say("vectors: BIP-340, state tree, address")
+    say("vectors: Borsh, BIP-340, state tree, binary tree, address")
 
 
 def genesis(session, node):
@@ -83,7 +106,7 @@ def money(session):
 def fees(session):
     client, key = session.client, session.watcher
     action = act("transfer", to=session.sponsor.account, amount=1)
-    size = len(assay.sign_tx_size(key, client.chain_id, action))
+    size = len(assay.unsigned_tx(key, client.chain_id, action))
     least = client.fee(action, size)
     session.refused(client.signed(key, action, fee=least - 1), "fee_too_low")
     raw = client.signed(key, action)

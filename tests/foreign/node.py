@@ -6,9 +6,10 @@ import json
 import subprocess
 import threading
 
-# Short windows, so that a task's whole life takes seconds; all else is as `assayd init` writes it.
-SHORT = dict(block_ms=50, unbonding_blocks=5, challenge_blocks=20, commit_blocks=200, publish_blocks=200, disclose_blocks=200,
-             contribute_blocks=100, redraw_blocks=2, forced_error_bps=5_000)
+# What has to pass is short, so that a task's whole life takes seconds; what ends as soon as everybody has answered is long,
+# so that a busy machine is not late. All else is as `assayd init` writes it.
+SHORT = dict(block_ms=50, unbonding_blocks=5, challenge_blocks=60, redraw_blocks=2, accept_blocks=1_000, commit_blocks=1_000,
+             publish_blocks=1_000, disclose_blocks=1_000, contribute_blocks=1_000, forced_error_bps=5_000)
 
 
 class Node:

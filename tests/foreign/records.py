@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The fields of everything that is encoded, from docs/protocol/records.md. Its order is the page's."""
-from borsh import (I32, U8, U32, U64, Array, Bool, Bytes, Enum, Fixed, List, Map, Optional, String, Struct, Variant)
+from borsh import I32, U32, U64, Array, Bytes, Enum, Fixed, List, Optional, String, Struct, Variant
 
 HASH, ACCOUNT, KEY, SIGNATURE = Fixed(32), Fixed(32), Fixed(32), Fixed(64)
 AMOUNT = HEIGHT = U64

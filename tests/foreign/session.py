@@ -38,7 +38,8 @@ class Session:
         raw = self.client.signed(key, action, **more)
         self.client.submit(raw)
         receipt = self.client.receipt(raw)
-        check(receipt["status"] == "executed" and receipt["code"] == 0, f"{action[0]} is executed: {receipt}")
+        found = (receipt["status"], receipt["code"])
+        check(found == ("executed", 0), f"{action[0]} is {found} in block {receipt['height']}: {receipt['error']}")
         self.check_gas(action, raw, receipt)
         self.executed.add(action[0])
         return receipt
