@@ -7,6 +7,7 @@
 #include <contracts/state/slots.hpp>
 #include <contracts/ledger/ledger.hpp>
 #include <contracts/stake/staking.hpp>
+#include <contracts/params/by_value.hpp>
 
 namespace assay::contracts {
 namespace {
@@ -152,6 +153,35 @@ Result<void, TxError> execute(Context& context, const LeaveBeacon& /*action*/) n
     vacate(context, beacon, context.actor);
     set_beacon(context.state, beacon);
     return {};
+}
+
+std::vector<history::Withheld> dismiss_withholders(Context& context, Beacon& beacon) {
+    std::vector<history::Withheld> out;
+    std::vector<Seat> kept;
+    beacon.withheld.clear();
+    for (const Seat& seat : beacon.seats) {
+        if (!is_due(beacon, seat)) {
+            kept.push_back(seat);
+            continue;
+        }
+        const Amount penalty = tenth_of(seat.bond);
+        Stake stake = get_stake(context.state, Role::kVerifier, seat.account);
+        stake.locked = subtract(stake.locked, seat.bond);
+        stake.free = add(stake.free, subtract(seat.bond, penalty));
+        put_stake(context, Role::kVerifier, seat.account, stake);
+        burn(context.state, penalty);
+        beacon.withheld.push_back(seat.account);
+        out.push_back({seat.account, penalty});
+    }
+    beacon.seats = std::move(kept);
+    return out;
+}
+
+bool can_close(const Context& context, const Beacon& beacon) {
+    return context.height().value >= beacon.round->opened_at.value + context.params.contribute_blocks ||
+           std::none_of(beacon.seats.begin(), beacon.seats.end(), [&](const Seat& seat) {
+               return is_due(beacon, seat);
+           });
 }
 
 }  // namespace assay::contracts

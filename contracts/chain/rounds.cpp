@@ -107,37 +107,6 @@ class Collector {
     std::uint64_t passed_over_ = 0;  ///< of the entries whose tasks wait no more
 };
 
-/// BCN-8: who owes a secret loses a tenth of the bond and the seat.
-std::vector<history::Withheld> dismiss_withholders(Context& context, Beacon& beacon) {
-    std::vector<history::Withheld> out;
-    std::vector<Seat> kept;
-    beacon.withheld.clear();
-    for (const Seat& seat : beacon.seats) {
-        if (!is_due(beacon, seat)) {
-            kept.push_back(seat);
-            continue;
-        }
-        const Amount penalty = tenth_of(seat.bond);
-        Stake stake = get_stake(context.state, Role::kVerifier, seat.account);
-        stake.locked = subtract(stake.locked, seat.bond);
-        stake.free = add(stake.free, subtract(seat.bond, penalty));
-        put_stake(context, Role::kVerifier, seat.account, stake);
-        burn(context.state, penalty);
-        beacon.withheld.push_back(seat.account);
-        out.push_back({seat.account, penalty});
-    }
-    beacon.seats = std::move(kept);
-    return out;
-}
-
-/// BCN-5: nothing is owed any more, or the time is over.
-bool can_close(const Context& context, const Beacon& beacon) {
-    return context.height().value >= beacon.round->opened_at.value + context.params.contribute_blocks ||
-           std::none_of(beacon.seats.begin(), beacon.seats.end(), [&](const Seat& seat) {
-               return is_due(beacon, seat);
-           });
-}
-
 /// BCN-9, TASK-18: a draw for the task has failed; it waits for another after a pause, unless its deadline had passed.
 /// Stores the task.
 void fail_draw(Context& context, Task& task, Pause pause) {

@@ -142,7 +142,7 @@ bool stand_still(Context& context, Task& task) {
 }
 
 /// Place in the task's profiles; kNotProfiler (PRF-1).
-Result<std::uint32_t, TxError> find_place(const Task& task, const AccountId& profiler) {
+Result<std::uint32_t, TxError> find_profiler(const Task& task, const AccountId& profiler) {
     const auto& profiles = task.tolerance.value().profiles;
     for (std::uint32_t i = 0; i < profiles.size(); ++i) {
         if (profiles[i].profiler == profiler) {
@@ -153,7 +153,7 @@ Result<std::uint32_t, TxError> find_place(const Task& task, const AccountId& pro
 }
 
 Profile& profile_of(Task& task, const AccountId& profiler) {
-    return task.tolerance.value().profiles[find_place(task, profiler).value()];
+    return task.tolerance.value().profiles[find_profiler(task, profiler).value()];
 }
 
 }  // namespace assay::contracts

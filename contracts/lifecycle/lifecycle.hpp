@@ -55,7 +55,7 @@ void return_profile_bonds(Context& context, Task& task);
 bool stand_still(Context& context, Task& task);
 
 /// PRF-4: returns the index of this profiler in the task's profiles; fails with kNotProfiler (PRF-1).
-Result<std::uint32_t, TxError> find_place(const Task& task, const AccountId& profiler);
+Result<std::uint32_t, TxError> find_profiler(const Task& task, const AccountId& profiler);
 
 /// The profile of this profiler, who must be one of the task's profilers.
 Profile& profile_of(Task& task, const AccountId& profiler);

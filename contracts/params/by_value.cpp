@@ -7,12 +7,11 @@
 namespace assay::contracts {
 namespace {
 
-constexpr std::uint64_t kByValueMost = std::numeric_limits<std::uint64_t>::max();
 
 Amount bond_for(Amount minimum, std::uint32_t bps, Amount value) {
     // PAR-2
     const auto share = checked_mul_div(value.grains, bps, kBasisPoints);
-    return std::max(minimum, Amount{share ? *share : kByValueMost});
+    return std::max(minimum, Amount{share ? *share : kMaxU64});
 }
 
 /// PAR-3: one more than `least` per `step` grains, at most `most`.
@@ -38,12 +37,12 @@ Amount challenger_bond(const Params& params, Amount value) noexcept {
 Amount verifier_reserve(const Params& params, Amount value) noexcept {
     const auto sum =
         checked_mul<std::uint64_t>(challenger_bond(params, value).grains, verifiers_per_segment(params, value));
-    return Amount{sum ? *sum : kByValueMost};
+    return Amount{sum ? *sum : kMaxU64};
 }
 
 Amount verifier_needs(const Params& params, Amount value) noexcept {
     const auto sum = checked_add(verifier_bond(params, value), verifier_reserve(params, value));
-    return sum ? *sum : Amount{kByValueMost};
+    return sum ? *sum : Amount{kMaxU64};
 }
 
 std::uint32_t segments_checked(const Params& params, Amount value, std::uint32_t segments) noexcept {

@@ -12,11 +12,10 @@ namespace {
 
 __extension__ using Wide = unsigned __int128;
 
-constexpr std::uint64_t kWorkMost = std::numeric_limits<std::uint64_t>::max();
 constexpr std::uint64_t kPricedWork = 1'000'000'000;  ///< a price is for so many multiply-adds
 constexpr std::uint64_t kWorkPerUnit = 1'000;         ///< of a speed, in a millisecond
 
-std::uint64_t narrow(Wide number) { return number > kWorkMost ? kWorkMost : static_cast<std::uint64_t>(number); }
+std::uint64_t narrow(Wide number) { return number > kMaxU64 ? kMaxU64 : static_cast<std::uint64_t>(number); }
 
 /// Whole blocks that a machine of such a speed takes (WRK-3).
 std::uint64_t blocks_for(const Params& params, Wide work, std::uint64_t speed) {
@@ -135,7 +134,7 @@ Amount fee_at(const Params& params, const TaskSpec& spec, std::uint64_t price) n
     const Wide profiling = divide_up(Wide{price} * profiling_work(params, spec), kPricedWork);
     const Wide for_profilers = divide_up(profiling * kBasisPoints, part);
     if (part == kBasisPoints && verifying != 0) {
-        return Amount{kWorkMost};
+        return Amount{kMaxU64};
     }
     // SET-9 rounds the profilers' part down, so the verifiers' is rounded up.
     const Wide for_verifiers = verifying == 0 ? 0 : (verifying - 1) * kBasisPoints / (kBasisPoints - part) + 1;

@@ -140,7 +140,7 @@ Result<void, TxError> check_stateful(
 ) noexcept {
     // PRF-4
     TRY_ASSIGN(const Task task, require_profiling(view, action.task));
-    TRY_ASSIGN(const std::uint32_t place, find_place(task, sender));
+    TRY_ASSIGN(const std::uint32_t place, find_profiler(task, sender));
     switch (task.tolerance->profiles[place].status) {
         case ProfileStatus::kDue: return {};
         case ProfileStatus::kMissed: return Unexpected{TxError::kPhase};
@@ -172,7 +172,7 @@ Result<void, TxError> check_stateful(
 ) noexcept {
     // PRF-3, PRF-4
     TRY_ASSIGN(const Task task, require_profiling(view, action.task));
-    TRY_ASSIGN(const std::uint32_t place, find_place(task, sender));
+    TRY_ASSIGN(const std::uint32_t place, find_profiler(task, sender));
     const Profile& profile = task.tolerance->profiles[place];
     const Hash256 opened = profile_commitment(task.id, sender, action.report, action.salt);
     if (profile.status != ProfileStatus::kCommitted || profile.commitment != opened) {
@@ -192,7 +192,7 @@ Result<void, TxError> check_stateful(
 
 Result<void, TxError> execute(Context& context, const PublishProfile& action) noexcept {
     Task task = find_task(context.state, action.task).value();
-    const std::uint32_t place = find_place(task, context.actor).value();
+    const std::uint32_t place = find_profiler(task, context.actor).value();
     task.tolerance->profiles[place].status = ProfileStatus::kStanding;
     set_profile(context.state, task.id, place, action.report);
     record(context, task, history::ProfilePublished{action.report});
@@ -260,7 +260,7 @@ Result<void, TxError> check_stateful(
     if (task.tolerance->phase != ProfilingPhase::kChallenge || get_bookkeeping(view, task.id).suspended) {
         return Unexpected{TxError::kPhase};
     }
-    TRY_ASSIGN(const std::uint32_t place, find_place(task, action.profiler));
+    TRY_ASSIGN(const std::uint32_t place, find_profiler(task, action.profiler));
     if (task.tolerance->profiles[place].status != ProfileStatus::kStanding) {
         return Unexpected{TxError::kNotPublished};
     }
@@ -280,7 +280,7 @@ Result<void, TxError> check_stateful(
 
 Result<void, TxError> execute(Context& context, const ChallengeProfile& action) noexcept {
     Task task = find_task(context.state, action.task).value();
-    const std::uint32_t place = find_place(task, action.profiler).value();
+    const std::uint32_t place = find_profiler(task, action.profiler).value();
     const ProfileReport report = find_profile(context.state, task.id, place).value();
     Dispute dispute;
     dispute.profile = DisputedProfile{action.profiler, action.part};

@@ -62,6 +62,8 @@ constexpr T div_ceil(T a, T b) {
     return a / b + (a % b != 0 ? T{1} : T{0});
 }
 
+inline constexpr std::uint64_t kMaxU64 = std::numeric_limits<std::uint64_t>::max();
+
 inline constexpr std::uint64_t kGrainsPerAsy = 1'000'000'000;
 
 /// Money in grains; kGrainsPerAsy of them are 1 ASY. Arithmetic is checked: there is no operator+.

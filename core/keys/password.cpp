@@ -22,7 +22,7 @@ class QuietTerminal {
   public:
     QuietTerminal() : fd_(::open("/dev/tty", O_RDWR | O_CLOEXEC)) {
         if (fd_ < 0 || ::tcgetattr(fd_, &before_) != 0) {
-            throw PasswordError("there is no terminal to ask for a password: give --password-file FILE or set ASSAY_PASSWORD");
+            throw PasswordError(PasswordError::Reason::kNoTerminal, "there is no terminal to ask for a password: give --password-file FILE or set ASSAY_PASSWORD");
         }
         caught_signal = 0;
         struct ::sigaction action {};
@@ -54,7 +54,7 @@ class QuietTerminal {
         }
         say("\n");
         if (caught_signal != 0) {
-            throw PasswordError("interrupted");
+            throw PasswordError(PasswordError::Reason::kInterrupted, "interrupted");
         }
         return line;
     }
@@ -62,7 +62,7 @@ class QuietTerminal {
   private:
     void say(const std::string& text) const {
         if (::write(fd_, text.data(), text.size()) < 0) {
-            throw PasswordError("cannot write to the terminal");
+            throw PasswordError(PasswordError::Reason::kTerminal, "cannot write to the terminal");
         }
     }
 
@@ -78,7 +78,7 @@ SecretText read_password(const PasswordSource& source) {
     if (!source.file.empty()) {
         auto text = read_private_file(source.file);
         if (!text) {
-            throw PasswordError(describe(text.error(), source.file));
+            throw PasswordError(PasswordError::Reason::kFile, describe(text.error(), source.file));
         }
         text->keep_first_line();
         return *std::move(text);
@@ -95,7 +95,7 @@ SecretText read_password(const PasswordSource& source) {
     const QuietTerminal terminal;
     SecretText password = terminal.ask(source.prompt);
     if (source.twice && terminal.ask(source.prompt + ", again").view() != password.view()) {
-        throw PasswordError("the two passwords are not the same");
+        throw PasswordError(PasswordError::Reason::kDifferent, "the two passwords are not the same");
     }
     return password;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 
@@ -17,10 +18,18 @@ struct PasswordSource {
     bool twice = false;    ///< for a new password: asks twice on a terminal
 };
 
-/// No password is available; the message says what to do.
+/// No password could be read; the message says why and what to do.
 class PasswordError : public std::runtime_error {
   public:
-    using std::runtime_error::runtime_error;
+    enum class Reason : std::uint8_t {
+        kFile = 1,         ///< the file cannot be read, or others can read it
+        kNoTerminal = 2,   ///< there is no terminal to ask on
+        kTerminal = 3,     ///< writing to the terminal failed
+        kDifferent = 4,    ///< the two that were typed differ
+        kInterrupted = 5,  ///< Ctrl-C
+    };
+    PasswordError(Reason why, const std::string& message) : std::runtime_error(message), reason(why) {}
+    Reason reason;
 };
 
 /// Reads the password. Throws PasswordError if there is none, if the two typed passwords differ, after Ctrl-C, or if the

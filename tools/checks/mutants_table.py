@@ -68,8 +68,8 @@ MUTANTS = [
         ("test_contracts", "--test-case=DTY-5*"), "DTY-5"),
     Mutant("3", "rejections need free stake", (
         ("contracts/params/by_value.cpp",
-         "    return Amount{sum ? *sum : kByValueMost};\n}\n\nAmount verifier_needs",
-         "    return Amount{sum ? 0 : kByValueMost};\n}\n\nAmount verifier_needs"),
+         "    return Amount{sum ? *sum : kMaxU64};\n}\n\nAmount verifier_needs",
+         "    return Amount{sum ? 0 : kMaxU64};\n}\n\nAmount verifier_needs"),
         (VERIFICATION,
          "    TRY(check_parts(task, assignment, action.verdict, rejects));\n    return check_divergence(task, action);",
          "    TRY(check_parts(task, assignment, action.verdict, rejects));\n"

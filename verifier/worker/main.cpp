@@ -79,7 +79,7 @@ void add_role(CLI::App& command, Arguments& args, const std::vector<std::string>
         ->capture_default_str();
     auto* sealed = command.add_option("--key", args.key_file, "Keystore file of the account that signs");
     command.add_option("--key-hex-file", args.key_hex_file, "Secret key in hex, for devnets")->excludes(sealed);
-    command.add_option("--password-file", args.password_file, "File with the password; else it is asked for");
+    command.add_option("--password-file", args.password_file, "File with the password; default: $ASSAY_PASSWORD, or asked for");
     command.add_flag(
         "--allow-private-addresses", args.worker.allow_private_addresses,
         "Fetch from loopback and private networks too; whoever submits a task chooses what is asked there"

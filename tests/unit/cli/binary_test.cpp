@@ -226,6 +226,7 @@ TEST_CASE("keys are made, shown, exported, taken in, re-sealed and deleted") {
     cli_test::write_text(open_password, "secret\n");
     std::filesystem::permissions(open_password, std::filesystem::perms(0640));
     CHECK(assay.error("keys export bob --secret --password-file " + open_password).at("name") == "no_password");
+    CHECK(assay("keys export bob --secret --password-file " + open_password).status == kExitConfig);
     std::filesystem::permissions(open_password, std::filesystem::perms(0400));
     CHECK(assay("keys export bob --secret --password-file " + open_password).status == kExitOk);
     CHECK(json::parse(assay("keys show bob -o json").out).at("account") == account);

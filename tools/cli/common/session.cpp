@@ -59,6 +59,21 @@ std::filesystem::path default_home() {
     return std::filesystem::path(user != nullptr && *user != '\0' ? user : ".") / ".assay";
 }
 
+namespace {
+
+Failure from_password(const crypto::PasswordError& error) {
+    switch (error.reason) {
+        case crypto::PasswordError::Reason::kFile: return {kExitConfig, "no_password", error.what()};
+        case crypto::PasswordError::Reason::kTerminal: return {kExitFailure, "no_password", error.what()};
+        case crypto::PasswordError::Reason::kInterrupted: return {kExitFailure, "interrupted", error.what()};
+        case crypto::PasswordError::Reason::kNoTerminal:
+        case crypto::PasswordError::Reason::kDifferent: break;
+    }
+    return {kExitUsage, "no_password", error.what()};
+}
+
+}  // namespace
+
 Failure to_failure(const std::exception& error) {
     if (const auto* failure = dynamic_cast<const Failure*>(&error)) {
         return *failure;
@@ -96,8 +111,8 @@ Failure to_failure(const std::exception& error) {
     if (dynamic_cast<const crypto::KeyFileError*>(&error) != nullptr) {
         return {kExitConfig, "key_file", error.what()};
     }
-    if (dynamic_cast<const crypto::PasswordError*>(&error) != nullptr) {
-        return {kExitUsage, "no_password", error.what()};
+    if (const auto* password = dynamic_cast<const crypto::PasswordError*>(&error)) {
+        return from_password(*password);
     }
     if (dynamic_cast<const json::exception*>(&error) != nullptr) {
         return {kExitFailure, "bad_answer", std::string("the node's answer is malformed: ") + error.what()};
